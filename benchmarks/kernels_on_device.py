@@ -30,10 +30,10 @@ from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.load import load_settings
 from psyclone_storage.config.locate import surroundings
 from psyclone_storage.config.settings import Api
-from psyclone_storage.frontend.finder import ModuleFinder
-from psyclone_storage.frontend.fortran.algorithm import read_algorithm
-from psyclone_storage.frontend.modules import defined_modules, used_modules
-from psyclone_storage.frontend.search import SourceIndex, index_directories
+from psyclone_storage.languages.fortran.parse.algorithm import read_algorithm
+from psyclone_storage.languages.sources.kernel_search import SourceIndex, index_directories
+from psyclone_storage.languages.sources.module_finder import ModuleFinder
+from psyclone_storage.languages.sources.module_names import defined_modules, used_modules
 from psyclone_storage.targets.apis import target_of
 from psyclone_storage.tools.device_modules import DeviceModules, Needs
 from psyclone_storage.tools.offload_check import KernelOnDevice, judge_kernels

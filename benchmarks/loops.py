@@ -25,16 +25,16 @@ from psyclone_storage.analysis.bodies.flow import Flow, FlowNode, flow_of
 from psyclone_storage.analysis.bodies.independence import Independence, independence_of
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.frontend.finder import ModuleFinder
-from psyclone_storage.frontend.fortran.body import read_code
-from psyclone_storage.frontend.fortran.offers import structures_in
-from psyclone_storage.frontend.fortran.procedures import subroutine_names
-from psyclone_storage.frontend.fortran.resolve import resolve_code
-from psyclone_storage.frontend.fortran.scope_reader import read_scopes
-from psyclone_storage.frontend.search import index_directories
 from psyclone_storage.ir.code import KernelCode, Structure
 from psyclone_storage.ir.rewrite import place_of_line
 from psyclone_storage.ir.unit import Do
+from psyclone_storage.languages.fortran.parse.body import read_code
+from psyclone_storage.languages.fortran.parse.exports import structures_in
+from psyclone_storage.languages.fortran.parse.procedures import subroutine_names
+from psyclone_storage.languages.fortran.parse.resolve import resolve_code
+from psyclone_storage.languages.fortran.parse.scope_reader import read_scopes
+from psyclone_storage.languages.sources.kernel_search import index_directories
+from psyclone_storage.languages.sources.module_finder import ModuleFinder
 
 SUFFIXES = (".f90", ".F90")
 _NO_MODULES = ModuleFinder(index_directories(()))

@@ -19,18 +19,18 @@ from pathlib import Path
 from typing import NamedTuple
 
 from psyclone_storage.base.diagnostic import CompileError
-from psyclone_storage.frontend.files import read_source
-from psyclone_storage.frontend.finder import ModuleFinder
-from psyclone_storage.frontend.fortran.body import read_code
-from psyclone_storage.frontend.fortran.linked_files import link_file
-from psyclone_storage.frontend.fortran.procedures import subroutine_names
-from psyclone_storage.frontend.fortran.program_units import read_file
-from psyclone_storage.frontend.fortran.resolve import resolve_code
-from psyclone_storage.frontend.search import index_directories
 from psyclone_storage.ir.expr import Expr, Index, Member, Name, Unresolved, spell, walk
 from psyclone_storage.ir.program_units import UseStatement
 from psyclone_storage.ir.rewrite import expressions_of, walk_lines
 from psyclone_storage.ir.unit import Line, Opaque, Use
+from psyclone_storage.languages.fortran.parse.body import read_code
+from psyclone_storage.languages.fortran.parse.linked_files import link_file
+from psyclone_storage.languages.fortran.parse.procedures import subroutine_names
+from psyclone_storage.languages.fortran.parse.resolve import resolve_code
+from psyclone_storage.languages.fortran.parse.syntax_tree import read_file
+from psyclone_storage.languages.sources.files import read_source
+from psyclone_storage.languages.sources.kernel_search import index_directories
+from psyclone_storage.languages.sources.module_finder import ModuleFinder
 
 
 @dataclass

@@ -34,28 +34,28 @@ import numpy as np
 from kernels_on_device import namelist_modules
 
 from printed_bodies import GOOD, Bodies, Printed, checked
-from psyclone_storage.backend.c.printer import CUnit, print_c
-from psyclone_storage.backend.native.apis import MESHES
-from psyclone_storage.backend.native.around import modules_around
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.records import replace
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.load import load_settings
 from psyclone_storage.config.locate import surroundings
 from psyclone_storage.config.settings import Api
-from psyclone_storage.frontend.files import read_source
-from psyclone_storage.frontend.fortran.metadata import kernel_types, read_kernel
-from psyclone_storage.frontend.python import metadata as python_metadata
-from psyclone_storage.frontend.python import nodes
-from psyclone_storage.frontend.python.body import read_code
 from psyclone_storage.infrastructures.lfric import REAL
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Expr, Sort
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.typing import CScope, PrintError
 from psyclone_storage.ir.unit import Declare
+from psyclone_storage.languages.c.printer import CUnit, print_c
+from psyclone_storage.languages.fortran.parse.metadata import kernel_types, read_kernel
+from psyclone_storage.languages.python.parse import metadata as python_metadata
+from psyclone_storage.languages.python.parse import node_factory as nodes
+from psyclone_storage.languages.python.parse.body import read_code
+from psyclone_storage.languages.sources.files import read_source
 from psyclone_storage.targets.dialects import LFRIC_WORDS
 from psyclone_storage.targets.lfric import LFRIC
+from psyclone_storage.targets.native.apis import MESHES
+from psyclone_storage.targets.native.module_context import modules_around
 from psyclone_storage.tools.c_code import KernelRequest
 from psyclone_storage.tools.translate import generate_python
 

@@ -32,13 +32,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from psyclone_storage.backend.fortran.edited import emit_changed, node_extent
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.frontend.finder import ModuleFinder
-from psyclone_storage.frontend.fortran.linked_files import link_file
-from psyclone_storage.frontend.fortran.program_units import read_file
-from psyclone_storage.frontend.fortran.statements import scan
-from psyclone_storage.frontend.search import index_directories
 from psyclone_storage.ir.expr import Name
 from psyclone_storage.ir.program_units import ProgramUnit, SourceFile
 from psyclone_storage.ir.rewrite import rewritten, walk_lines
@@ -57,6 +51,12 @@ from psyclone_storage.ir.unit import (
     Line,
     Opaque,
 )
+from psyclone_storage.languages.fortran.parse.linked_files import link_file
+from psyclone_storage.languages.fortran.parse.statements import scan
+from psyclone_storage.languages.fortran.parse.syntax_tree import read_file
+from psyclone_storage.languages.fortran.print.edit_script import emit_changed, node_extent
+from psyclone_storage.languages.sources.kernel_search import index_directories
+from psyclone_storage.languages.sources.module_finder import ModuleFinder
 
 _WORD = re.compile(r"\w+|.")
 _NOT_EXECUTABLE = Blank | Comment | DirectiveLine | Label | Format | Conditional

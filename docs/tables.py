@@ -17,14 +17,12 @@ from dataclasses import MISSING, Field, fields
 from enum import Enum, StrEnum
 from pathlib import Path
 
-from psyclone_storage.backend.lfric import abi
-from psyclone_storage.backend.workspace import SetupSection
 from psyclone_storage.base.codes import CODES
 from psyclone_storage.cli.kern_options import _build_parser as build_kernel_parser
 from psyclone_storage.cli.options import _build_parser as build_parser
-from psyclone_storage.domain.lfric import metadata_words as words
-from psyclone_storage.domain.lfric.builtins import builtin, builtin_names
-from psyclone_storage.domain.lfric.metadata_access import FIELD_ACCESSES, OTHER_ACCESSES
+from psyclone_storage.domains.lfric import metadata_words as words
+from psyclone_storage.domains.lfric.builtins import builtin, builtin_names
+from psyclone_storage.domains.lfric.metadata_access import FIELD_ACCESSES, OTHER_ACCESSES
 from psyclone_storage.infrastructures.lfric import (
     MESH_PROPERTIES,
     OBJECT_TYPES,
@@ -36,8 +34,10 @@ from psyclone_storage.infrastructures.lfric import (
 )
 from psyclone_storage.ir.expr import spell
 from psyclone_storage.ir.kernel import Access, Kernel
+from psyclone_storage.lowering.routine_builder import SetupSection
 from psyclone_storage.scripting.transformations.base import Transformation, Unsupported
 from psyclone_storage.scripting.transformations.table import TRANSFORMATIONS
+from psyclone_storage.targets.lfric_fortran import abi
 from psyclone_storage.transform.catalogue import RECIPES, STEPS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -83,7 +83,7 @@ def parts() -> dict[str, str]:
         "objects": _objects(),
         "members": "\n".join(_members()),
         "expectations": _expectations(),
-        "rooms": _rooms(),
+        "layers": _layers(),
         "steps": _steps(),
         "recipes": _table(("recipe", "steps"), ((_code(n), _code(s)) for n, s in RECIPES.items())),
         "step-pages": "\n\n".join(_step_page(name, step) for name, step in STEPS.items()),
@@ -341,21 +341,21 @@ def _places_in_catalogue(kind: type[Transformation]) -> list[int]:
     return [names.index(name) for name in _steps_of(kind)]
 
 
-# ---------------------------------------------------------------------------- rooms
+# ---------------------------------------------------------------------------- layers
 
 
-def _rooms() -> str:
-    """Return each room with what it says of itself, and with what the tests let it import."""
-    allowed = runpy.run_path(str(TESTS / "support" / "layers.py"))["ROOMS"]
+def _layers() -> str:
+    """Return each layer with what it says of itself, and with what the tests let it import."""
+    allowed = runpy.run_path(str(TESTS / "support" / "layers.py"))["LAYERS"]
     rows = []
-    for room in allowed:
-        file = PACKAGE / room / "__init__.py"
+    for layer in allowed:
+        file = PACKAGE / layer / "__init__.py"
         if file.is_file():
             said = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or ""
-            imports = sorted(allowed[room] - {"__init__"})
+            imports = sorted(allowed[layer] - {"__init__"})
             summary = " ".join(said.split("\n\n")[0].split())
-            rows.append((_code(room), summary, _codes_of(imports)))
-    return _table(("room", "what it holds", "imports"), rows)
+            rows.append((_code(layer), summary, _codes_of(imports)))
+    return _table(("layer", "content", "imports"), rows)
 
 
 # ---------------------------------------------------------------------------- transformations

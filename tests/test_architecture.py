@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from layers import FOLDS, LATE, OPTIONAL, OUTSIDERS, PROCESS_WIDE, READERS, ROOMS, SHOWN, STORAGE
+from layers import FOLDS, LATE, LAYERS, OPTIONAL, OUTSIDERS, PROCESS_WIDE, READERS, SHOWN, STORAGE
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "psyclone_storage"
@@ -52,15 +52,15 @@ class Import:
         return self.name.split(".")[0]
 
 
-def check_rooms(source: Path) -> list[str]:
-    """Name every import that the table of rooms does not allow, at whatever depth."""
-    unknown = {room_of(file) for file in files_of(source)} - set(ROOMS)
-    return [f"'{room}' is not a room" for room in sorted(unknown)] + [
-        f"{found.place}: '{room}' may not import '{target}'"
+def check_layers(source: Path) -> list[str]:
+    """Name every import that the table of layers does not allow, at whatever depth."""
+    unknown = {layer_of(file) for file in files_of(source)} - set(LAYERS)
+    return [f"'{layer}' is not a layer" for layer in sorted(unknown)] + [
+        f"{found.place}: '{layer}' may not import '{target}'"
         for found in imports_of(source)
         if found.package == PACKAGE
-        for room, target in [(room_of(found.file), target_room(source, found.name))]
-        if target != room and target not in ROOMS.get(room, set())
+        for layer, target in [(layer_of(found.file), target_layer(source, found.name))]
+        if target != layer and target not in LAYERS.get(layer, set())
     ]
 
 
@@ -76,7 +76,7 @@ def check_storage(source: Path) -> list[str]:
 
 
 def check_outsiders(source: Path) -> list[str]:
-    """Name every third-party import outside its file or room, and a second file for an optional."""
+    """Return violations for third-party imports outside their file or layer, or in two files."""
     foreign = [
         found
         for found in imports_of(source)
@@ -85,7 +85,7 @@ def check_outsiders(source: Path) -> list[str]:
     problems = [
         f"{found.place}: '{found.package}' may not be imported here"
         for found in foreign
-        if not {found.file.as_posix(), room_of(found.file)} & OUTSIDERS.get(found.package, set())
+        if not {found.file.as_posix(), layer_of(found.file)} & OUTSIDERS.get(found.package, set())
     ]
     for package in sorted(OPTIONAL):
         users = sorted({found.file.as_posix() for found in foreign if found.package == package})
@@ -109,7 +109,7 @@ def check_patterns(source: Path) -> list[str]:
     return [
         f"{file.as_posix()}:{node.lineno}: 'base.regex' is to be used instead of 're.compile'"
         for file, tree in trees_of(source)
-        if room_of(file) != "runtime"
+        if layer_of(file) != "runtime"
         for node in outside_of_functions(tree)
         if isinstance(node, ast.Call) and ast.unparse(node.func) == "re.compile"
     ]
@@ -128,7 +128,7 @@ def check_case(source: Path) -> list[str]:
     return [
         f"{file.as_posix()}:{getattr(node, 'lineno', 0)}: case is folded; ask for a key"
         for file, tree in trees_of(source)
-        if room_of(file) not in READERS and file.as_posix() not in FOLDS
+        if layer_of(file) not in READERS and file.as_posix() not in FOLDS
         for node in nodes_of(tree)
         if folds_case(node)
     ]
@@ -195,7 +195,7 @@ def check_state(source: Path) -> list[str]:
     """Name every `global`, and every way round a frozen class in `ir/`."""
     problems = []
     for file, tree in trees_of(source):
-        frozen = room_of(file) == "ir"
+        frozen = layer_of(file) == "ir"
         for node in nodes_of(tree):
             if isinstance(node, ast.Global):
                 problems.append(f"{file.as_posix()}:{node.lineno}: global {', '.join(node.names)}")
@@ -322,7 +322,7 @@ def check_class_names(source: Path) -> list[str]:
 
 
 RULES: tuple[Callable[[Path], list[str]], ...] = (
-    check_rooms,
+    check_layers,
     check_storage,
     check_outsiders,
     check_records,
@@ -352,7 +352,7 @@ def trees_of(source: Path) -> Iterator[tuple[Path, ast.Module]]:
         yield file, parsed((source / file).read_text(encoding="utf-8"))
 
 
-def room_of(file: Path) -> str:
+def layer_of(file: Path) -> str:
     return file.with_suffix("").parts[0]
 
 
@@ -361,12 +361,12 @@ def module_of(file: Path) -> str:
     return ".".join([PACKAGE, *parts])
 
 
-def target_room(source: Path, name: str) -> str:
-    """Return the room that the dotted `name` leads to; a plain attribute is in `__init__`."""
+def target_layer(source: Path, name: str) -> str:
+    """Return the layer that the dotted `name` leads to; a plain attribute is in `__init__`."""
     parts = [*name.split("."), "__init__"]
-    room = parts[1]
-    exists = room in ROOMS or (source / room).is_dir() or (source / f"{room}.py").is_file()
-    return room if exists else "__init__"
+    layer = parts[1]
+    exists = layer in LAYERS or (source / layer).is_dir() or (source / f"{layer}.py").is_file()
+    return layer if exists else "__init__"
 
 
 def known_module(modules: dict[str, set[str]], name: str) -> str:
@@ -448,9 +448,9 @@ def test_the_package_obeys(rule: Callable[[Path], list[str]]) -> None:
     assert rule(SOURCE) == []
 
 
-def test_every_room_is_in_the_table() -> None:
+def test_every_layer_is_in_the_table() -> None:
     folders = {path.name for path in SOURCE.iterdir() if (path / "__init__.py").is_file()}
-    assert folders <= set(ROOMS)
+    assert folders <= set(LAYERS)
 
 
 def test_every_folder_of_the_storage_runtime_is_in_its_table() -> None:
@@ -462,7 +462,7 @@ def test_what_may_fold_case_does() -> None:
     folding = {
         file.as_posix()
         for file, tree in trees_of(SOURCE)
-        if room_of(file) not in READERS and any(map(folds_case, nodes_of(tree)))
+        if layer_of(file) not in READERS and any(map(folds_case, nodes_of(tree)))
     }
     assert folding == set(FOLDS)
 
@@ -475,21 +475,21 @@ LONG_FUNCTION = "def f():\n" + "    x = 1\n" * MAX_FUNCTION_LINES
 SHORT_FUNCTION = 'def f():\n    """Say\n\n    more.\n    """\n\n    # why\n' + "    x = 1\n" * 59
 CACHED = "@cache\ndef f():\n    return []\n"
 VIOLATIONS = [
-    (check_rooms, {"ir/a.py": f"from {PACKAGE}.transform import fuse\n"}),
-    (check_rooms, {"ir/a.py": f"def f():\n    import {PACKAGE}.pipeline\n"}),
-    (check_rooms, {"storage/a.py": f"from {PACKAGE}.ir.schedule import Loop\n"}),
-    (check_rooms, {"frontend/a.py": f"from {PACKAGE} import domain\n"}),
-    (check_rooms, {"frontend/a.py": "from ..domain import lfric\n"}),
-    (check_rooms, {"backend/a.py": f"from {PACKAGE} import __version__\n"}),
+    (check_layers, {"ir/a.py": f"from {PACKAGE}.transform import fuse\n"}),
+    (check_layers, {"ir/a.py": f"def f():\n    import {PACKAGE}.pipeline\n"}),
+    (check_layers, {"storage/a.py": f"from {PACKAGE}.ir.schedule import Loop\n"}),
+    (check_layers, {"languages/a.py": f"from {PACKAGE} import domain\n"}),
+    (check_layers, {"languages/a.py": "from ..domains import lfric\n"}),
+    (check_layers, {"lowering/a.py": f"from {PACKAGE} import __version__\n"}),
     (
-        check_rooms,
-        {"domain/a.py": f"if TYPE_CHECKING:\n    from {PACKAGE}.frontend.a import B\n"},
+        check_layers,
+        {"domains/a.py": f"if TYPE_CHECKING:\n    from {PACKAGE}.frontend.a import B\n"},
     ),
-    (check_rooms, {"cli/a.py": f"x = importlib.import_module('{PACKAGE}.ir')\n"}),
-    (check_rooms, {"utils/a.py": ""}),
+    (check_layers, {"cli/a.py": f"x = importlib.import_module('{PACKAGE}.ir')\n"}),
+    (check_layers, {"utils/a.py": ""}),
     (check_storage, {"storage/core/a.py": f"from {PACKAGE}.storage.gdp import storage\n"}),
     (check_storage, {"storage/hmemo/a.py": f"import {PACKAGE}.storage.kokkos.view\n"}),
-    (check_outsiders, {"frontend/fortran/algorithm.py": "import fparser.two\n"}),
+    (check_outsiders, {"languages/fortran/parse/algorithm.py": "import fparser.two\n"}),
     (check_outsiders, {"transform/a.py": "import numpy as np\n"}),
     (check_outsiders, {"base/a.py": "import attrs\n"}),
     (check_outsiders, {"ir/a.py": "def f():\n    import psyclone\n"}),

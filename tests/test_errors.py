@@ -25,8 +25,8 @@ _VERIFY = "a defect of a stage, reported as I001: tests/unit/ir/test_verify.py"
 NOT_FROM_THE_COMMAND_LINE: dict[str, str] = {
     "I001": "a defect of this tool: tests/unit/cli/test_guard.py",
     "L004": "depends on the system: tests/unit/cli/test_guard.py",
-    "P033": "root can read every folder: tests/unit/frontend/test_search.py",
-    "P048": "P047 comes before it: tests/unit/frontend/fortran/test_routine.py",
+    "P033": "root can read every folder: tests/unit/languages/sources/test_kernel_search.py",
+    "P048": "P047 comes before it: tests/unit/languages/fortran/parse/test_routine.py",
     "L020": "depends on the system: tests/unit/cli/test_limits.py",
     "L018": "depends on who owns a folder: tests/unit/cli/test_results.py",
     "L017": "depends on what is installed: tests/test_page.py",

@@ -23,7 +23,7 @@ CORPUS = ROOT / "tests" / "corpus" / "gocean"
 MATRICES = '''
 """A library of matrices: fields are objects with values, and halos are swapped by a procedure."""
 
-from psyclone_storage.backend.infrastructure import Infrastructure
+from psyclone_storage.lowering.infrastructure import Infrastructure
 from psyclone_storage.targets.fortran import FORTRAN
 from psyclone_storage.targets.spec import Target
 from psyclone_storage.ir import runtime_ops as ops
@@ -80,7 +80,7 @@ TARGET_ROW = (
     "targets/gocean.py",
     '    "dl_esm_inf": Target(FORTRAN, _infrastructure, asks=_extensions),\n',
     '    "matrices": Target(FORTRAN, infrastructure),\n',
-    "from psyclone_storage.backend.matrices.table import infrastructure\n",
+    "from psyclone_storage.targets.matrices.table import infrastructure\n",
 )
 
 # ---------------------------------------------------------------------------- an API
@@ -121,9 +121,9 @@ DOMAIN = '''
 """Vectors: each element is computed from those at the same place, so that no halo is ever read."""
 
 from psyclone_storage.base.fresh import Fresh
-from psyclone_storage.domain.build import BoundInvoke, kernel_of
-from psyclone_storage.domain.data import ArgumentUse, DataTable
-from psyclone_storage.domain.vectors.metadata import dummies
+from psyclone_storage.domains.build import BoundInvoke, kernel_of
+from psyclone_storage.domains.data import ArgumentUse, DataTable
+from psyclone_storage.domains.vectors.metadata import dummies
 from psyclone_storage.ir.expr import Name
 from psyclone_storage.ir.kernel import ArgKind
 from psyclone_storage.ir.region import NOTHING
@@ -190,7 +190,7 @@ class Domain:
 VECTORS = '''
 """A library of vectors."""
 
-from psyclone_storage.backend.infrastructure import Infrastructure
+from psyclone_storage.lowering.infrastructure import Infrastructure
 from psyclone_storage.ir import runtime_ops as ops
 from psyclone_storage.ir.expr import CallFunction, Member, Name, whole
 from psyclone_storage.ir.types import Intrinsic, ScalarType
@@ -231,9 +231,9 @@ def infrastructure(settings):
 PARTS = '''
 """The API for vectors."""
 
-from psyclone_storage.backend.vectors.table import infrastructure
-from psyclone_storage.domain.vectors.domain import Domain
-from psyclone_storage.domain.vectors.metadata import dummies, interpret
+from psyclone_storage.targets.vector_tables.table import infrastructure
+from psyclone_storage.domains.vectors.domain import Domain
+from psyclone_storage.domains.vectors.metadata import dummies, interpret
 from psyclone_storage.targets.fortran import FORTRAN
 from psyclone_storage.targets.spec import ApiParts, ScheduleDefaults, Target
 
@@ -350,9 +350,9 @@ def copy(tmp_path: Path) -> Copy:
 
 
 def test_a_target_is_one_folder_and_one_row(copy: Copy) -> None:
-    copy.write("backend/matrices", {"table.py": MATRICES})
+    copy.write("targets/matrices", {"table.py": MATRICES})
     copy.put(*TARGET_ROW)
-    assert (copy.folders, copy.outside) == ({"backend/matrices"}, {"targets/gocean.py"})
+    assert (copy.folders, copy.outside) == ({"targets/matrices"}, {"targets/gocean.py"})
     folders = f"(Path({str(CORPUS / 'kernels')!r}),)"
     algorithm = CORPUS / "continuity.x90"
     asked = f"CompileRequest('gocean', True, {folders}, target='matrices')"
@@ -368,8 +368,8 @@ def test_a_target_is_one_folder_and_one_row(copy: Copy) -> None:
 
 
 def test_an_api_is_its_folders_and_three_files_outside(copy: Copy, tmp_path: Path) -> None:
-    copy.write("domain/vectors", {"metadata.py": METADATA, "domain.py": DOMAIN})
-    copy.write("backend/vectors", {"table.py": VECTORS})
+    copy.write("domains/vectors", {"metadata.py": METADATA, "domain.py": DOMAIN})
+    copy.write("targets/vector_tables", {"table.py": VECTORS})
     copy.add("targets/vectors.py", PARTS)
     for row in API_ROWS:
         copy.put(*row)

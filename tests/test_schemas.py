@@ -25,7 +25,7 @@ from psyclone_storage.ir.kernel import (
     ReductionOp,
     StencilShape,
 )
-from psyclone_storage.ir.peel import PeelSection
+from psyclone_storage.ir.loop_split import PeelSection
 from psyclone_storage.ir.schedule import DatumRole, Over, Phase, Reach
 from psyclone_storage.ir.transfer import Side
 

@@ -11,7 +11,7 @@ from types import ModuleType
 import pytest
 
 from psyclone_storage.base.codes import CODES
-from psyclone_storage.base.cures import CURES
+from psyclone_storage.base.hints import CURES
 from psyclone_storage.scripting import __all__ as words_of_scripts
 
 ROOT = Path(__file__).parents[1]

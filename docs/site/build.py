@@ -19,7 +19,7 @@ from importlib import import_module
 from pathlib import Path
 
 from psyclone_storage.base.codes import CODES
-from psyclone_storage.base.cures import CURES
+from psyclone_storage.base.hints import CURES
 
 HERE = Path(__file__).resolve().parent
 DOCS = HERE.parent

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from libraries import LFRIC, Library
-from psyclone_storage.base.shipped import shared_file
+from psyclone_storage.base.package_files import shared_file
 from served_commands import served
 
 HERE = Path(__file__).parent

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from psyclone_storage import __version__
-from psyclone_storage.base.shipped import shared_file
+from psyclone_storage.base.package_files import shared_file
 
 pytestmark = [
     pytest.mark.builds,

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from fortran import run, written
-from psyclone_storage.backend.fortran.kernel import names_of
 from psyclone_storage.config.load import load_settings
 from psyclone_storage.config.locate import surroundings
 from psyclone_storage.config.settings import Api
-from psyclone_storage.frontend.finder import ModuleFinder
-from psyclone_storage.frontend.search import index_directories
+from psyclone_storage.languages.fortran.print.kernel import names_of
+from psyclone_storage.languages.sources.kernel_search import index_directories
+from psyclone_storage.languages.sources.module_finder import ModuleFinder
 from psyclone_storage.targets.apis import target_of
 from psyclone_storage.tools.device_modules import DeviceModules, Needs
 from psyclone_storage.tools.offload_check import KernelOnDevice, judge_kernels

@@ -14,7 +14,7 @@ import pytest
 from fortran import run
 from libraries import linked_with
 from psyclone_storage.cli.main import main
-from psyclone_storage.domain.gocean.table import known_bounds
+from psyclone_storage.domains.gocean.table import known_bounds
 from psyclone_storage.ir.expr import Expr, Literal, integer_value
 from psyclone_storage.ir.kernel import FIRST_INTERNAL, LAST_INTERNAL
 from psyclone_storage.ir.rewrite import substituted

@@ -11,12 +11,12 @@ import pytest
 
 from fortran import Compiler, run, written
 from kernel_bodies import code_of, compare, samples, text_of
-from psyclone_storage.backend.fortran.kernel import emit_code
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.frontend.fortran.body import read_code
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.directive import AccRoutineDirective, DeviceLevel
 from psyclone_storage.ir.unit import DirectiveLine
+from psyclone_storage.languages.fortran.parse.body import read_code
+from psyclone_storage.languages.fortran.print.kernel import emit_code
 from psyclone_storage.passes.hoist import hoist_assignments, hoist_bounds
 from psyclone_storage.passes.loops import (
     fuse_loops,

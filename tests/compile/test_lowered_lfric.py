@@ -32,10 +32,6 @@ from lfric_schedules import (
     scalar_arg,
 )
 from libraries import STRICT
-from psyclone_storage.backend.fortran.printer import emit_unit
-from psyclone_storage.backend.lfric.checks import CheckLevel
-from psyclone_storage.backend.lfric.table import lfric_infrastructure
-from psyclone_storage.backend.lowering import lower_program
 from psyclone_storage.ir.expr import Literal, Name, spell
 from psyclone_storage.ir.interface import Dummy
 from psyclone_storage.ir.kernel import (
@@ -68,6 +64,10 @@ from psyclone_storage.ir.schedule import (
 )
 from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
 from psyclone_storage.ir.walk import kernel_calls
+from psyclone_storage.languages.fortran.print.printer import emit_unit
+from psyclone_storage.lowering.lowering import lower_program
+from psyclone_storage.targets.lfric_fortran.checks import CheckLevel
+from psyclone_storage.targets.lfric_fortran.table import lfric_infrastructure
 
 READ, WRITE, INC = Access.READ, Access.WRITE, Access.INC
 READWRITE, REDUCTION = Access.READWRITE, Access.REDUCTION

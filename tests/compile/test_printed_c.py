@@ -9,8 +9,8 @@ import pytest
 
 from printed_bodies import GOOD, Bodies, Printed, checked
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.frontend.files import read_source
-from psyclone_storage.frontend.fortran.procedures import subroutine_names
+from psyclone_storage.languages.fortran.parse.procedures import subroutine_names
+from psyclone_storage.languages.sources.files import read_source
 from random_bodies import module as random_module
 
 pytestmark = pytest.mark.fortran

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from printed_bodies import Bodies, Datum, Input, Printed, build, c_arguments
-from psyclone_storage.backend.c.frames import emit_cuda, emit_loops
+from psyclone_storage.languages.c.entry_points import emit_cuda, emit_loops
 
 pytestmark = pytest.mark.fortran
 

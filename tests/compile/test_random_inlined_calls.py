@@ -10,11 +10,11 @@ import pytest
 
 from kernel_bodies import KINDS, compare, inlined, samples, text_of
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.frontend.finder import ModuleFinder
-from psyclone_storage.frontend.fortran.body import read_code
-from psyclone_storage.frontend.fortran.resolve import resolve_code
-from psyclone_storage.frontend.search import index_directories
 from psyclone_storage.ir.code import InlinedCode, KernelCode
+from psyclone_storage.languages.fortran.parse.body import read_code
+from psyclone_storage.languages.fortran.parse.resolve import resolve_code
+from psyclone_storage.languages.sources.kernel_search import index_directories
+from psyclone_storage.languages.sources.module_finder import ModuleFinder
 from random_calls import DECLARATIONS, DUMMIES, LOCALS, OWN, body, helpers
 
 pytestmark = pytest.mark.fortran

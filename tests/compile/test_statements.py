@@ -14,12 +14,12 @@ import pytest
 
 from kernel_bodies import code_of, compare, samples, text_of
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.frontend.fortran.constructs import read_whole_lines
-from psyclone_storage.frontend.fortran.elements import elements
-from psyclone_storage.frontend.fortran.statements import scan
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.rewrite import walk_lines
 from psyclone_storage.ir.unit import Opaque, Return
+from psyclone_storage.languages.fortran.parse.constructs import read_whole_lines
+from psyclone_storage.languages.fortran.parse.statements import scan
+from psyclone_storage.languages.fortran.parse.trivia import elements
 from psyclone_storage.passes.structured_returns import without_returns
 
 pytestmark = pytest.mark.fortran

@@ -12,15 +12,15 @@ import pytest
 from command import run_command
 from printed_bodies import GOOD, Bodies, Printed, checked
 from properties.python_kernels import AROUND, codes_of
-from psyclone_storage.backend.c.printer import print_c
 from psyclone_storage.base.records import replace
-from psyclone_storage.frontend.files import read_source
-from psyclone_storage.frontend.fortran.metadata import kernel_types, read_kernel
-from psyclone_storage.frontend.python import nodes
 from psyclone_storage.infrastructures.gocean import REAL
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Expr
 from psyclone_storage.ir.unit import Declare
+from psyclone_storage.languages.c.printer import print_c
+from psyclone_storage.languages.fortran.parse.metadata import kernel_types, read_kernel
+from psyclone_storage.languages.python.parse import node_factory as nodes
+from psyclone_storage.languages.sources.files import read_source
 
 pytestmark = pytest.mark.fortran
 

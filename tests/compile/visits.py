@@ -21,10 +21,7 @@ from lfric_schedules import (
     program,
     scalar,
 )
-from psyclone_storage.backend.fortran.printer import emit_unit
-from psyclone_storage.backend.lfric.table import lfric_infrastructure
-from psyclone_storage.backend.lowering import lower_program
-from psyclone_storage.domain.lfric.rules import LfricRules
+from psyclone_storage.domains.lfric.rules import LfricRules
 from psyclone_storage.ir.expr import Literal, Unary
 from psyclone_storage.ir.kernel import Access, ReductionOp
 from psyclone_storage.ir.operators import Operator
@@ -41,6 +38,9 @@ from psyclone_storage.ir.schedule import (
 )
 from psyclone_storage.ir.types import Intrinsic
 from psyclone_storage.ir.walk import replaced, statements
+from psyclone_storage.languages.fortran.print.printer import emit_unit
+from psyclone_storage.lowering.lowering import lower_program
+from psyclone_storage.targets.lfric_fortran.table import lfric_infrastructure
 from psyclone_storage.transform.catalogue import apply_request, read_steps
 from psyclone_storage.transform.step import needs_code
 from psyclone_storage.transform.workbench import Workbench

@@ -12,23 +12,23 @@ from typing import Any
 import numpy as np
 
 from properties.python_kernels import SETTINGS, Writer, indented
-from psyclone_storage.backend.c.printer import CUnit, emit_c, print_c
-from psyclone_storage.backend.meshes.abi import FOR_NUMPY
-from psyclone_storage.backend.native.apis import MESHES
-from psyclone_storage.backend.native.around import modules_around
-from psyclone_storage.backend.numpy.columns import KernelCalled, emit_kernel
-from psyclone_storage.backend.numpy.levels import ColumnFacts
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import replace
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.frontend.python.body import read_code
-from psyclone_storage.frontend.python.metadata import kernel_types, read_kernel
 from psyclone_storage.infrastructures.lfric import OF_SIZE
 from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.languages.c.printer import CUnit, emit_c, print_c
+from psyclone_storage.languages.python.parse.body import read_code
+from psyclone_storage.languages.python.parse.metadata import kernel_types, read_kernel
 from psyclone_storage.runtime import lfric
 from psyclone_storage.runtime.compiling import load_library
 from psyclone_storage.targets.dialects import LFRIC_WORDS
 from psyclone_storage.targets.lfric import LFRIC
+from psyclone_storage.targets.lfric_python.abi import FOR_NUMPY
+from psyclone_storage.targets.native.apis import MESHES
+from psyclone_storage.targets.native.module_context import modules_around
+from psyclone_storage.targets.numpy.columns import KernelCalled, emit_kernel
+from psyclone_storage.targets.numpy.vectorize import ColumnFacts
 
 HEAD = """\
 import math

@@ -11,22 +11,22 @@ from typing import Any
 
 import numpy as np
 
-from psyclone_storage.backend.c.frames import emit_loops
-from psyclone_storage.backend.c.printer import print_c
-from psyclone_storage.backend.native.apis import GRIDS
-from psyclone_storage.backend.native.around import modules_around
-from psyclone_storage.backend.numpy.kernel import emit_code
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.load import load_settings
 from psyclone_storage.config.locate import surroundings
-from psyclone_storage.frontend.python.body import read_code
-from psyclone_storage.frontend.python.metadata import kernel_types, read_kernel
 from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.languages.c.entry_points import emit_loops
+from psyclone_storage.languages.c.printer import print_c
+from psyclone_storage.languages.python.parse.body import read_code
+from psyclone_storage.languages.python.parse.metadata import kernel_types, read_kernel
 from psyclone_storage.runtime.compiling import load_library
 from psyclone_storage.runtime.computing import greater, lesser, power, quotient
 from psyclone_storage.runtime.gocean.held import points
 from psyclone_storage.targets.dialects import GOCEAN_WORDS
 from psyclone_storage.targets.gocean import GOCEAN, interpret_gocean
+from psyclone_storage.targets.native.apis import GRIDS
+from psyclone_storage.targets.native.module_context import modules_around
+from psyclone_storage.targets.numpy.kernel import emit_code
 
 AROUND = modules_around({}, GRIDS.kinds)
 SETTINGS = load_settings("", "", surroundings({}))

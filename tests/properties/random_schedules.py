@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from psyclone_storage.analysis.footprints import UserAssertions
 from psyclone_storage.analysis.schedules.nests import check_fuse_neighbours
-from psyclone_storage.domain.lfric.rules import LfricRules, iteration_argument
+from psyclone_storage.domains.lfric.rules import LfricRules, iteration_argument
 from psyclone_storage.infrastructures.lfric import is_continuous
 from psyclone_storage.ir.expr import Binary, Expr, Literal, Name
 from psyclone_storage.ir.kernel import (

@@ -9,17 +9,17 @@ from dataclasses import replace
 from gocean_programs import TABLES, program
 from properties.random_schedules import RULES, random_case
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.domain.gocean.arguments import build_dummies as grid_dummies
-from psyclone_storage.domain.gocean.metadata import interpret
-from psyclone_storage.domain.gocean.rules import GoceanRules
-from psyclone_storage.domain.lfric.arguments import build_dummies as mesh_dummies
-from psyclone_storage.frontend.fortran.body import read_code
-from psyclone_storage.frontend.fortran.metadata import read_kernel
+from psyclone_storage.domains.gocean.arguments import build_dummies as grid_dummies
+from psyclone_storage.domains.gocean.metadata import interpret
+from psyclone_storage.domains.gocean.rules import GoceanRules
+from psyclone_storage.domains.lfric.arguments import build_dummies as mesh_dummies
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.interface import Dummy, Role
 from psyclone_storage.ir.kernel import Kernel
 from psyclone_storage.ir.schedule import Schedule
 from psyclone_storage.ir.walk import kernel_calls, replaced
+from psyclone_storage.languages.fortran.parse.body import read_code
+from psyclone_storage.languages.fortran.parse.metadata import read_kernel
 from psyclone_storage.transform.halos import with_halos
 
 BODIES = {

@@ -12,9 +12,9 @@ from collections import Counter
 from pathlib import Path
 
 from properties.random_lines import Program
-from psyclone_storage.backend.fortran.edited import emit_changed
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.frontend.fortran.program_units import read_file
+from psyclone_storage.languages.fortran.parse.syntax_tree import read_file
+from psyclone_storage.languages.fortran.print.edit_script import emit_changed
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks"))
 

@@ -10,8 +10,6 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from fparser_reader import RULES, agree, differences, outcome
-from psyclone_storage.frontend.fortran.reader import read_expression
-from psyclone_storage.frontend.fortran.tokens import UnreadableError
 from psyclone_storage.ir.expr import (
     ArrayLiteral,
     Binary,
@@ -29,6 +27,8 @@ from psyclone_storage.ir.expr import (
 )
 from psyclone_storage.ir.operators import DefinedOperator, Operator
 from psyclone_storage.ir.types import Intrinsic
+from psyclone_storage.languages.fortran.parse.reader import read_expression
+from psyclone_storage.languages.fortran.parse.tokens import UnreadableError
 
 TESTS = Path(__file__).parents[1]
 CORPORA = ("corpus/lfric", "corpus/gocean", "corpus/lfric_2019", "runtime", "compile", "cases")

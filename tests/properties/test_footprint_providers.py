@@ -22,7 +22,7 @@ from psyclone_storage.analysis.footprints import (
     check_tile,
 )
 from psyclone_storage.analysis.schedules.nests import LoopFootprint
-from psyclone_storage.domain.gocean.rules import GoceanRules
+from psyclone_storage.domains.gocean.rules import GoceanRules
 from psyclone_storage.ir.kernel import GridStencil
 from psyclone_storage.ir.schedule import Loop
 from psyclone_storage.ir.walk import statements

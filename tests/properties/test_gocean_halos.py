@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from gocean_programs import WRITE, kernel, schedule
 from psyclone_storage.coherence.check_halos import check_halos
 from psyclone_storage.coherence.scenarios import HaloScenario
-from psyclone_storage.domain.gocean.rules import GoceanRules
+from psyclone_storage.domains.gocean.rules import GoceanRules
 from psyclone_storage.ir.kernel import GridStencil, Kernel
-from psyclone_storage.ir.peel import Interior, Margins, Peel, PeelSection
+from psyclone_storage.ir.loop_split import Interior, Margins, Peel, PeelSection
 from psyclone_storage.ir.schedule import (
     HaloExchange,
     KernelCall,

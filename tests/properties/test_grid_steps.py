@@ -27,7 +27,7 @@ from properties.grid_machine import (
 )
 from properties.random_grids import KERNELS, STENCILS, random_invoke, random_staggered
 from properties.random_grids import STAGGERED as STAGGERED_KERNELS
-from psyclone_storage.domain.gocean.rules import GoceanRules
+from psyclone_storage.domains.gocean.rules import GoceanRules
 from psyclone_storage.ir.directive import Directive
 from psyclone_storage.ir.schedule import DirectiveRegion, Loop, Schedule
 from psyclone_storage.ir.walk import replaced, statements

@@ -31,7 +31,7 @@ from psyclone_storage.passes.loops import (
 )
 from psyclone_storage.passes.scalarise import check_assignment, scalarise_assignments
 from psyclone_storage.transform.kernel.intrinsics import FUNCTIONS, written_out
-from psyclone_storage.transform.kernel.levels import over_levels
+from psyclone_storage.transform.kernel.vertical_reductions import over_levels
 
 SIZE = 9
 Memory = dict[str, np.ndarray]

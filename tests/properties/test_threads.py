@@ -19,11 +19,9 @@ from properties.small_meshes import FEW_LINES, Plane
 from properties.thread_model import races
 from properties.worked import GRIDS, PLANES, Worked, accepted, all_worked, on_grid, on_plane
 from psyclone_storage.analysis.schedules.races import check_races
-from psyclone_storage.backend.gocean.abi import READ_FROM_DEVICE, WRITE_TO_DEVICE
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.coherence.check_devices import check_transfers
 from psyclone_storage.coherence.scenarios import device_scenarios
-from psyclone_storage.frontend.fortran.routine import subroutine_heads
 from psyclone_storage.ir.directive import Directive
 from psyclone_storage.ir.schedule import (
     DirectiveRegion,
@@ -36,6 +34,8 @@ from psyclone_storage.ir.schedule import (
 from psyclone_storage.ir.transfer import Side
 from psyclone_storage.ir.verify import check_schedule
 from psyclone_storage.ir.walk import find, replaced, statements
+from psyclone_storage.languages.fortran.parse.routine import subroutine_heads
+from psyclone_storage.targets.dl_esm_inf.abi import READ_FROM_DEVICE, WRITE_TO_DEVICE
 from psyclone_storage.transform.halos import without_halos
 from psyclone_storage.transform.legality import check_finished
 from psyclone_storage.transform.openacc import AccLoop, AccParallel

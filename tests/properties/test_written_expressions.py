@@ -13,16 +13,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from psyclone_storage.driver.c_printer import CPrinter
 
-from psyclone_storage.backend.c.types import Value
-from psyclone_storage.backend.grids import abi
-from psyclone_storage.backend.numpy.spelling import Spelling, UnsupportedError
-from psyclone_storage.backend.python.expressions import ExpressionWriter
-from psyclone_storage.backend.python.values import NoPythonError
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.frontend.finder import ModuleFinder
-from psyclone_storage.frontend.search import SourceIndex
 from psyclone_storage.ir.expr import (
     Binary,
     Element,
@@ -38,6 +30,14 @@ from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.typed import Typing
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.typing import CScope
+from psyclone_storage.languages.c.types import Value
+from psyclone_storage.languages.python.translate.expressions import ExpressionWriter
+from psyclone_storage.languages.python.translate.values import NoPythonError
+from psyclone_storage.languages.sources.kernel_search import SourceIndex
+from psyclone_storage.languages.sources.module_finder import ModuleFinder
+from psyclone_storage.targets.c_printer import CPrinter
+from psyclone_storage.targets.gocean_python import abi
+from psyclone_storage.targets.numpy.expressions import Spelling, UnsupportedError
 from random_expressions import SUBROUTINE, RandomExpression
 
 SEEDS = range(1500)

@@ -14,14 +14,14 @@ from properties.random_schedules import RULES, Case, random_case
 from properties.random_steps import ON_PLANES, ON_SCHEDULES, Tried, try_steps
 from properties.small_meshes import Grid, Plane
 from properties.thread_model import Mesh
-from psyclone_storage.backend.fortran.printer import emit_unit
 from psyclone_storage.config.load import default_settings
 from psyclone_storage.config.settings import Api
-from psyclone_storage.domain.gocean.rules import GoceanRules
-from psyclone_storage.domain.lfric.arguments import build_dummies
+from psyclone_storage.domains.gocean.rules import GoceanRules
+from psyclone_storage.domains.lfric.arguments import build_dummies
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Program, Schedule
 from psyclone_storage.ir.walk import kernel_calls, replaced
+from psyclone_storage.languages.fortran.print.printer import emit_unit
 from psyclone_storage.targets.apis import lower, target_of
 from psyclone_storage.transform.transfers import with_derived
 from psyclone_storage.transform.workbench import Workbench

@@ -17,7 +17,7 @@ from psyclone_storage.coherence.check_halos import check_halos, execute
 from psyclone_storage.coherence.execution import prepare
 from psyclone_storage.coherence.scenarios import HaloScenario, halo_scenarios
 from psyclone_storage.config.load import default_settings
-from psyclone_storage.domain.lfric.rules import LfricRules
+from psyclone_storage.domains.lfric.rules import LfricRules
 from psyclone_storage.ir.kernel import Access, ArgKind, ReductionOp
 from psyclone_storage.ir.region import NOTHING, Depth
 from psyclone_storage.ir.schedule import (

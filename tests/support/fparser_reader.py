@@ -24,14 +24,6 @@ from fparser.two.parser import ParserFactory
 from fparser.two.utils import FparserException
 
 from psyclone_storage.base.diagnostic import CompileError
-from psyclone_storage.frontend.files import read_source
-from psyclone_storage.frontend.fortran import executable, reader, specification
-from psyclone_storage.frontend.fortran.actions import read_simple
-from psyclone_storage.frontend.fortran.heads import read_case, read_head, read_mask
-from psyclone_storage.frontend.fortran.reader import DeclaredType, Entity
-from psyclone_storage.frontend.fortran.specification import read_declarations
-from psyclone_storage.frontend.fortran.statements import scan
-from psyclone_storage.frontend.fortran.tokens import UnreadableError
 from psyclone_storage.ir.expr import (
     ArrayLiteral,
     Binary,
@@ -57,6 +49,15 @@ from psyclone_storage.ir.operators import (
     OperatorKind,
 )
 from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
+from psyclone_storage.languages.fortran.parse import executable, reader
+from psyclone_storage.languages.fortran.parse import spec_statements as specification
+from psyclone_storage.languages.fortran.parse.actions import read_simple
+from psyclone_storage.languages.fortran.parse.construct_heads import read_case, read_head, read_mask
+from psyclone_storage.languages.fortran.parse.reader import DeclaredType, Entity
+from psyclone_storage.languages.fortran.parse.spec_statements import read_declarations
+from psyclone_storage.languages.fortran.parse.statements import scan
+from psyclone_storage.languages.fortran.parse.tokens import UnreadableError
+from psyclone_storage.languages.sources.files import read_source
 
 _SYMBOLS = {
     ".eq.": "==", ".ne.": "/=", ".lt.": "<", ".le.": "<=", ".gt.": ">", ".ge.": ">=",

@@ -6,19 +6,19 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.domain.build import BuildOptions, build_program
-from psyclone_storage.domain.gocean.domain import GoceanDomain
-from psyclone_storage.domain.gocean.metadata import interpret
-from psyclone_storage.domain.gocean.words import Tables
-from psyclone_storage.frontend.fortran.algorithm import read_algorithm
-from psyclone_storage.frontend.fortran.metadata import read_kernel
-from psyclone_storage.frontend.fortran.visible import link_algorithm
+from psyclone_storage.domains.build import BuildOptions, build_program
+from psyclone_storage.domains.gocean.domain import GoceanDomain
+from psyclone_storage.domains.gocean.metadata import interpret
+from psyclone_storage.domains.gocean.words import Tables
 from psyclone_storage.infrastructures.gocean import GridProperty
 from psyclone_storage.ir.expr import Binary, Literal
 from psyclone_storage.ir.kernel import FIRST_INTERNAL, LAST_INTERNAL, GridBounds, Kernel
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.schedule import Program, Schedule
 from psyclone_storage.ir.types import Intrinsic
+from psyclone_storage.languages.fortran.parse.algorithm import read_algorithm
+from psyclone_storage.languages.fortran.parse.metadata import read_kernel
+from psyclone_storage.languages.fortran.parse.scope_lookup import link_algorithm
 from psyclone_storage.transform.halos import with_halos
 
 ONE = Literal("1", Intrinsic.INTEGER)

@@ -15,13 +15,13 @@ from pathlib import Path
 
 import numpy as np
 
-from psyclone_storage.backend.fortran.kernel import emit_code
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.frontend.finder import ModuleFinder
-from psyclone_storage.frontend.fortran.body import read_code
-from psyclone_storage.frontend.fortran.resolve import resolve_code
-from psyclone_storage.frontend.search import index_directories
 from psyclone_storage.ir.code import InlinedCode, KernelCode
+from psyclone_storage.languages.fortran.parse.body import read_code
+from psyclone_storage.languages.fortran.parse.resolve import resolve_code
+from psyclone_storage.languages.fortran.print.kernel import emit_code
+from psyclone_storage.languages.sources.kernel_search import index_directories
+from psyclone_storage.languages.sources.module_finder import ModuleFinder
 from psyclone_storage.passes.inline.kernels import inline_procedures
 from psyclone_storage.pipeline.module_context import ModuleContexts
 

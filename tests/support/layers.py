@@ -9,7 +9,7 @@ LATE: dict[str, set[str]] = {
     "base/records.py": {"dataclasses"},
     "cli/examples.py": {"shutil"},
     "cli/kernel_users.py": {"json"},
-    "cli/guard.py": {"psyclone_storage.base.render_tools", "traceback"},
+    "cli/main_guard.py": {"psyclone_storage.base.render_tools", "traceback"},
     "cli/options.py": {"ast"},
     "cli/write.py": {"shutil.copy2"},
     "cli/main.py": {"psyclone_storage.cli.batch.run_batch"},
@@ -17,8 +17,8 @@ LATE: dict[str, set[str]] = {
     "cli/page.py": {"importlib.util.find_spec"},
     "cli/batch.py": {
         "psyclone_storage.cli.page.check_template_engine",
-        "psyclone_storage.cli.trial.try_to_compile",
-        "psyclone_storage.cli.turns.Turns",
+        "psyclone_storage.cli.trial_compile.try_to_compile",
+        "psyclone_storage.cli.ordered_workers.Turns",
         "psyclone_storage.cli.verbose",
         "psyclone_storage.cli.workers.Workers",
         "psyclone_storage.pipeline.compile.make_compiler",
@@ -53,8 +53,8 @@ LATE: dict[str, set[str]] = {
         "psyclone_storage.pipeline.user_transforms.read_user_transforms",
     },
     "targets/fortran.py": {
-        "psyclone_storage.frontend.fortran.body.read_code",
-        "psyclone_storage.frontend.fortran.resolve.resolve_code",
+        "psyclone_storage.languages.fortran.parse.body.read_code",
+        "psyclone_storage.languages.fortran.parse.resolve.resolve_code",
     },
     "pipeline/kernels.py": {
         "psyclone_storage.pipeline.effects.SharedEffects",
@@ -71,10 +71,10 @@ LATE: dict[str, set[str]] = {
     "pipeline/thread_safety.py": {"psyclone_storage.transform.kernel.state.changed_state"},
 }
 
-# "__init__" is the package itself: the version. Imports inside a room are always allowed.
-COMPILER = set("analysis backend coherence domain frontend infrastructures ir languages passes "
+# "__init__" is the package itself: the version. Imports inside a layer are always allowed.
+COMPILER = set("analysis coherence domains infrastructures ir languages lowering passes "
                "transform".split())  # fmt: skip
-ROOMS: dict[str, set[str]] = {
+LAYERS: dict[str, set[str]] = {
     "__init__": set(),
     "__main__": {"cli"},
     "base": set(),
@@ -84,21 +84,19 @@ ROOMS: dict[str, set[str]] = {
     "gocean": {"embedded", "infrastructures"},
     "lfric": {"embedded", "infrastructures", "base"},
     "config": {"infrastructures", "ir", "base"},
-    "passes": {"analysis", "ir", "base"},
-    "languages": {"passes", "analysis", "ir", "base"},
-    "coherence": {"analysis", "ir", "base"},
-    "frontend": {"languages", "passes", "analysis", "ir", "base"},
-    "domain": {"infrastructures", "ir", "base"},
     "analysis": {"ir", "base"},
-    "backend": {"languages", "passes", "analysis", "infrastructures", "ir", "base"},
+    "passes": {"analysis", "ir", "base"},
+    "languages": {"passes", "analysis", "infrastructures", "ir", "base"},
+    "domains": {"infrastructures", "ir", "base"},
+    "coherence": {"analysis", "ir", "base"},
     "transform": {"coherence", "passes", "analysis", "infrastructures", "ir", "base"},
+    "lowering": {"passes", "analysis", "infrastructures", "ir", "base"},
     "scripting": {
         "transform",
         "coherence",
         "languages",
         "passes",
         "analysis",
-        "backend",
         "config",
         "infrastructures",
         "ir",
@@ -110,10 +108,11 @@ ROOMS: dict[str, set[str]] = {
     "pipeline": COMPILER | {"targets", "scripting", "config", "base", "__init__"},
     "jit": COMPILER | {"pipeline", "targets", "config", "base", "__init__"},
     "tools": COMPILER | {"pipeline", "targets", "scripting", "config", "base"},
+    "driver": {"tools"},
     "cli": {"tools", "pipeline", "targets", "config", "base", "__init__"},
 }
 
-# Where a package from outside the standard library may be imported: one file, or one room.
+# Where a package from outside the standard library may be imported: one file, or one layer.
 OUTSIDERS: dict[str, set[str]] = {
     "numpy": {"storage", "runtime"},
     "cupy": {"storage"},
@@ -158,7 +157,7 @@ PROCESS_WIDE: dict[str, set[str]] = {
 
 # Case is folded by what reads text: the front end, the settings, the command line, the tables of
 # taken names. The compiler has keys (`ir/keys.py`); what else it folds are no names of programs.
-READERS = {"base", "frontend", "config", "cli", "storage", "runtime"}
+READERS = {"base", "languages", "config", "cli", "storage", "runtime"}
 FOLDS = {
     "ir/keys.py": "names, once",
     "ir/expr.py": "the exponent of a number",
@@ -166,8 +165,8 @@ FOLDS = {
     "analysis/bodies/places.py": "characters of a text that is searched",
     "transform/catalogue.py": "a truth value in a recipe",
     "transform/kernel/intrinsics.py": "an option of a step",
-    "domain/data.py": "an expression that becomes a name",
-    "domain/lfric/arguments.py": "a member of an enumeration",
+    "domains/data.py": "an expression that becomes a name",
+    "domains/lfric/arguments.py": "a member of an enumeration",
     "pipeline/inputs.py": "texts that are searched for names",
     "tools/compile_order.py": "names of files",
     "scripting/transformations/kernel_modules.py": "options of a script",

@@ -5,14 +5,14 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from psyclone_storage.base.shipped import shared_file
+from psyclone_storage.base.package_files import shared_file
 from psyclone_storage.config.load import load_settings
 from psyclone_storage.config.locate import surroundings
 from psyclone_storage.config.settings import Api
-from psyclone_storage.frontend.files import read_source
 from psyclone_storage.infrastructures.lfric_words import BUILTINS
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.parsed import ParsedAlgorithm
+from psyclone_storage.languages.sources.files import read_source
 from psyclone_storage.targets.fortran import FORTRAN
 from psyclone_storage.tools.c_code import KernelRequest
 from psyclone_storage.tools.translate import generate_python

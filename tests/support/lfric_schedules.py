@@ -5,13 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from psyclone_storage.backend.fortran.printer import emit_unit
-from psyclone_storage.backend.infrastructure import Infrastructure
-from psyclone_storage.backend.lfric.table import lfric_infrastructure
-from psyclone_storage.backend.lowering import lower_program
 from psyclone_storage.base.source import SourceText, Span
-from psyclone_storage.domain.lfric.arguments import build_dummies
-from psyclone_storage.domain.lfric.builtins import builtin
+from psyclone_storage.domains.lfric.arguments import build_dummies
+from psyclone_storage.domains.lfric.builtins import builtin
 from psyclone_storage.ir.expr import Expr, Index, Literal, Name
 from psyclone_storage.ir.kernel import (
     Access,
@@ -35,6 +31,10 @@ from psyclone_storage.ir.schedule import (
     Statement,
 )
 from psyclone_storage.ir.types import DataType, DerivedType, Intrinsic, ScalarType
+from psyclone_storage.languages.fortran.print.printer import emit_unit
+from psyclone_storage.lowering.infrastructure import Infrastructure
+from psyclone_storage.lowering.lowering import lower_program
+from psyclone_storage.targets.lfric_fortran.table import lfric_infrastructure
 
 SOURCE = SourceText("alg.f90", "program alg\n")
 SPAN = Span(SOURCE, 0, 1)

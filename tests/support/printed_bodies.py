@@ -21,14 +21,8 @@ from pathlib import Path
 import numpy as np
 
 from forked_calls import in_child
-from psyclone_storage.backend.c.printer import CUnit, emit_c
-from psyclone_storage.backend.c.variables import Parameter, is_assumed
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.frontend.files import read_source
-from psyclone_storage.frontend.finder import ModuleFinder
-from psyclone_storage.frontend.fortran.metadata import kernel_types, read_kernel
-from psyclone_storage.frontend.search import index_directories
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import (
     Binary,
@@ -42,6 +36,12 @@ from psyclone_storage.ir.expr import (
     Unary,
 )
 from psyclone_storage.ir.typing import CScope, PrintError
+from psyclone_storage.languages.c.printer import CUnit, emit_c
+from psyclone_storage.languages.c.variables import Parameter, is_assumed
+from psyclone_storage.languages.fortran.parse.metadata import kernel_types, read_kernel
+from psyclone_storage.languages.sources.files import read_source
+from psyclone_storage.languages.sources.kernel_search import index_directories
+from psyclone_storage.languages.sources.module_finder import ModuleFinder
 from psyclone_storage.targets.c_printer import CPrinter
 from reduced_modules import ReducedModules
 

@@ -10,14 +10,14 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-from psyclone_storage.backend.fortran.printer import emit_declarations
-from psyclone_storage.frontend.modules import INTRINSIC_MODULES
 from psyclone_storage.ir.code import Callee, KernelCode, ModuleContext
 from psyclone_storage.ir.expr import Origin, Symbol
 from psyclone_storage.ir.scopes import local_names
 from psyclone_storage.ir.symbols import declaration_of
 from psyclone_storage.ir.typing import CScope
 from psyclone_storage.ir.used import names_in_declaration
+from psyclone_storage.languages.fortran.print.printer import emit_declarations
+from psyclone_storage.languages.sources.module_names import INTRINSIC_MODULES
 
 _USE = re.compile(r"\s*use\b(?!\s*=)", re.IGNORECASE)
 _LEFT_OUT = ("public", "private", "protected", "save")

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from command import run_command
-from psyclone_storage.frontend.files import read_source
-from psyclone_storage.frontend.modules import defined_modules
+from psyclone_storage.languages.sources.files import read_source
+from psyclone_storage.languages.sources.module_names import defined_modules
 
 CORPUS = Path(__file__).parents[1] / "corpus" / "gocean"
 BY_HAND = {"wall_u_mod"}

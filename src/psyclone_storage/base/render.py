@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from psyclone_storage.base.cures import cure_of
 from psyclone_storage.base.diagnostic import Diagnostic, Severity
+from psyclone_storage.base.hints import cure_of
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import Span
 from psyclone_storage.base.text import visible

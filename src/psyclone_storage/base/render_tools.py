@@ -9,8 +9,8 @@ from typing import Any
 from urllib.parse import quote
 
 from psyclone_storage.base.codes import CODES
-from psyclone_storage.base.cures import cure_of
 from psyclone_storage.base.diagnostic import Diagnostic, Severity
+from psyclone_storage.base.hints import cure_of
 from psyclone_storage.base.source import Span
 from psyclone_storage.base.text import visible
 

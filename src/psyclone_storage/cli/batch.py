@@ -20,10 +20,7 @@ from typing import TYPE_CHECKING
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.stopping import deferred, ending, interruptible
-from psyclone_storage.cli.guard import as_errors, failure
-from psyclone_storage.cli.kernel_folder import KernelFolder, Scheme
-from psyclone_storage.cli.options import Options, algorithm_path, kernel_folder, psy_path
-from psyclone_storage.cli.outcome import (
+from psyclone_storage.cli.file_result import (
     FileResult,
     agreeing,
     layer_file,
@@ -32,6 +29,9 @@ from psyclone_storage.cli.outcome import (
     release_all,
     write_all,
 )
+from psyclone_storage.cli.kernel_folder import KernelFolder, Scheme
+from psyclone_storage.cli.main_guard import as_errors, failure
+from psyclone_storage.cli.options import Options, algorithm_path, kernel_folder, psy_path
 from psyclone_storage.cli.progress import Progress
 from psyclone_storage.cli.report import reports_of
 from psyclone_storage.cli.results import Results, Translation, open_results
@@ -46,7 +46,7 @@ from psyclone_storage.pipeline.inputs import Inputs, find_inputs
 from psyclone_storage.pipeline.request import CompileRequest, LineLimit, for_file
 
 if TYPE_CHECKING:
-    from psyclone_storage.cli.turns import Turns
+    from psyclone_storage.cli.ordered_workers import Turns
     from psyclone_storage.pipeline.compile import Build, Compiler
 
 Turn = Callable[[], None]
@@ -210,7 +210,7 @@ def _compiled(
         given = _WorkerTask(options, compiler, inputs)
         yield (_compile_file(file, given) for file in files)
     else:
-        from psyclone_storage.cli.turns import Turns  # noqa: PLC0415
+        from psyclone_storage.cli.ordered_workers import Turns  # noqa: PLC0415
         from psyclone_storage.cli.workers import Workers  # noqa: PLC0415
 
         sys.stdout.flush()
@@ -300,7 +300,7 @@ def _tried(
     """Return what a Fortran compiler says of `build`, if it is to be asked."""
     if not options.compile:
         return ()
-    from psyclone_storage.cli.trial import try_to_compile  # noqa: PLC0415
+    from psyclone_storage.cli.trial_compile import try_to_compile  # noqa: PLC0415
 
     return try_to_compile(file, build, compiler, options)
 

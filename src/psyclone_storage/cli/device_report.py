@@ -9,9 +9,9 @@ from pathlib import Path
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.names import listed
-from psyclone_storage.base.shipped import shared_file
-from psyclone_storage.cli.guard import failure
+from psyclone_storage.base.package_files import shared_file
 from psyclone_storage.cli.kern_options import KernelOptions
+from psyclone_storage.cli.main_guard import failure
 from psyclone_storage.cli.write import Output, write_together
 from psyclone_storage.config.settings import Api, Settings
 from psyclone_storage.targets.apis import parts_of

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
-from psyclone_storage.base.shipped import shared_file
+from psyclone_storage.base.package_files import shared_file
 
 FOLDERS = ("examples", "external")
 _LEFT_OUT = ("build", "__pycache__", "*.o", "*.mod", "*.a", "*.so")

@@ -14,9 +14,9 @@ from pathlib import Path
 from psyclone_storage.base.cache_folders import cache_folder
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.digest import digest_of
+from psyclone_storage.base.package_files import shared_file
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.regex import regex
-from psyclone_storage.base.shipped import shared_file
 from psyclone_storage.base.stopping import deferred, ending
 from psyclone_storage.base.trusted import UntrustedError, check_folder
 from psyclone_storage.cli.write import cannot_write, ignored_cache

@@ -6,9 +6,9 @@ import sys
 from collections.abc import Sequence
 
 from psyclone_storage.base.diagnostic import Diagnostic
-from psyclone_storage.cli.collector import last_collection, rare_collections
-from psyclone_storage.cli.guard import run_guarded
+from psyclone_storage.cli.garbage_collector import last_collection, rare_collections
 from psyclone_storage.cli.kern_options import KernelOptions, read_kernel_options
+from psyclone_storage.cli.main_guard import run_guarded
 from psyclone_storage.cli.style import read_style
 
 

@@ -23,7 +23,7 @@ from zlib import crc32
 from psyclone_storage.base.diagnostic import CompileError, InternalError
 from psyclone_storage.base.reading import read_input
 from psyclone_storage.base.records import replace
-from psyclone_storage.cli.kernel_claims import (
+from psyclone_storage.cli.kernel_locks import (
     Claims,
     belonging_to,
     is_outdated,

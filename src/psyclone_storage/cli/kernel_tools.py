@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
-from psyclone_storage.base.shipped import shared_file
+from psyclone_storage.base.package_files import shared_file
 from psyclone_storage.cli.device_report import report_devices
-from psyclone_storage.cli.guard import failure
 from psyclone_storage.cli.kern_options import KernelOptions
+from psyclone_storage.cli.main_guard import failure
 from psyclone_storage.cli.write import Output, write_together
 from psyclone_storage.config.load import load_settings
 from psyclone_storage.config.locate import surroundings

@@ -12,10 +12,10 @@ from pathlib import Path
 from psyclone_storage import __version__
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, Severity
 from psyclone_storage.base.names import listed
+from psyclone_storage.base.package_files import shared_file
 from psyclone_storage.base.records import dataclass
-from psyclone_storage.base.shipped import shared_file
-from psyclone_storage.cli.conflicts import overwrites_input, written_twice
 from psyclone_storage.cli.examples import UnpackExamples
+from psyclone_storage.cli.output_clashes import overwrites_input, written_twice
 from psyclone_storage.cli.parser import Formatter, Parser
 from psyclone_storage.cli.psyclone_options import add_psyclone_options, remarks, settings_for
 from psyclone_storage.cli.schemas import SCHEMAS, PrintSchema

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from psyclone_storage.base.shipped import shared_file
+from psyclone_storage.base.package_files import shared_file
 
 SCHEMAS = ("diagnostics", "schedules")
 

@@ -14,32 +14,16 @@ from collections.abc import Iterator
 from enum import Enum
 
 from psyclone_storage.base.records import dataclass, field
+from psyclone_storage.ir import kernel as kern
+from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.affine import difference
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Binary, Expr, Index, Name, integer_value, walk
 from psyclone_storage.ir.interface import Dummy, Role
-from psyclone_storage.ir.kernel import (
-    FIRST_INTERNAL,
-    LAST_INTERNAL,
-    Access,
-    ArgKind,
-    GridBounds,
-)
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import expressions_of, names_in, walk_lines
 from psyclone_storage.ir.schedule import KernelCall, Loop, Reach
-from psyclone_storage.ir.unit import (
-    Assign,
-    Blank,
-    Call,
-    Comment,
-    Continue,
-    Do,
-    If,
-    Line,
-    Return,
-)
 
 _MOST_PATHS = 4096
 _LAYERS, _DOFS, _APART = 11, 5, 100
@@ -58,7 +42,7 @@ def covered_parts(
 ) -> frozenset[ValuePart]:
     """Return the parts of an argument all of whose values a call certainly overwrites."""
     described, nothing = call.kernel.args[arg], frozenset[ValuePart]()
-    if described.access is not Access.WRITE or described.kind is not ArgKind.FIELD:
+    if described.access is not kern.Access.WRITE or described.kind is not kern.ArgKind.FIELD:
         return nothing
     points = call.kernel.points
     if loop.peel is not None:
@@ -83,17 +67,17 @@ def covered_parts(
     return frozenset({ValuePart.INSIDE, *around})
 
 
-def _parts_within(bounds: GridBounds) -> frozenset[ValuePart]:
+def _parts_within(bounds: kern.GridBounds) -> frozenset[ValuePart]:
     """Return the parts of a field of which all points lie within `bounds`.
 
     No field has an internal point outside of the internal region of its grid, nor a boundary point
     further than one point outside of it.
     """
     outside = (
-        difference(FIRST_INTERNAL, bounds.outer_start),
-        difference(FIRST_INTERNAL, bounds.inner_start),
-        difference(bounds.outer_stop, LAST_INTERNAL),
-        difference(bounds.inner_stop, LAST_INTERNAL),
+        difference(kern.FIRST_INTERNAL, bounds.outer_start),
+        difference(kern.FIRST_INTERNAL, bounds.inner_start),
+        difference(bounds.outer_stop, kern.LAST_INTERNAL),
+        difference(bounds.inner_stop, kern.LAST_INTERNAL),
     )
     least = min(-1 if points is None else points for points in outside)
     return frozenset([ValuePart.INSIDE, ValuePart.AROUND][: max(least + 1, 0)])
@@ -122,13 +106,13 @@ _Step = tuple[tuple[Expr, ...], Expr | None]
 _Path = tuple[_Step, ...]
 
 
-def _paths(lines: tuple[Line, ...]) -> Iterator[_Path]:
+def _paths(lines: tuple[un.Line, ...]) -> Iterator[_Path]:
     """Yield paths, with no or one iteration of each loop; unknown statements read everything."""
     for path, _ in _paths_through(lines):
         yield path
 
 
-def _paths_through(lines: tuple[Line, ...]) -> list[tuple[_Path, bool]]:
+def _paths_through(lines: tuple[un.Line, ...]) -> list[tuple[_Path, bool]]:
     """Return paths through statements, and whether each continues after them."""
     found: list[tuple[_Path, bool]] = [((), True)]
     for line in lines:
@@ -144,18 +128,18 @@ def _paths_through(lines: tuple[Line, ...]) -> list[tuple[_Path, bool]]:
 _ANYTHING: _Step = ((Name("*"),), None)
 
 
-def _paths_of(line: Line) -> list[tuple[_Path, bool]]:
+def _paths_of(line: un.Line) -> list[tuple[_Path, bool]]:
     match line:
-        case Blank() | Comment() | Continue():
+        case un.Blank() | un.Comment() | un.Continue():
             return [((), True)]
-        case Assign(target, value):
+        case un.Assign(target, value):
             subscripts = target.items if isinstance(target, Index) else ()
             return [((((value, *subscripts), target),), True)]
-        case Return(None):
+        case un.Return(None):
             return [((), False)]
-        case Do(body=body):
+        case un.Do(body=body):
             return [((), True), *_paths_through(body)]
-        case If(branches, otherwise):
+        case un.If(branches, otherwise):
             paths: list[tuple[_Path, bool]] = []
             tests: tuple[Expr, ...] = ()
             for branch in branches:
@@ -221,31 +205,34 @@ def fills_columns(code: KernelCode, dummies: tuple[Dummy, ...], arg: int) -> boo
     return bool(arrays)
 
 
-def _run(run: _ColumnRun, lines: tuple[Line, ...]) -> None:
+def _run(run: _ColumnRun, lines: tuple[un.Line, ...]) -> None:
     for line in lines:
         if run.fails:
             return
         match line:
-            case Blank() | Comment():
+            case un.Blank() | un.Comment():
                 continue
-            case Assign():
+            case un.Assign():
                 _assign(run, line)
-            case Do():
+            case un.Do():
                 _count(run, line)
             case _:
                 _forget(run, tuple(walk_lines((line,))))
 
 
-def _forget(run: _ColumnRun, lines: tuple[Line, ...]) -> None:
+def _forget(run: _ColumnRun, lines: tuple[un.Line, ...]) -> None:
     """Take a statement for one that may do anything with what it names, or go on elsewhere."""
     everything = [expr for line in lines for expr in expressions_of(line)]
     names = {part.key for expr in everything for part in walk(expr) if isinstance(part, Name)}
     run.numbers.update(dict.fromkeys((names & run.numbers.keys()) - run.dummies))
-    stays = all(isinstance(line, Assign | Do | If | Call | Blank | Comment) for line in lines)
+    stays = all(
+        isinstance(line, un.Assign | un.Do | un.If | un.Call | un.Blank | un.Comment)
+        for line in lines
+    )
     run.fails = run.fails or run.array in names or not stays
 
 
-def _assign(run: _ColumnRun, line: Assign) -> None:
+def _assign(run: _ColumnRun, line: un.Assign) -> None:
     _look(run, line.value)
     match line.target:
         case Index(Name() as base, (item,)) if base.key == run.array:
@@ -278,7 +265,7 @@ def _elements(array: str, value: Expr) -> tuple[int, tuple[Expr, ...]]:
     return mentions, tuple(subscripts)
 
 
-def _count(run: _ColumnRun, loop: Do) -> None:
+def _count(run: _ColumnRun, loop: un.Do) -> None:
     start, stop = _number(run, loop.start), _number(run, loop.stop)
     step = 1 if loop.step is None else _number(run, loop.step)
     if start is None or stop is None or not step:
@@ -289,7 +276,7 @@ def _count(run: _ColumnRun, loop: Do) -> None:
     return None
 
 
-def _run_unknown(run: _ColumnRun, loop: Do) -> None:
+def _run_unknown(run: _ColumnRun, loop: un.Do) -> None:
     """Run the body of a loop as if once, in which nothing is known to be written."""
     before = set(run.written)
     run.numbers[loop.variable.key] = None

@@ -20,16 +20,8 @@ from psyclone_storage.coherence.execution import (
     prepare,
 )
 from psyclone_storage.coherence.scenarios import DeviceScenario
+from psyclone_storage.ir import schedule as sch
 from psyclone_storage.ir.datum_parts import DatumPart, components_of
-from psyclone_storage.ir.schedule import (
-    DirectiveRegion,
-    FillHalo,
-    GlobalReduction,
-    HaloExchange,
-    Phase,
-    Schedule,
-    Statement,
-)
 from psyclone_storage.ir.transfer import EnterData, Side, Update, Wait
 
 _STALE = -1
@@ -37,7 +29,7 @@ _NO_QUEUE = -1
 
 
 def check_transfers(
-    schedule: Schedule | PreparedSchedule, scenario: DeviceScenario
+    schedule: sch.Schedule | PreparedSchedule, scenario: DeviceScenario
 ) -> tuple[Fault, ...]:
     """Return every stale read, and every broken promise at the end, of `schedule`."""
     return _DeviceExecution(prepare(schedule), scenario).run()
@@ -69,7 +61,7 @@ class _Place:
 _HOST = _Place()
 
 
-def _place_of(regions: tuple[DirectiveRegion, ...]) -> _Place:
+def _place_of(regions: tuple[sch.DirectiveRegion, ...]) -> _Place:
     """Return where the calls inside `regions` run."""
     place = _HOST
     for region in regions:
@@ -98,11 +90,11 @@ class _DeviceExecution(Execution[DeviceScenario, _Object]):
             if described.access.writes:
                 self._write(part, place)
 
-    def fill(self, fill: FillHalo, part: DatumPart) -> None:
+    def fill(self, fill: sch.FillHalo, part: DatumPart) -> None:
         self._read(fill.uid, part, _HOST)
         self._write(part, _HOST)
 
-    def other(self, statement: Statement) -> None:
+    def other(self, statement: sch.Statement) -> None:
         match statement:
             case EnterData():
                 self._enter(statement)
@@ -111,7 +103,7 @@ class _DeviceExecution(Execution[DeviceScenario, _Object]):
             case Wait(queue=queue):
                 for one in self.objects.values():
                     one.queue = _NO_QUEUE if one.queue == queue else one.queue
-            case GlobalReduction(uid=uid):
+            case sch.GlobalReduction(uid=uid):
                 if busy := [part for part, one in self.objects.items() if one.queue != _NO_QUEUE]:
                     self.report(uid, busy[0], f"'{uid}' does not wait for what is computed.")
 
@@ -124,7 +116,7 @@ class _DeviceExecution(Execution[DeviceScenario, _Object]):
             if one.queue != _NO_QUEUE:
                 self.report("end", part, f"The invoke does not wait for '{part.text}'.")
 
-    def exchange(self, exchange: HaloExchange) -> None:
+    def exchange(self, exchange: sch.HaloExchange) -> None:
         """Exchange the host's replica, with what the exchange brings from and to the device.
 
         In strips, the device's replica is sent, and values inside are left alone on both sides. A
@@ -139,12 +131,12 @@ class _DeviceExecution(Execution[DeviceScenario, _Object]):
             self._read(exchange.uid, part, _HOST)
         elif exchange.in_strips and exchange.fetched:
             self._send_from_device(exchange.uid, part)
-        elif not exchange.in_strips or exchange.phase is not Phase.FINISH:
+        elif not exchange.in_strips or exchange.phase is not sch.Phase.FINISH:
             if exchange.fetched:
                 self._copy(exchange.uid, part, Side.HOST)
             self._read(exchange.uid, part, _HOST)
             host = host or exchange.fetched
-        if exchange.phase is not Phase.START:
+        if exchange.phase is not sch.Phase.START:
             one.version += 1
             one.host = one.version if host else _STALE
             if one.device is not None and exchange.sent:

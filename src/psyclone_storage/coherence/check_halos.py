@@ -21,7 +21,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import NamedTuple, cast
 
-from psyclone_storage.base.kept import kept_with_first
+from psyclone_storage.base.memo import kept_with_first
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.coherence.execution import (
     CallStep,
@@ -32,24 +32,13 @@ from psyclone_storage.coherence.execution import (
     prepare,
 )
 from psyclone_storage.coherence.scenarios import HaloScenario, names_in_depth, names_of_call
+from psyclone_storage.ir import schedule as sch
 from psyclone_storage.ir.datum_parts import DatumPart
 from psyclone_storage.ir.expr import Expr, integer_value, spell
 from psyclone_storage.ir.halo_depths import depths_of_steps, fields_of_whole_halo
 from psyclone_storage.ir.kernel import Access, ArgKind, GridStencil, KernelArg, MeshRole
-from psyclone_storage.ir.peel import Interior, PeelSection
+from psyclone_storage.ir.loop_split import Interior, PeelSection
 from psyclone_storage.ir.region import Depth
-from psyclone_storage.ir.schedule import (
-    FillHalo,
-    HaloExchange,
-    KernelCall,
-    Loop,
-    MarkHalo,
-    Over,
-    Phase,
-    Reach,
-    Schedule,
-    Statement,
-)
 
 OWNED = 0
 """The place of dofs that this rank owns; halo level k is place k."""
@@ -70,12 +59,14 @@ class Outcome:
     exchanged: tuple[str, ...]
 
 
-def check_halos(schedule: Schedule | PreparedSchedule, scenario: HaloScenario) -> tuple[Fault, ...]:
+def check_halos(
+    schedule: sch.Schedule | PreparedSchedule, scenario: HaloScenario
+) -> tuple[Fault, ...]:
     """Return every stale read, and every false promise at the end, of `schedule`."""
     return execute(schedule, scenario).stale
 
 
-def execute(schedule: Schedule | PreparedSchedule, scenario: HaloScenario) -> Outcome:
+def execute(schedule: sch.Schedule | PreparedSchedule, scenario: HaloScenario) -> Outcome:
     """Execute the halo semantics of `schedule` in a scenario."""
     prepared = prepare(schedule)
     limits = _limits(prepared)
@@ -130,7 +121,7 @@ def _number(expr: Expr, scenario: HaloScenario) -> int:
     return scenario.extents[spell(expr)] if known is None else known
 
 
-def _cells(loop: Loop, scenario: HaloScenario) -> range:
+def _cells(loop: sch.Loop, scenario: HaloScenario) -> range:
     """Return the levels of the cells that `loop` computes; owned cells are level 0.
 
     No loop relies on what is computed at points of a grid outside the owned ones.
@@ -138,9 +129,9 @@ def _cells(loop: Loop, scenario: HaloScenario) -> range:
     if loop.over.axis is not None or _interior_of(loop) is not None:
         return range(1)
     match loop.extent.reach:
-        case Reach.HALO:
+        case sch.Reach.HALO:
             return range(scenario.number_of(loop.extent.depth) + 1)
-        case Reach.HALO_ONLY:
+        case sch.Reach.HALO_ONLY:
             return range(1, scenario.number_of(loop.extent.depth) + 1)
     return range(1)
 
@@ -160,18 +151,18 @@ def _touched(cells: frozenset[int], shared: bool, levels: int) -> frozenset[int]
     return frozenset(place for place in places if _around(place, shared) & cells)
 
 
-def _dofs(loop: Loop, shared: bool, scenario: HaloScenario) -> frozenset[int]:
+def _dofs(loop: sch.Loop, shared: bool, scenario: HaloScenario) -> frozenset[int]:
     """Return the places of the dofs that `loop`, over dofs, computes."""
     places = {OWNED}
     extent = loop.computed
-    if shared and extent.reach in (Reach.ANNEXED, Reach.HALO):
+    if shared and extent.reach in (sch.Reach.ANNEXED, sch.Reach.HALO):
         places.add(ANNEXED)
-    if extent.reach is Reach.HALO:
+    if extent.reach is sch.Reach.HALO:
         places |= set(range(1, scenario.number_of(extent.depth) + 1))
     return frozenset(places)
 
 
-def _interior_of(loop: Loop) -> Interior | None:
+def _interior_of(loop: sch.Loop) -> Interior | None:
     """Return where the interior ends over which a loop runs; None if it runs over all cells."""
     peel = loop.peel
     return peel.interior if peel is not None and peel.section is PeelSection.INTERIOR else None
@@ -237,7 +228,7 @@ def _uses(step: CallStep, scenario: HaloScenario) -> Iterator[_ArgumentUse]:
     loop, call = step.loop, step.call
     interior = _interior_of(loop)
     cells = frozenset() if interior else frozenset(_cells(loop, scenario))
-    dofs, masked = loop.over is Over.DOFS, call.kernel.mask is not None
+    dofs, masked = loop.over is sch.Over.DOFS, call.kernel.mask is not None
     for one in step.passed:
         if one.described.kind is not ArgKind.FIELD:
             continue
@@ -282,7 +273,7 @@ def _inside(cells: frozenset[int]) -> frozenset[int]:
     )
 
 
-def _within_stencil(call: KernelCall, cells: frozenset[int], extent: int) -> frozenset[int]:
+def _within_stencil(call: sch.KernelCall, cells: frozenset[int], extent: int) -> frozenset[int]:
     """Return the levels of the cells that a stencil of `extent` around `cells` may reach.
 
     A kernel that requests a halo depth itself accesses cells along the halo, not beyond it.
@@ -409,7 +400,7 @@ class _HaloExecution(Execution[HaloScenario, _Copies]):
         complete = OWNED in made_right
         copies.right = made_right if complete else frozenset((OWNED,))
 
-    def exchange(self, exchange: HaloExchange) -> None:
+    def exchange(self, exchange: sch.HaloExchange) -> None:
         uid, part = exchange.uid, DatumPart(exchange.datum, exchange.component)
         copies = self.object_of(part)
         depth, levels = self.scenario.number_of(exchange.depth), self.scenario.depth_of(part.datum)
@@ -421,12 +412,12 @@ class _HaloExecution(Execution[HaloScenario, _Copies]):
         if exchange.guarded and depth <= copies.flags:
             return
         received = _received(depth)
-        if exchange.phase is not Phase.FINISH:
+        if exchange.phase is not sch.Phase.FINISH:
             copies.sent = copies.version
-        if (exchange.phase is Phase.FINISH) != bool(copies.started):
+        if (exchange.phase is sch.Phase.FINISH) != bool(copies.started):
             started = copies.started or "nothing"
             self.report(uid, part, f"'{uid}' waits for ever: '{started}' was started.")
-        if exchange.phase is Phase.START:
+        if exchange.phase is sch.Phase.START:
             copies.right = copies.right - received  # not valid again before the exchange finishes
             copies.flying, copies.started = received, uid
             return
@@ -437,7 +428,7 @@ class _HaloExecution(Execution[HaloScenario, _Copies]):
         copies.empty -= received
         self.done.append(uid)
 
-    def fill(self, fill: FillHalo, part: DatumPart) -> None:
+    def fill(self, fill: sch.FillHalo, part: DatumPart) -> None:
         """Put some number into replicas, which is no more right than the value before."""
         copies = self.object_of(part)
         first, last = (self.scenario.number_of(depth) for depth in (fill.beyond, fill.depth))
@@ -451,8 +442,8 @@ class _HaloExecution(Execution[HaloScenario, _Copies]):
         copies.right -= places
         copies.empty -= places
 
-    def other(self, statement: Statement) -> None:
-        if not isinstance(statement, MarkHalo):
+    def other(self, statement: sch.Statement) -> None:
+        if not isinstance(statement, sch.MarkHalo):
             return
         uid, part = statement.uid, DatumPart(statement.datum, statement.component)
         copies = self.object_of(part)

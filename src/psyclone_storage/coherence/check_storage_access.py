@@ -25,24 +25,10 @@ from psyclone_storage.coherence.execution import (
     prepare,
 )
 from psyclone_storage.coherence.scenarios import StorageScenario
+from psyclone_storage.ir import schedule as sch
+from psyclone_storage.ir import storage_access as sa
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.datum_parts import DatumPart
-from psyclone_storage.ir.schedule import (
-    DirectiveRegion,
-    FillHalo,
-    HaloExchange,
-    Phase,
-    Schedule,
-)
-from psyclone_storage.ir.storage_access import (
-    AcquireData,
-    PrefetchData,
-    ReleaseData,
-    StorageAction,
-    StoragePlan,
-    StoragePolicy,
-    TouchData,
-)
 from psyclone_storage.ir.transfer import Side
 
 _ALL = frozenset(ValuePart)
@@ -52,9 +38,9 @@ CodesByKernel = Mapping[str, tuple[KernelCode, ...]]
 
 
 def check_storage_access(
-    schedule: Schedule | PreparedSchedule,
-    plan: StoragePlan,
-    policy: StoragePolicy,
+    schedule: sch.Schedule | PreparedSchedule,
+    plan: sa.StoragePlan,
+    policy: sa.StoragePolicy,
     codes: CodesByKernel,
     scenario: StorageScenario,
 ) -> tuple[Fault, ...]:
@@ -98,8 +84,8 @@ class _StorageExecution(Execution[StorageScenario, _StorageModel]):
         self,
         prepared: PreparedSchedule,
         scenario: StorageScenario,
-        plan: StoragePlan,
-        policy: StoragePolicy,
+        plan: sa.StoragePlan,
+        policy: sa.StoragePolicy,
         codes: CodesByKernel,
     ) -> None:
         super().__init__(prepared, scenario)
@@ -134,11 +120,11 @@ class _StorageExecution(Execution[StorageScenario, _StorageModel]):
                 covered = covered_parts(step.loop, call, at, codes, self.scenario.all_points)
                 self._write(call.uid, part, side, covered)
 
-    def _side_of(self, regions: tuple[DirectiveRegion, ...]) -> Side:
+    def _side_of(self, regions: tuple[sch.DirectiveRegion, ...]) -> Side:
         moves = (one.place is Side.DEVICE and not one.copies for one in regions)
         return Side.DEVICE if self.policy.directives_act and any(moves) else self.policy.home
 
-    def exchange(self, exchange: HaloExchange) -> None:
+    def exchange(self, exchange: sch.HaloExchange) -> None:
         """Exchange a halo: inside an open access, or by an access of the exchange's own."""
         if exchange.guarded and not self.scenario.exchanges:
             return
@@ -148,11 +134,11 @@ class _StorageExecution(Execution[StorageScenario, _StorageModel]):
         if not self.policy.through_exchanges:
             if model.open:
                 self.report(uid, part, f"'{part.text}' is held while it is exchanged.")
-            if exchange.phase is Phase.START:
+            if exchange.phase is sch.Phase.START:
                 return
             model.bring(home)
             model.open.append((part, home, True))
-        if exchange.phase is not Phase.START:
+        if exchange.phase is not sch.Phase.START:
             self._write(uid, part, home, _NOTHING)
         else:
             self._read(uid, part, home, _ALL)
@@ -160,7 +146,7 @@ class _StorageExecution(Execution[StorageScenario, _StorageModel]):
             model.open.pop()
             model.believe(home)
 
-    def fill(self, fill: FillHalo, part: DatumPart) -> None:
+    def fill(self, fill: sch.FillHalo, part: DatumPart) -> None:
         self._write(fill.uid, part, self.policy.home, _NOTHING)
 
     def finish(self) -> None:
@@ -175,29 +161,29 @@ class _StorageExecution(Execution[StorageScenario, _StorageModel]):
                     where = f"for current on the {side.value}, but is not."
                     self.report("end", part, f"'{part.text}' is taken {where}")
 
-    def _act(self, action: StorageAction) -> None:
+    def _act(self, action: sa.StorageAction) -> None:
         part = DatumPart(action.datum, action.component)
         model, side = self.object_of(part), action.side
         match action:
-            case AcquireData():
+            case sa.AcquireData():
                 self._acquire(action, part, model)
-            case TouchData():
+            case sa.TouchData():
                 if not any(where is side for _, where, _ in model.open):
                     self.report("touch", part, f"'{part.text}' is touched where nobody has it.")
                 model.believe(side)
-            case ReleaseData():
+            case sa.ReleaseData():
                 mine = [one for one in model.open if one[:2] == (part, side)]
                 if not mine:
                     self.report("release", part, f"'{part.text}' is released, but not held.")
                 else:
                     model.open.remove(mine[-1])
-            case PrefetchData():
+            case sa.PrefetchData():
                 if any(writes for _, _, writes in model.open):
                     message = f"'{part.text}' is brought while it is written."
                     self.report("prefetch", part, message)
                 model.bring(side)
 
-    def _acquire(self, asked: AcquireData, part: DatumPart, model: _StorageModel) -> None:
+    def _acquire(self, asked: sa.AcquireData, part: DatumPart, model: _StorageModel) -> None:
         others = [one for one in model.open if one[0] == part or one[0].datum not in asked.may_be]
         if others and (asked.writes or any(writes for _, _, writes in others)):
             self.report("acquire", part, f"'{part.text}' is acquired while it is held.")

@@ -11,22 +11,10 @@ from collections.abc import Iterator
 from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.coherence.halo_effects import HaloEffect, halo_effects_of
+from psyclone_storage.ir import schedule as sch
 from psyclone_storage.ir.kernel import Access
 from psyclone_storage.ir.region import describe_depth
 from psyclone_storage.ir.rules import Rules
-from psyclone_storage.ir.schedule import (
-    Compound,
-    DirectiveRegion,
-    FillHalo,
-    GlobalReduction,
-    HaloExchange,
-    KernelCall,
-    Loop,
-    MarkHalo,
-    Schedule,
-    Statement,
-    data_by_name,
-)
 from psyclone_storage.ir.transfer import EnterData, Side, Update
 from psyclone_storage.ir.view import statement_text
 
@@ -62,7 +50,7 @@ class DiagramRow:
     on_device: bool = False
 
 
-def diagram_rows(schedule: Schedule, rules: Rules) -> tuple[DiagramRow, ...]:
+def diagram_rows(schedule: sch.Schedule, rules: Rules) -> tuple[DiagramRow, ...]:
     """Return the rows of a picture of `schedule`, in its order."""
     return tuple(_rows(schedule.body, 0, _Surroundings(schedule, rules), on_device=False))
 
@@ -70,11 +58,11 @@ def diagram_rows(schedule: Schedule, rules: Rules) -> tuple[DiagramRow, ...]:
 class _Surroundings:
     """The schedule that a picture is made of, and its data by name."""
 
-    def __init__(self, schedule: Schedule, rules: Rules) -> None:
+    def __init__(self, schedule: sch.Schedule, rules: Rules) -> None:
         self.schedule, self.rules = schedule, rules
-        self._data = data_by_name(schedule)
+        self._data = sch.data_by_name(schedule)
 
-    def effects(self, loop: Loop) -> tuple[HaloEffect, ...]:
+    def effects(self, loop: sch.Loop) -> tuple[HaloEffect, ...]:
         """Return what an outer loop does to halos; nothing where there are none."""
         if not self.schedule.distributed:
             return ()
@@ -82,45 +70,49 @@ class _Surroundings:
 
 
 def _rows(
-    body: tuple[Statement, ...], depth: int, around: _Surroundings, *, on_device: bool
+    body: tuple[sch.Statement, ...], depth: int, around: _Surroundings, *, on_device: bool
 ) -> Iterator[DiagramRow]:
     for item in body:
-        device = on_device or (isinstance(item, DirectiveRegion) and _is_of_device(item))
+        device = on_device or (isinstance(item, sch.DirectiveRegion) and _is_of_device(item))
         cells = tuple(_cells(item, around, outer=depth == 0 or not _in_loop(item, around)))
         yield DiagramRow(item.uid, _kind(item), statement_text(item), depth, cells, device)
-        if isinstance(item, Compound):
+        if isinstance(item, sch.Compound):
             yield from _rows(item.body, depth + 1, around, on_device=device)
 
 
-def _in_loop(item: Statement, around: _Surroundings) -> bool:
+def _in_loop(item: sch.Statement, around: _Surroundings) -> bool:
     """Return whether a loop is inside another one."""
-    return isinstance(item, Loop) and not _is_outer(item.uid, around.schedule.body)
+    return isinstance(item, sch.Loop) and not _is_outer(item.uid, around.schedule.body)
 
 
-def _is_outer(uid: str, body: tuple[Statement, ...]) -> bool:
+def _is_outer(uid: str, body: tuple[sch.Statement, ...]) -> bool:
     for item in body:
         if item.uid == uid:
             return True
-        if isinstance(item, Compound) and not isinstance(item, Loop) and _is_outer(uid, item.body):
+        if (
+            isinstance(item, sch.Compound)
+            and not isinstance(item, sch.Loop)
+            and _is_outer(uid, item.body)
+        ):
             return True
     return False
 
 
-def _is_of_device(region: DirectiveRegion) -> bool:
+def _is_of_device(region: sch.DirectiveRegion) -> bool:
     return region.directive.is_openacc or region.directive.value.startswith(("omp target",))
 
 
-def _kind(item: Statement) -> str:
+def _kind(item: sch.Statement) -> str:
     kinds: dict[type, str] = {
-        Loop: "loop",
-        KernelCall: "call",
-        HaloExchange: "exchange",
-        MarkHalo: "mark",
-        FillHalo: "fill",
-        GlobalReduction: "reduction",
+        sch.Loop: "loop",
+        sch.KernelCall: "call",
+        sch.HaloExchange: "exchange",
+        sch.MarkHalo: "mark",
+        sch.FillHalo: "fill",
+        sch.GlobalReduction: "reduction",
         EnterData: "transfer",
         Update: "transfer",
-        DirectiveRegion: "construct",
+        sch.DirectiveRegion: "construct",
     }
     return kinds.get(type(item), "other")
 
@@ -128,22 +120,22 @@ def _kind(item: Statement) -> str:
 # ------------------------------------------------------------------ cells
 
 
-def _cells(item: Statement, around: _Surroundings, *, outer: bool) -> Iterator[DiagramCell]:
+def _cells(item: sch.Statement, around: _Surroundings, *, outer: bool) -> Iterator[DiagramCell]:
     match item:
-        case Loop() if outer:
+        case sch.Loop() if outer:
             yield from (_of_effect(effect) for effect in around.effects(item))
-        case KernelCall():
+        case sch.KernelCall():
             yield from _of_call(item)
-        case HaloExchange():
+        case sch.HaloExchange():
             test = ", if the run-time flags call it dirty" if item.guarded else ""
             text = f"exchanged to level {describe_depth(item.depth)}{test}"
             yield DiagramCell(item.datum, "\u21c4", "clean", text)
-        case MarkHalo():
+        case sch.MarkHalo():
             state = "clean" if item.clean.terms else "dirty"
             yield DiagramCell(item.datum, "\u2691", state, statement_text(item))
-        case FillHalo():
+        case sch.FillHalo():
             yield DiagramCell(item.datum, "0", "filled", statement_text(item))
-        case GlobalReduction():
+        case sch.GlobalReduction():
             yield DiagramCell(item.datum, "\u03a3", "clean", "combined over all ranks")
         case EnterData():
             text = "copied to the device, unless it is there"
@@ -171,7 +163,7 @@ def _of_effect(effect: HaloEffect) -> DiagramCell:
     return DiagramCell(effect.part.datum, "", state, "; ".join(said))
 
 
-def _of_call(call: KernelCall) -> Iterator[DiagramCell]:
+def _of_call(call: sch.KernelCall) -> Iterator[DiagramCell]:
     found: dict[str, list[tuple[str, str]]] = {}
     for described, actual in zip(call.kernel.args, call.args, strict=True):
         if actual.datum is not None:

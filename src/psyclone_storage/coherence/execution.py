@@ -14,23 +14,10 @@ from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.coherence.scenarios import SameObjects, representative_parts
+from psyclone_storage.ir import schedule as sch
 from psyclone_storage.ir.datum_parts import DatumPart, passed_parts
 from psyclone_storage.ir.insertion import END
 from psyclone_storage.ir.kernel import ArgKind, KernelArg
-from psyclone_storage.ir.schedule import (
-    Actual,
-    Compound,
-    Datum,
-    DirectiveRegion,
-    FillHalo,
-    HaloExchange,
-    KernelCall,
-    Loop,
-    ProfileRegion,
-    Schedule,
-    Statement,
-    data_by_name,
-)
 
 
 class Scenario(Protocol):
@@ -62,7 +49,7 @@ class PassedData(NamedTuple):
 
     position: int
     described: KernelArg
-    actual: Actual
+    actual: sch.Actual
     parts: tuple[DatumPart, ...]
 
 
@@ -73,9 +60,9 @@ class CallStep:
     `memo` caches what a model computes of the step.
     """
 
-    call: KernelCall
-    loop: Loop
-    regions: tuple[DirectiveRegion, ...]
+    call: sch.KernelCall
+    loop: sch.Loop
+    regions: tuple[sch.DirectiveRegion, ...]
     passed: tuple[PassedData, ...]
     memo: dict[object, object] = field(default_factory=dict, compare=False)
 
@@ -84,46 +71,46 @@ class CallStep:
 class PreparedSchedule:
     """A schedule as the executor takes it: the steps of each outermost statement, by its uid."""
 
-    schedule: Schedule
-    steps: tuple[tuple[str, tuple[CallStep | Statement, ...]], ...]
+    schedule: sch.Schedule
+    steps: tuple[tuple[str, tuple[CallStep | sch.Statement, ...]], ...]
 
 
-def prepare(schedule: Schedule | PreparedSchedule) -> PreparedSchedule:
+def prepare(schedule: sch.Schedule | PreparedSchedule) -> PreparedSchedule:
     """Return a schedule prepared for execution in many scenarios."""
     if isinstance(schedule, PreparedSchedule):
         return schedule
-    data = data_by_name(schedule)
+    data = sch.data_by_name(schedule)
     steps = ((item.uid, tuple(_steps(item, None, (), data))) for item in _outermost(schedule.body))
     return PreparedSchedule(schedule, tuple(steps))
 
 
-def _outermost(body: Iterable[Statement]) -> Iterator[Statement]:
+def _outermost(body: Iterable[sch.Statement]) -> Iterator[sch.Statement]:
     for item in body:
-        if isinstance(item, ProfileRegion):
+        if isinstance(item, sch.ProfileRegion):
             yield from _outermost(item.body)
         else:
             yield item
 
 
 def _steps(
-    item: Statement,
-    loop: Loop | None,
-    regions: tuple[DirectiveRegion, ...],
-    data: dict[str, Datum],
-) -> Iterator[CallStep | Statement]:
-    if isinstance(item, KernelCall):
+    item: sch.Statement,
+    loop: sch.Loop | None,
+    regions: tuple[sch.DirectiveRegion, ...],
+    data: dict[str, sch.Datum],
+) -> Iterator[CallStep | sch.Statement]:
+    if isinstance(item, sch.KernelCall):
         if loop is not None:
             yield CallStep(item, loop, regions, tuple(_passed(item, data)))
-    elif isinstance(item, Compound):
-        inner = item if isinstance(item, Loop) else loop
-        around = (*regions, item) if isinstance(item, DirectiveRegion) else regions
+    elif isinstance(item, sch.Compound):
+        inner = item if isinstance(item, sch.Loop) else loop
+        around = (*regions, item) if isinstance(item, sch.DirectiveRegion) else regions
         for one in item.body:
             yield from _steps(one, inner, around, data)
     else:
         yield item
 
 
-def _passed(call: KernelCall, data: dict[str, Datum]) -> Iterator[PassedData]:
+def _passed(call: sch.KernelCall, data: dict[str, sch.Datum]) -> Iterator[PassedData]:
     for at, (described, actual) in enumerate(zip(call.kernel.args, call.args, strict=True)):
         if described.kind not in _WITHOUT_REPLICAS and actual.datum in data:
             yield PassedData(at, described, actual, passed_parts(actual, data))
@@ -150,13 +137,13 @@ class Execution(Generic[Choice, ObjectState]):
         self.finish()
         return tuple(self.faults)
 
-    def _perform(self, step: CallStep | Statement) -> None:
+    def _perform(self, step: CallStep | sch.Statement) -> None:
         match step:
             case CallStep():
                 self.call(step)
-            case HaloExchange():
+            case sch.HaloExchange():
                 self.exchange(step)
-            case FillHalo():
+            case sch.FillHalo():
                 self.fill(step, DatumPart(step.datum, step.component))
             case _:
                 self.other(step)
@@ -189,15 +176,15 @@ class Execution(Generic[Choice, ObjectState]):
         """Execute a call for all iterations of its loop: first all reads, then all writes."""
         raise NotImplementedError
 
-    def exchange(self, exchange: HaloExchange) -> None:
+    def exchange(self, exchange: sch.HaloExchange) -> None:
         """Exchange a halo, or a phase of that."""
         raise NotImplementedError
 
-    def fill(self, fill: FillHalo, part: DatumPart) -> None:
+    def fill(self, fill: sch.FillHalo, part: DatumPart) -> None:
         """Put numbers into a part of a halo."""
         raise NotImplementedError
 
-    def other(self, statement: Statement) -> None:
+    def other(self, statement: sch.Statement) -> None:
         """Execute any other statement."""
 
     def finish(self) -> None:

@@ -23,28 +23,19 @@ from psyclone_storage.coherence.halos import (
     plan_halos,
 )
 from psyclone_storage.coherence.solver import OUTSIDE
+from psyclone_storage.ir import schedule as sch
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.datum_parts import DatumPart
 from psyclone_storage.ir.insertion import END, Insertion
 from psyclone_storage.ir.region import describe_depth
 from psyclone_storage.ir.rules import Rules
-from psyclone_storage.ir.schedule import (
-    Compound,
-    FillHalo,
-    HaloExchange,
-    KernelCall,
-    Over,
-    Reason,
-    Schedule,
-    Statement,
-)
 from psyclone_storage.ir.storage_access import AcquireData, PrefetchData, StoragePlan
 from psyclone_storage.ir.transfer import EnterData, Update
 from psyclone_storage.ir.view import places_text
 from psyclone_storage.ir.walk import in_sequence, kernel_calls, outer_loops, statements
 
 
-def explain_halos(schedule: Schedule, rules: Rules) -> str:
+def explain_halos(schedule: sch.Schedule, rules: Rules) -> str:
     """Return why each exchange of `schedule` is needed and why others are not, as text.
 
     `schedule` may hold derived exchanges or not: they are planned anew. Pinned ones are named.
@@ -52,7 +43,9 @@ def explain_halos(schedule: Schedule, rules: Rules) -> str:
     if not schedule.distributed:
         return f"{schedule.name}: one process has every value, so nothing is exchanged.\n"
     plan = plan_halos(schedule, rules)
-    pinned = sum(isinstance(item, HaloExchange) and item.pinned for item in in_sequence(schedule))
+    pinned = sum(
+        isinstance(item, sch.HaloExchange) and item.pinned for item in in_sequence(schedule)
+    )
     planned, elided = len(plan.exchanges), len(plan.elided)
     title = f"{schedule.name}: {counted(planned, 'halo exchange')}, {elided} proved unnecessary"
     title += f", {pinned} placed by a script" if pinned else ""
@@ -60,12 +53,12 @@ def explain_halos(schedule: Schedule, rules: Rules) -> str:
     return "\n".join([title, *_explained(plan, calls)]) + "\n"
 
 
-def explain_messages(schedule: Schedule) -> str:
+def explain_messages(schedule: sch.Schedule) -> str:
     """Return which exchanges of the finished `schedule` share their messages; empty if none."""
     groups = {
         item.joint: None
         for item in in_sequence(schedule)
-        if isinstance(item, HaloExchange) and item.joint
+        if isinstance(item, sch.HaloExchange) and item.joint
     }
     if not groups:
         return ""
@@ -73,9 +66,9 @@ def explain_messages(schedule: Schedule) -> str:
     return "\n".join([title, *(f"  {', '.join(group)}" for group in groups)]) + "\n"
 
 
-def explain_tiles(schedule: Schedule) -> str:
+def explain_tiles(schedule: sch.Schedule) -> str:
     """Return what loops over colours of tiles ask of the mesh; empty if there are none."""
-    names = [f"'{one.uid}'" for one in outer_loops(schedule) if one.over is Over.TILE_COLOURS]
+    names = [f"'{one.uid}'" for one in outer_loops(schedule) if one.over is sch.Over.TILE_COLOURS]
     if not names:
         return ""
     return (
@@ -86,7 +79,7 @@ def explain_tiles(schedule: Schedule) -> str:
     )
 
 
-def explain_columns(schedule: Schedule) -> str:
+def explain_columns(schedule: sch.Schedule) -> str:
     """Return which kernels have statements for stencils of known sizes; empty if none has."""
     found = [
         f"  '{call.uid}': {' or '.join(' and '.join(map(str, one)) for one in columns)} columns\n"
@@ -104,7 +97,7 @@ def explain_columns(schedule: Schedule) -> str:
     )
 
 
-def explain_levels(schedule: Schedule) -> str:
+def explain_levels(schedule: sch.Schedule) -> str:
     """Return which loops have a procedure for columns of one level; empty if none has."""
     names = [f"'{one.uid}'" for one in outer_loops(schedule) if one.one_level]
     if not names:
@@ -116,7 +109,7 @@ def explain_levels(schedule: Schedule) -> str:
     )
 
 
-def explain_calls(schedule: Schedule) -> str:
+def explain_calls(schedule: sch.Schedule) -> str:
     """Return the inlined calls of kernels, and those that stay; empty without any."""
     found: dict[str, None] = {}
     for call in kernel_calls(schedule):
@@ -136,8 +129,8 @@ def _calls_that_stay(code: KernelCode) -> Iterator[str]:
         yield f"a call{where} stays: {why}"
 
 
-def _explained(plan: HaloPlan, calls: dict[str, KernelCall]) -> Iterator[str]:
-    grouped: dict[tuple[object, ...], list[Insertion[HaloExchange]]] = defaultdict(list)
+def _explained(plan: HaloPlan, calls: dict[str, sch.KernelCall]) -> Iterator[str]:
+    grouped: dict[tuple[object, ...], list[Insertion[sch.HaloExchange]]] = defaultdict(list)
     for placed in plan.exchanges:
         exchange = placed.statement
         alike = (placed.before, exchange.datum, exchange.depth, exchange.guarded, exchange.reasons)
@@ -167,7 +160,7 @@ def _keys_text(keys: list[DatumPart]) -> str:
 
 
 def _exchange_lines(
-    group: list[Insertion[HaloExchange]], calls: dict[str, KernelCall]
+    group: list[Insertion[sch.HaloExchange]], calls: dict[str, sch.KernelCall]
 ) -> Iterator[str]:
     """Yield the lines on exchanges that differ in the component only."""
     exchange, before = group[0].statement, group[0].before
@@ -184,45 +177,47 @@ def _exchange_lines(
     )
 
 
-def _filled_lines(filled: Insertion[FillHalo], calls: dict[str, KernelCall]) -> Iterator[str]:
+def _filled_lines(
+    filled: Insertion[sch.FillHalo], calls: dict[str, sch.KernelCall]
+) -> Iterator[str]:
     fill = filled.statement
     key = DatumPart(fill.datum, fill.component)
     yield f"  {key.text}, before {filled.before}: {places_text(fill)}"
     yield f"    {_call_text(fill.reader, key, calls)} adds to them, and they may be new"
 
 
-def _guard_text(exchange: HaloExchange) -> str:
+def _guard_text(exchange: sch.HaloExchange) -> str:
     if exchange.reasons[0].writer == OUTSIDE:
         return "how the halo was left before this invoke, only the run-time flags know"
     return "whether that is enough depends on extents that only run time knows"
 
 
-def _always_text(exchange: HaloExchange) -> str:
+def _always_text(exchange: sch.HaloExchange) -> str:
     if exchange.reasons[0].writer == OUTSIDE:
         return "the infrastructure has no flags that could tell whether it is clean"
     return "no guard needed"
 
 
-def _reader_text(reader: str, read: str, key: DatumPart, calls: dict[str, KernelCall]) -> str:
+def _reader_text(reader: str, read: str, key: DatumPart, calls: dict[str, sch.KernelCall]) -> str:
     if reader == END:
         return f"it is read {read}"
     return f"{_call_text(reader, key, calls)} reads it {read}"
 
 
-def _writer_text(reason: Reason, key: DatumPart, calls: dict[str, KernelCall]) -> str:
+def _writer_text(reason: sch.Reason, key: DatumPart, calls: dict[str, sch.KernelCall]) -> str:
     if reason.writer == OUTSIDE:
         return "it was written before this invoke, which may have left its halo stale"
     return f"{_call_text(reason.writer, key, calls)} leaves {reason.written}"
 
 
-def _call_text(uid: str, key: DatumPart, calls: dict[str, KernelCall]) -> str:
+def _call_text(uid: str, key: DatumPart, calls: dict[str, sch.KernelCall]) -> str:
     """Return a call by its kernel, and the place of its argument: `k_type (alg.x90:12)`."""
     call = calls[uid]
     place = _place_text(_span_of(call, key))
     return f"'{call.kernel.name}'{f' ({place})' if place else ''}"
 
 
-def _span_of(call: KernelCall, key: DatumPart) -> Span | None:
+def _span_of(call: sch.KernelCall, key: DatumPart) -> Span | None:
     for actual in call.args:
         if actual.datum == key.datum and actual.component in (None, key.component):
             return actual.span or call.span
@@ -242,14 +237,14 @@ _BECAUSE = {
 }
 
 
-def _spared_text(elided: ElidedExchange, calls: dict[str, KernelCall]) -> tuple[str, str, str]:
+def _spared_text(elided: ElidedExchange, calls: dict[str, sch.KernelCall]) -> tuple[str, str, str]:
     """Return where a read is that needs no exchange, which call it is, and why."""
     who = _call_text(elided.reader, elided.part, calls)
     why = f"reads it {elided.read}, but {_because_text(elided, calls)}"
     return elided.loop, who, why
 
 
-def _because_text(elided: ElidedExchange, calls: dict[str, KernelCall]) -> str:
+def _because_text(elided: ElidedExchange, calls: dict[str, sch.KernelCall]) -> str:
     match elided.because:
         case ElisionReason.EXCHANGED:
             return "an exchange before an earlier loop reaches far enough"
@@ -262,7 +257,7 @@ def _because_text(elided: ElidedExchange, calls: dict[str, KernelCall]) -> str:
 # ---------------------------------------------------------------------------- transfers
 
 
-def explain_transfers(schedule: Schedule) -> str:
+def explain_transfers(schedule: sch.Schedule) -> str:
     """Return why each transfer of `schedule` is there, as text; empty without transfers."""
     items = list(in_sequence(schedule))
     found = {item.uid: item for item in statements(schedule)}
@@ -276,7 +271,7 @@ def explain_transfers(schedule: Schedule) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _transfer_lines(item: Statement, found: dict[str, Statement]) -> Iterator[str]:
+def _transfer_lines(item: sch.Statement, found: dict[str, sch.Statement]) -> Iterator[str]:
     match item:
         case EnterData(data=data) if data:
             yield f"{', '.join(data)}: copied to the device, unless they are there already"
@@ -288,18 +283,18 @@ def _transfer_lines(item: Statement, found: dict[str, Statement]) -> Iterator[st
             yield f"{item.datum}, before {item.reader}: to the {item.to.value}{only}"
             yield f"  needed:  {_update_reader(item, found)}"
             yield f"  stale:   {_update_writer(item, found)}"
-        case HaloExchange(fetched=fetched, sent=sent, in_strips=strips) if fetched or sent:
+        case sch.HaloExchange(fetched=fetched, sent=sent, in_strips=strips) if fetched or sent:
             first = "what is sent from the device before" if strips else "from the device before"
             ways = [first] * fetched + ["the halo to it after"] * sent
             yield f"{item.datum}, at {item.uid}: {' and '.join(ways)}"
             yield "  needed:  messages are sent from the host, and the device may have newer values"
 
 
-def _update_reader(update: Update, found: dict[str, Statement]) -> str:
+def _update_reader(update: Update, found: dict[str, sch.Statement]) -> str:
     reader = found.get(update.reader)
     if reader is None:
         return "it is used there"
-    if isinstance(reader, HaloExchange):
+    if isinstance(reader, sch.HaloExchange):
         return "it is exchanged, and messages are sent from the host"
     names = [
         call.kernel.name
@@ -309,29 +304,29 @@ def _update_reader(update: Update, found: dict[str, Statement]) -> str:
     return f"{_kernels_text(names, reader)} {'use' if len(set(names)) > 1 else 'uses'} it there"
 
 
-def _update_writer(update: Update, found: dict[str, Statement]) -> str:
+def _update_writer(update: Update, found: dict[str, sch.Statement]) -> str:
     writer = found.get(update.writer)
     if writer is None:
         return "what ran before the invoke may have changed the other copy"
-    if isinstance(writer, HaloExchange):
+    if isinstance(writer, sch.HaloExchange):
         return "a halo exchange changes the host's copy"
     names = [call.kernel.name for call in _calls_of(writer) if _changes(call, update.datum)]
     verb = "change" if len(set(names)) > 1 else "changes"
     return f"{_kernels_text(names, writer)} {verb} the {update.to.other.value}'s copy"
 
 
-def _calls_of(item: Statement) -> tuple[KernelCall, ...]:
-    if isinstance(item, KernelCall):
+def _calls_of(item: sch.Statement) -> tuple[sch.KernelCall, ...]:
+    if isinstance(item, sch.KernelCall):
         return (item,)
-    return kernel_calls(item) if isinstance(item, Compound) else ()
+    return kernel_calls(item) if isinstance(item, sch.Compound) else ()
 
 
-def _changes(call: KernelCall, datum: str) -> bool:
+def _changes(call: sch.KernelCall, datum: str) -> bool:
     pairs = zip(call.args, call.kernel.args, strict=True)
     return any(actual.datum == datum and arg.access.writes for actual, arg in pairs)
 
 
-def _kernels_text(names: list[str], item: Statement) -> str:
+def _kernels_text(names: list[str], item: sch.Statement) -> str:
     return listed(dict.fromkeys(names) or [item.uid], "and")
 
 

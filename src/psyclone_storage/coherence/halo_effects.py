@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from psyclone_storage.base.fresh import Fresh
-from psyclone_storage.base.kept import Identity, kept_with_first
+from psyclone_storage.base.memo import Identity, kept_with_first
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.datum_parts import DatumPart, passed_parts
 from psyclone_storage.ir.kernel import Access, ArgKind

@@ -28,20 +28,11 @@ from psyclone_storage.coherence.halo_effects import HaloEffect, HaloEffects, uni
 from psyclone_storage.coherence.halo_init import plan_halo_init
 from psyclone_storage.coherence.solver import OUTSIDE, Solver
 from psyclone_storage.coherence.tables import HALO, Copy, HaloEvent
+from psyclone_storage.ir import schedule as sch
 from psyclone_storage.ir.datum_parts import DatumPart
 from psyclone_storage.ir.insertion import END, Insertion
 from psyclone_storage.ir.region import NOTHING, Depth
 from psyclone_storage.ir.rules import HaloLeft, HaloNeed, Rules
-from psyclone_storage.ir.schedule import (
-    DirectiveRegion,
-    FillHalo,
-    HaloExchange,
-    Loop,
-    MarkHalo,
-    Phase,
-    Reason,
-    Schedule,
-)
 from psyclone_storage.ir.walk import in_sequence, kernel_calls, outer_loops, statements
 
 _ONE = Depth.of(1)
@@ -169,14 +160,14 @@ class HaloPlan:
     compute in addition, by uid.
     """
 
-    exchanges: tuple[Insertion[HaloExchange], ...] = ()
-    marks: Mapping[str, tuple[MarkHalo, ...]] = field(default_factory=dict)
+    exchanges: tuple[Insertion[sch.HaloExchange], ...] = ()
+    marks: Mapping[str, tuple[sch.MarkHalo, ...]] = field(default_factory=dict)
     elided: tuple[ElidedExchange, ...] = ()
-    fills: tuple[Insertion[FillHalo], ...] = ()
+    fills: tuple[Insertion[sch.FillHalo], ...] = ()
     computed: Mapping[str, Depth] = field(default_factory=dict)
 
 
-def plan_halos(schedule: Schedule, rules: Rules) -> HaloPlan:
+def plan_halos(schedule: sch.Schedule, rules: Rules) -> HaloPlan:
     """Plan the exchanges that `schedule` needs besides those pinned in it, and the marks.
 
     Exchanges in the schedule that are not pinned, and all its marks, are ignored: they are
@@ -208,17 +199,17 @@ class _Event:
     place: str
     part: DatumPart
     effect: HaloEffect | None = None
-    pinned: HaloExchange | None = None
+    pinned: sch.HaloExchange | None = None
 
 
 def _events(
-    schedule: Schedule, effects: HaloEffects, computed: Mapping[str, Depth]
+    schedule: sch.Schedule, effects: HaloEffects, computed: Mapping[str, Depth]
 ) -> Iterator[_Event]:
     for item in in_sequence(schedule):
-        if isinstance(item, Loop):
+        if isinstance(item, sch.Loop):
             for effect in effects.of(item, computed.get(item.uid, NOTHING)):
                 yield _Event(item.uid, effect.part, effect)
-        elif isinstance(item, HaloExchange) and item.pinned:
+        elif isinstance(item, sch.HaloExchange) and item.pinned:
             yield _Event(item.uid, DatumPart(item.datum, item.component), pinned=item)
 
 
@@ -240,12 +231,12 @@ def _exchangeable(state: Halo, need: HaloNeed) -> HaloNeed:
     return HaloNeed(need.depth.max(_wanted(need)), True, need.why)
 
 
-def _on_device(schedule: Schedule) -> frozenset[str]:
+def _on_device(schedule: sch.Schedule) -> frozenset[str]:
     """Return the loops of which a device runs all calls: it traps no operation."""
     there = {
         call.uid
         for region in statements(schedule)
-        if isinstance(region, DirectiveRegion) and region.runs_on_device
+        if isinstance(region, sch.DirectiveRegion) and region.runs_on_device
         for call in kernel_calls(region)
     }
     if not there:
@@ -313,16 +304,16 @@ class _HaloSolver(Solver[Halo, HaloEffect]):
 
     def __init__(
         self,
-        schedule: Schedule,
+        schedule: sch.Schedule,
         rules: Rules,
         effects: HaloEffects,
         computed: Mapping[str, Depth],
     ) -> None:
         super().__init__(schedule)
-        self.exchanges: list[Insertion[HaloExchange]] = []
-        self.marks: dict[str, tuple[MarkHalo, ...]] = {}
+        self.exchanges: list[Insertion[sch.HaloExchange]] = []
+        self.marks: dict[str, tuple[sch.MarkHalo, ...]] = {}
         self.elided: list[ElidedExchange] = []
-        self.fills: list[Insertion[FillHalo]] = []
+        self.fills: list[Insertion[sch.FillHalo]] = []
         self._events = tuple(_events(schedule, effects, computed))
         self._on_device = _on_device(schedule)
         self._keeps_annexed = rules.keeps_annexed_clean(schedule)
@@ -400,7 +391,7 @@ class _HaloSolver(Solver[Halo, HaloEffect]):
         uid = f"fill({part.text})@{place}"
         beyond = state.filled or NOTHING
         annexed = state.filled is None
-        fill = FillHalo(uid, *part, annexed, beyond, _wanted(need), effect.reader)
+        fill = sch.FillHalo(uid, *part, annexed, beyond, _wanted(need), effect.reader)
         self.fills.append(Insertion(place, fill, self._readers.get(part, "")))
         self.states[part] = state.filled_to(need)
 
@@ -464,7 +455,7 @@ class _HaloSolver(Solver[Halo, HaloEffect]):
             raise InternalError(f"'{part.text}' is read while its exchange runs.")
         need = reduce(union_of_needs, (need for _, need in readers))
         depth = state.depth_for(need)
-        exchange = HaloExchange(
+        exchange = sch.HaloExchange(
             uid=self._fresh_uid(f"halo({part.text})@{place}"),
             datum=part.datum,
             component=part.component,
@@ -472,7 +463,7 @@ class _HaloSolver(Solver[Halo, HaloEffect]):
             guarded=self._has_flags and not state.surely_exchanged(need),
             annexed_only=not need.depth.terms,
             reasons=tuple(
-                Reason(effect.reader, wish.why, state.writer, state.written)
+                sch.Reason(effect.reader, wish.why, state.writer, state.written)
                 for effect, wish in readers
                 if state.lacks(wish) is not Fresh.NO
             ),
@@ -510,12 +501,12 @@ class _HaloSolver(Solver[Halo, HaloEffect]):
         # clean, only the clean levels are news.
         grows = before.beyond is after.beyond and after.clean.covers(before.clean) is Fresh.YES
         uid = f"mark({part.text})@{place}"
-        mark = MarkHalo(uid, part.datum, part.component, not grows, clean)
+        mark = sch.MarkHalo(uid, part.datum, part.component, not grows, clean)
         self.marks[place] = (*self.marks.get(place, ()), mark)
 
-    def _pinned(self, part: DatumPart, exchange: HaloExchange) -> None:
+    def _pinned(self, part: DatumPart, exchange: sch.HaloExchange) -> None:
         """Note what a pinned exchange does: all of it happens when it finishes."""
-        if exchange.phase is Phase.START:
+        if exchange.phase is sch.Phase.START:
             self._in_flight.add(part)
             return
         self._in_flight.discard(part)

@@ -11,20 +11,13 @@ import random
 from collections.abc import Iterator, Mapping
 
 from psyclone_storage.base.records import dataclass, field, replace
+from psyclone_storage.ir import schedule as sch
 from psyclone_storage.ir.datum_parts import DatumPart
 from psyclone_storage.ir.devices import device_calls, has_device
 from psyclone_storage.ir.expr import integer_value, spell
 from psyclone_storage.ir.halo_depths import fields_of_loop
 from psyclone_storage.ir.kernel import GridStencil, MeshRole
 from psyclone_storage.ir.region import NOTHING, Depth
-from psyclone_storage.ir.schedule import (
-    FillHalo,
-    HaloExchange,
-    KernelCall,
-    Loop,
-    MarkHalo,
-    Schedule,
-)
 from psyclone_storage.ir.transfer import EnterData
 from psyclone_storage.ir.walk import calls_in, in_sequence, kernel_calls, outer_loops, statements
 
@@ -32,7 +25,7 @@ SameObjects = tuple[frozenset[str], ...]
 """Sets of names that mean one object each."""
 
 
-def same_objects(schedule: Schedule) -> Iterator[SameObjects]:
+def same_objects(schedule: sch.Schedule) -> Iterator[SameObjects]:
     """Yield sets of aliases: none, then sets until each two names that may be one object were one.
 
     In a set each name may be an alias of each other.
@@ -66,7 +59,7 @@ def _grown(
     return group
 
 
-def _passed_together(call: KernelCall) -> Iterator[frozenset[str]]:
+def _passed_together(call: sch.KernelCall) -> Iterator[frozenset[str]]:
     """Yield the pairs of data that a kernel is passed, of which it writes one."""
     if call.kernel.is_builtin:
         return
@@ -77,7 +70,9 @@ def _passed_together(call: KernelCall) -> Iterator[frozenset[str]]:
             yield frozenset((first, second))
 
 
-def representative_parts(schedule: Schedule, same: SameObjects) -> Mapping[DatumPart, DatumPart]:
+def representative_parts(
+    schedule: sch.Schedule, same: SameObjects
+) -> Mapping[DatumPart, DatumPart]:
     """Return, for each part of the names in `same`, the part that represents the object.
 
     An element of an array is the first component of a vector.
@@ -170,7 +165,7 @@ class StorageScenario:
 VALUES = (0, 1, 2, 7)
 
 
-def halo_scenarios(schedule: Schedule, shared: frozenset[str]) -> Iterator[HaloScenario]:
+def halo_scenarios(schedule: sch.Schedule, shared: frozenset[str]) -> Iterator[HaloScenario]:
     """Yield scenarios with every choice of extents and flags, and the least halos that suffice."""
     names = sorted(extent_names(schedule))
     loops = _loops(schedule)
@@ -192,7 +187,9 @@ def halo_scenarios(schedule: Schedule, shared: frozenset[str]) -> Iterator[HaloS
                     yield from _with_shallow_fields(schedule, scenario)
 
 
-def typical_halo_scenarios(schedule: Schedule, shared: frozenset[str]) -> Iterator[HaloScenario]:
+def typical_halo_scenarios(
+    schedule: sch.Schedule, shared: frozenset[str]
+) -> Iterator[HaloScenario]:
     """Yield scenarios that detect most mistakes: nothing is filled, and some choices of the rest.
 
     Extents are all the same, or one differs from the others; flags call clean nothing, one or two
@@ -224,7 +221,7 @@ def _agreeing(shared: frozenset[str], same: SameObjects) -> frozenset[str]:
     return shared.difference(*(names for names in same if not names <= shared))
 
 
-def _with_shallow_fields(schedule: Schedule, scenario: HaloScenario) -> Iterator[HaloScenario]:
+def _with_shallow_fields(schedule: sch.Schedule, scenario: HaloScenario) -> Iterator[HaloScenario]:
     """Yield a scenario, and those where fields have no deeper halos than kernels need themselves.
 
     Steps may rely on deeper ones; loops record whether a step has extended them.
@@ -252,18 +249,18 @@ def _of_objects(depths: Mapping[str, int], scenario: HaloScenario) -> dict[str, 
     return found
 
 
-def _loops(schedule: Schedule) -> list[tuple[Loop, tuple[KernelCall, ...], int]]:
+def _loops(schedule: sch.Schedule) -> list[tuple[sch.Loop, tuple[sch.KernelCall, ...], int]]:
     """Return the loops with the calls directly in them, and how far these read along a grid."""
     found = []
     for loop in statements(schedule):
-        if isinstance(loop, Loop):
-            calls = tuple(call for call in loop.body if isinstance(call, KernelCall))
+        if isinstance(loop, sch.Loop):
+            calls = tuple(call for call in loop.body if isinstance(call, sch.KernelCall))
             found.append((loop, calls, max(map(_grid_levels, calls), default=0)))
     return found
 
 
 def _levels_needed(
-    loops: list[tuple[Loop, tuple[KernelCall, ...], int]], extents: Mapping[str, int]
+    loops: list[tuple[sch.Loop, tuple[sch.KernelCall, ...], int]], extents: Mapping[str, int]
 ) -> int:
     """Return the least halo depth for which the loops are legal."""
     most = 0
@@ -275,19 +272,19 @@ def _levels_needed(
     return most
 
 
-def _grid_levels(call: KernelCall) -> int:
+def _grid_levels(call: sch.KernelCall) -> int:
     """Return how far a kernel reads along a grid."""
     shapes = (described.stencil for described in call.kernel.args)
     return max((shape.depth for shape in shapes if isinstance(shape, GridStencil)), default=0)
 
 
-def _depth(loop: Loop, extents: Mapping[str, int]) -> int:
+def _depth(loop: sch.Loop, extents: Mapping[str, int]) -> int:
     terms = loop.extent.depth.terms
     sums = [sum(extents[name] for name in term.names) + max(term.constant, 0) for term in terms]
     return max(0, *sums)
 
 
-def _call_levels(call: KernelCall, depth: int, extents: Mapping[str, int]) -> int:
+def _call_levels(call: sch.KernelCall, depth: int, extents: Mapping[str, int]) -> int:
     most = depth
     asked = call.kernel.iteration.takes_halo_depth
     for described, actual in zip(call.kernel.args, call.args, strict=True):
@@ -300,7 +297,7 @@ def _call_levels(call: KernelCall, depth: int, extents: Mapping[str, int]) -> in
     return most
 
 
-def device_scenarios(schedule: Schedule, rng: random.Random) -> Iterator[DeviceScenario]:
+def device_scenarios(schedule: sch.Schedule, rng: random.Random) -> Iterator[DeviceScenario]:
     """Yield the scenarios where all or nothing is on the device, and a few in between.
 
     If a region relies on data that nothing has entered, they are there. A schedule without a device
@@ -324,7 +321,7 @@ def device_scenarios(schedule: Schedule, rng: random.Random) -> Iterator[DeviceS
         yield DeviceScenario(some, some, same, exchanges)
 
 
-def storage_scenarios(schedule: Schedule, all_points: str = "") -> Iterator[StorageScenario]:
+def storage_scenarios(schedule: sch.Schedule, all_points: str = "") -> Iterator[StorageScenario]:
     """Yield scenarios where values are on either side or on both, with all other choices."""
     names = frozenset(datum.name for datum in schedule.data)
     nothing: frozenset[str] = frozenset()
@@ -335,22 +332,22 @@ def storage_scenarios(schedule: Schedule, all_points: str = "") -> Iterator[Stor
                     yield StorageScenario(here, there, same, exchanges, wide, all_points)
 
 
-def extent_names(schedule: Schedule) -> frozenset[str]:
+def extent_names(schedule: sch.Schedule) -> frozenset[str]:
     """Return the names of run-time extents that a scenario for `schedule` must give values to."""
     names: set[str] = set()
     for item in in_sequence(schedule):
-        if isinstance(item, HaloExchange):
+        if isinstance(item, sch.HaloExchange):
             names |= names_in_depth(item.depth)
-        elif isinstance(item, MarkHalo):
+        elif isinstance(item, sch.MarkHalo):
             names |= names_in_depth(item.clean)
-        elif isinstance(item, FillHalo):
+        elif isinstance(item, sch.FillHalo):
             names |= names_in_depth(item.depth) | names_in_depth(item.beyond)
-        elif isinstance(item, Loop):
+        elif isinstance(item, sch.Loop):
             names |= {name for inner in calls_in(item) for name in names_of_call(*inner)}
     return frozenset(names)
 
 
-def names_of_call(loop: Loop, call: KernelCall) -> set[str]:
+def names_of_call(loop: sch.Loop, call: sch.KernelCall) -> set[str]:
     """Return the names of run-time extents of a call in its loop."""
     extents = (actual.extent for actual in call.args)
     spelled = {spell(expr) for expr in extents if expr and integer_value(expr) is None}

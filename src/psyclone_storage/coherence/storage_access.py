@@ -25,7 +25,7 @@ from functools import partial
 from itertools import takewhile
 from typing import NamedTuple
 
-from psyclone_storage.analysis.bodies.everywhere import (
+from psyclone_storage.analysis.bodies.definite_assignment import (
     ColumnNames,
     writes_columns,
     writes_its_point,
@@ -37,6 +37,8 @@ from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.source import Span
 from psyclone_storage.coherence.solver import Solver
 from psyclone_storage.coherence.transfers import opened
+from psyclone_storage.ir import schedule as sch
+from psyclone_storage.ir import storage_access as sa
 from psyclone_storage.ir.aliases import aliases_in
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.datum_parts import DatumPart
@@ -45,25 +47,6 @@ from psyclone_storage.ir.insertion import END, Insertion
 from psyclone_storage.ir.interface import Dummy, Role
 from psyclone_storage.ir.kernel import Access, Kernel
 from psyclone_storage.ir.rules import Rules
-from psyclone_storage.ir.schedule import (
-    DirectiveRegion,
-    FillHalo,
-    HaloExchange,
-    KernelCall,
-    Loop,
-    Schedule,
-    Statement,
-    data_by_name,
-)
-from psyclone_storage.ir.storage_access import (
-    AcquireData,
-    PrefetchData,
-    ReleaseData,
-    StorageAction,
-    StoragePlan,
-    StoragePolicy,
-    TouchData,
-)
 from psyclone_storage.ir.transfer import EnterData, Side, Update
 from psyclone_storage.ir.walk import (
     calls_in,
@@ -153,13 +136,13 @@ class KernelKnowledge:
 
 
 def plan_storage_access(
-    schedule: Schedule, knowledge: KernelKnowledge, policy: StoragePolicy
-) -> StoragePlan:
+    schedule: sch.Schedule, knowledge: KernelKnowledge, policy: sa.StoragePolicy
+) -> sa.StoragePlan:
     """Return the storage accesses of `schedule`, which `check_storage_policy` accepts."""
     items = tuple(item for item in opened(schedule.body) if not isinstance(item, Update))
     places = (*(item.uid for item in items), END)
     others = aliases_in(schedule).others
-    before: list[list[StorageAction]] = [[] for _ in places]
+    before: list[list[sa.StorageAction]] = [[] for _ in places]
     sections = _AccessSolver(schedule, knowledge, policy).solve(items)
     ends = partial(_ends, policy=policy, places=_Places(items))
     for own in sections.values():
@@ -167,7 +150,7 @@ def plan_storage_access(
             before[ends(own, number)[1]] += _ended(section, again=number + 1 < len(own))
     for key, own in sections.items():
         if policy.waits_apart and ends(own, 0)[0] > 0:
-            before[0].append(PrefetchData(*key, own[0].side))
+            before[0].append(sa.PrefetchData(*key, own[0].side))
         for at, action in _prefetches(own):
             if not _written_meanwhile(at, others(key.datum), sections, ends):
                 before[at].append(action)
@@ -175,10 +158,12 @@ def plan_storage_access(
         for number, section in enumerate(own):
             before[ends(own, number)[0]].append(_acquired(section, others(key.datum)))
     placed = zip(places, before, strict=True)
-    return StoragePlan(tuple(Insertion(uid, one) for uid, actions in placed for one in actions))
+    return sa.StoragePlan(tuple(Insertion(uid, one) for uid, actions in placed for one in actions))
 
 
-def check_storage_policy(schedule: Schedule, policy: StoragePolicy) -> tuple[Diagnostic, ...]:
+def check_storage_policy(
+    schedule: sch.Schedule, policy: sa.StoragePolicy
+) -> tuple[Diagnostic, ...]:
     """Return diagnostics for what storages do not support in `schedule`.
 
     Directives that give a device copies of its own would leave two copies of one field there, each
@@ -191,22 +176,22 @@ def check_storage_policy(schedule: Schedule, policy: StoragePolicy) -> tuple[Dia
     moving = filter(_moves_data, statements(schedule))
     problems += (_two_contracts(item, place_near(schedule, item.uid)) for item in moving)
     for item in opened(schedule.body):
-        if isinstance(item, Loop | DirectiveRegion):
+        if isinstance(item, sch.Loop | sch.DirectiveRegion):
             problems += _on_both_sides(item)
     return tuple(problems)
 
 
-def _moves_data(item: Statement) -> bool:
+def _moves_data(item: sch.Statement) -> bool:
     """Return whether a step requests copies on a device, or that the host does not wait.
 
     Updates that were derived for devices without storages do not count.
     """
-    if isinstance(item, DirectiveRegion):
+    if isinstance(item, sch.DirectiveRegion):
         return item.directive.holds_data or item.options.queue >= 0
     return isinstance(item, EnterData) or (isinstance(item, Update) and item.pinned)
 
 
-def _two_contracts(item: Statement, place: Span | None) -> Diagnostic:
+def _two_contracts(item: sch.Statement, place: Span | None) -> Diagnostic:
     message = (
         f"'{item.uid}' moves data that storages keep on a device, or does not wait until they are"
         " there: two would decide which copy is current."
@@ -215,7 +200,7 @@ def _two_contracts(item: Statement, place: Span | None) -> Diagnostic:
     return Diagnostic("S116", message, place, hint=hint)
 
 
-def _on_both_sides(item: Loop | DirectiveRegion) -> Iterator[Diagnostic]:
+def _on_both_sides(item: sch.Loop | sch.DirectiveRegion) -> Iterator[Diagnostic]:
     there = device_calls(item)
     moved = {call.uid for call in there}
     here = [call for call in kernel_calls(item) if call.uid not in moved]
@@ -226,7 +211,7 @@ def _on_both_sides(item: Loop | DirectiveRegion) -> Iterator[Diagnostic]:
         yield Diagnostic("S116", message, place_of(item), hint=hint)
 
 
-def _data_of(calls: Iterable[KernelCall]) -> set[str]:
+def _data_of(calls: Iterable[sch.KernelCall]) -> set[str]:
     pairs = (pair for call in calls for pair in zip(call.kernel.args, call.args, strict=True))
     return {
         actual.datum
@@ -255,16 +240,16 @@ class _AccessSolver(Solver[list[AccessSection], StorageUse]):
     """The solver for storages: the sections of each datum, of which the last may be open."""
 
     def __init__(
-        self, schedule: Schedule, knowledge: KernelKnowledge, policy: StoragePolicy
+        self, schedule: sch.Schedule, knowledge: KernelKnowledge, policy: sa.StoragePolicy
     ) -> None:
         super().__init__(schedule)
         self.knowledge, self.policy = knowledge, policy
         self._closed: set[DatumPart] = set()
 
-    def solve(self, items: tuple[Statement, ...]) -> dict[DatumPart, list[AccessSection]]:
+    def solve(self, items: tuple[sch.Statement, ...]) -> dict[DatumPart, list[AccessSection]]:
         """Return the sections of each datum, in their order, data in that of their first use."""
         for at, item in enumerate(items):
-            if isinstance(item, HaloExchange) and not self.policy.through_exchanges:
+            if isinstance(item, sch.HaloExchange) and not self.policy.through_exchanges:
                 self._closed.update(self.with_aliases(DatumPart(item.datum, item.component)))
                 continue
             for use in self.uses_of(at, item):
@@ -288,25 +273,27 @@ class _AccessSolver(Solver[list[AccessSection], StorageUse]):
         own = self.states[use.part]
         own[-1] = replace(own[-1], uses=(*own[-1].uses, use))
 
-    def uses_of(self, at: int, item: Statement) -> Iterator[StorageUse]:
+    def uses_of(self, at: int, item: sch.Statement) -> Iterator[StorageUse]:
         """Yield the uses of an outermost statement, the one of number `at`."""
         match item:
-            case HaloExchange():
+            case sch.HaloExchange():
                 yield from self._of_halo(at, item, "its halo is exchanged")
-            case FillHalo():
+            case sch.FillHalo():
                 yield from self._of_halo(at, item, "a part of its halo is given numbers")
-            case Loop() | DirectiveRegion():
+            case sch.Loop() | sch.DirectiveRegion():
                 moved = device_calls(item) if self.policy.directives_act else ()
                 there = frozenset(call.uid for call in moved)
-                for loop in (item,) if isinstance(item, Loop) else outer_loops(item):
+                for loop in (item,) if isinstance(item, sch.Loop) else outer_loops(item):
                     yield from self._of_loop(at, loop, there)
 
-    def _of_halo(self, at: int, item: HaloExchange | FillHalo, why: str) -> Iterator[StorageUse]:
+    def _of_halo(
+        self, at: int, item: sch.HaloExchange | sch.FillHalo, why: str
+    ) -> Iterator[StorageUse]:
         key, home = DatumPart(item.datum, item.component), self.policy.home
         use = StorageUse(key, home, at, True, True, Fresh.NO, item.uid, why)
         yield from self._of_all(use)
 
-    def _of_loop(self, at: int, outer: Loop, there: frozenset[str]) -> Iterator[StorageUse]:
+    def _of_loop(self, at: int, outer: sch.Loop, there: frozenset[str]) -> Iterator[StorageUse]:
         written: set[DatumPart] = set()
         for loop, call in calls_in(outer):
             side = Side.DEVICE if call.uid in there else self.policy.home
@@ -317,9 +304,11 @@ class _AccessSolver(Solver[list[AccessSection], StorageUse]):
                 if use.writes:
                     written.add(use.part)
 
-    def _of_call(self, at: int, side: Side, loop: Loop, call: KernelCall) -> Iterator[StorageUse]:
+    def _of_call(
+        self, at: int, side: Side, loop: sch.Loop, call: sch.KernelCall
+    ) -> Iterator[StorageUse]:
         """Yield what a call does with its data: first what it reads, then what it writes."""
-        data = data_by_name(self.schedule)
+        data = sch.data_by_name(self.schedule)
         found: list[StorageUse] = []
         for arg, (described, actual) in enumerate(zip(call.kernel.args, call.args, strict=True)):
             if described.kind not in MOVED or actual.datum is None or actual.datum not in data:
@@ -343,7 +332,7 @@ class _AccessSolver(Solver[list[AccessSection], StorageUse]):
             yield use._replace(part=other, covered=Fresh.NO, why=why)
 
 
-def _looks_around(call: KernelCall, key: DatumPart) -> bool:
+def _looks_around(call: sch.KernelCall, key: DatumPart) -> bool:
     return any(
         actual.datum == key.datum and described.stencil is not None
         for described, actual in zip(call.kernel.args, call.args, strict=True)
@@ -351,7 +340,7 @@ def _looks_around(call: KernelCall, key: DatumPart) -> bool:
 
 
 def _covered(
-    loop: Loop, call: KernelCall, arg: int, knowledge: KernelKnowledge
+    loop: sch.Loop, call: sch.KernelCall, arg: int, knowledge: KernelKnowledge
 ) -> tuple[Fresh, str]:
     """Return whether a call that writes an argument leaves none of its old values, and why."""
     name = call.kernel.name
@@ -369,7 +358,7 @@ def _covered(
 
 
 def _leaves_nothing(
-    code: KernelCode, dummies: tuple[Dummy, ...], call: KernelCall, arg: int
+    code: KernelCode, dummies: tuple[Dummy, ...], call: sch.KernelCall, arg: int
 ) -> bool:
     """Return whether a subroutine writes all that it is passed for the argument at `arg`.
 
@@ -436,13 +425,15 @@ def _needed(uses: tuple[StorageUse, ...]) -> tuple[Fresh, str]:
 class _Places:
     """Positions other than those of uses: of the first that computes, and after the last."""
 
-    def __init__(self, items: tuple[Statement, ...]) -> None:
-        computing = (at for at, one in enumerate(items) if isinstance(one, Loop | DirectiveRegion))
+    def __init__(self, items: tuple[sch.Statement, ...]) -> None:
+        computing = (
+            at for at, one in enumerate(items) if isinstance(one, sch.Loop | sch.DirectiveRegion)
+        )
         self.computes, self.last = next(computing, len(items)), len(items)
 
 
 def _ends(
-    own: list[AccessSection], number: int, *, policy: StoragePolicy, places: _Places
+    own: list[AccessSection], number: int, *, policy: sa.StoragePolicy, places: _Places
 ) -> tuple[int, int]:
     """Return the positions of what a section is acquired before, and of what released before."""
     section = own[number]
@@ -455,20 +446,20 @@ def _ends(
     return start, stop
 
 
-def _acquired(section: AccessSection, may_be: tuple[str, ...]) -> AcquireData:
+def _acquired(section: AccessSection, may_be: tuple[str, ...]) -> sa.AcquireData:
     users = tuple(dict.fromkeys(use.user for use in section.uses))
-    return AcquireData(
+    return sa.AcquireData(
         *section.key, section.side, section.writes, section.covered, may_be, users, section.why
     )
 
 
-def _ended(section: AccessSection, *, again: bool) -> Iterator[StorageAction]:
+def _ended(section: AccessSection, *, again: bool) -> Iterator[sa.StorageAction]:
     if section.writes:
-        yield TouchData(*section.key, section.side)
-    yield ReleaseData(*section.key, section.side, again)
+        yield sa.TouchData(*section.key, section.side)
+    yield sa.ReleaseData(*section.key, section.side, again)
 
 
-def _prefetches(own: list[AccessSection]) -> Iterator[tuple[int, PrefetchData]]:
+def _prefetches(own: list[AccessSection]) -> Iterator[tuple[int, sa.PrefetchData]]:
     """Yield the certain transfers, with the place after the last write elsewhere.
 
     It starts there if other statements are between that and the use.
@@ -482,7 +473,7 @@ def _prefetches(own: list[AccessSection]) -> Iterator[tuple[int, PrefetchData]]:
             continue
         if writer.last + 1 < section.first:
             user = [use.user for use in writer.uses if use.writes][-1]
-            yield writer.last + 1, PrefetchData(*section.key, section.side, writer=user)
+            yield writer.last + 1, sa.PrefetchData(*section.key, section.side, writer=user)
 
 
 def _written_meanwhile(

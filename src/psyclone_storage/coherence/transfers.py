@@ -21,6 +21,7 @@ from typing import NamedTuple
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.coherence.solver import OUTSIDE, Solver
 from psyclone_storage.coherence.tables import MEMORY, Holders, MemoryEvent
+from psyclone_storage.ir import schedule as sch
 from psyclone_storage.ir.datum_parts import DatumPart, components_of
 from psyclone_storage.ir.devices import (
     device_calls,
@@ -28,19 +29,6 @@ from psyclone_storage.ir.devices import (
     moved_data,
 )
 from psyclone_storage.ir.insertion import END, Insertion
-from psyclone_storage.ir.schedule import (
-    DirectiveRegion,
-    FillHalo,
-    GlobalReduction,
-    HaloExchange,
-    KernelCall,
-    Loop,
-    MarkHalo,
-    Phase,
-    ProfileRegion,
-    Schedule,
-    Statement,
-)
 from psyclone_storage.ir.transfer import EnterData, Side, TaskWait, Update, Wait
 from psyclone_storage.ir.walk import kernel_calls
 
@@ -141,11 +129,11 @@ class TransferPlan:
     exchanges: tuple[tuple[str, ExchangeTransfers], ...] = ()
 
 
-def queue_of(item: Statement) -> int:
+def queue_of(item: sch.Statement) -> int:
     """Return the queue of all of `item`, -1 if the host waits for some of it."""
     if isinstance(item, EnterData):
         return item.queue
-    if not isinstance(item, Loop | DirectiveRegion):
+    if not isinstance(item, sch.Loop | sch.DirectiveRegion):
         return -1
     regions = list(device_regions(item))
     inside = sum(len(kernel_calls(region)) for region in regions)
@@ -153,7 +141,7 @@ def queue_of(item: Statement) -> int:
     return queues.pop() if len(queues) == 1 and inside == len(kernel_calls(item)) else -1
 
 
-def plan_transfers(schedule: Schedule, *, in_strips: bool = False) -> TransferPlan:
+def plan_transfers(schedule: sch.Schedule, *, in_strips: bool = False) -> TransferPlan:
     """Return the transfers and waits that `schedule`, without any that are derived, needs.
 
     A schedule without a region for a device is planned as any other, because its data may have been
@@ -167,16 +155,16 @@ def plan_transfers(schedule: Schedule, *, in_strips: bool = False) -> TransferPl
     return TransferPlan(entered, tuple(solver.inserted), tuple(solver.exchanges))
 
 
-def opened(body: tuple[Statement, ...]) -> Iterator[Statement]:
+def opened(body: tuple[sch.Statement, ...]) -> Iterator[sch.Statement]:
     """Yield the statements between which something can be inserted, in order."""
     for item in body:
-        if isinstance(item, ProfileRegion):
+        if isinstance(item, sch.ProfileRegion):
             yield from opened(item.body)
         else:
             yield item
 
 
-def _entered(schedule: Schedule) -> tuple[str, ...]:
+def _entered(schedule: sch.Schedule) -> tuple[str, ...]:
     uses = moved_data(schedule, device_calls(schedule))
     return tuple(dict.fromkeys(use.datum for use in uses))
 
@@ -184,7 +172,7 @@ def _entered(schedule: Schedule) -> tuple[str, ...]:
 class _TransferSolver(Solver[ReplicaStates, SideUse]):
     """The solver for two memories: also what exchanges carry, and which queue is busy."""
 
-    def __init__(self, schedule: Schedule, in_strips: bool) -> None:
+    def __init__(self, schedule: sch.Schedule, in_strips: bool) -> None:
         super().__init__(schedule)
         self.in_strips = in_strips
         self.inserted: list[Insertion[Update | Wait]] = []
@@ -194,7 +182,7 @@ class _TransferSolver(Solver[ReplicaStates, SideUse]):
         self._unsent: dict[DatumPart, int] = {}
         self._queue = self._next_queue = -1
 
-    def step(self, item: Statement) -> None:
+    def step(self, item: sch.Statement) -> None:
         """Take one statement into account."""
         self._next_queue = queue_of(item)
         match item:
@@ -207,18 +195,18 @@ class _TransferSolver(Solver[ReplicaStates, SideUse]):
                 if not self.state(part).is_right(item.to.other):
                     self._update(part, item.to.other, item.uid)
                 self.states[part] = self.state(part).after(MemoryEvent.READ, item.to)
-            case HaloExchange():
+            case sch.HaloExchange():
                 self._wait(item.uid)
                 self._exchange(item)
-            case Loop() | DirectiveRegion():
+            case sch.Loop() | sch.DirectiveRegion():
                 self.reach(item.uid, self._uses(item))
                 self._queue = self._next_queue
-            case FillHalo():
+            case sch.FillHalo():
                 for part in self.with_aliases(DatumPart(item.datum, item.component)):
                     self.reach(item.uid, (SideUse(part, Side.HOST, True),))
-            case GlobalReduction():
+            case sch.GlobalReduction():
                 self._wait(item.uid)
-            case KernelCall() | MarkHalo() | ProfileRegion() | Wait() | TaskWait():
+            case sch.KernelCall() | sch.MarkHalo() | sch.ProfileRegion() | Wait() | TaskWait():
                 return
 
     def finish(self) -> None:
@@ -251,7 +239,7 @@ class _TransferSolver(Solver[ReplicaStates, SideUse]):
         if use.writes:
             self._write(use.part, use.side, place)
 
-    def _uses(self, item: Loop | DirectiveRegion) -> list[SideUse]:
+    def _uses(self, item: sch.Loop | sch.DirectiveRegion) -> list[SideUse]:
         on_device = device_calls(item)
         there = {call.uid for call in on_device}
         elsewhere = tuple(call for call in kernel_calls(item) if call.uid not in there)
@@ -289,7 +277,7 @@ class _TransferSolver(Solver[ReplicaStates, SideUse]):
         self.inserted.append(Insertion(before, update))
         self.states[part] = now.after(MemoryEvent.READ, to)
 
-    def _exchange(self, item: HaloExchange) -> None:
+    def _exchange(self, item: sch.HaloExchange) -> None:
         """Let an exchange, which works on the host's replica, bring values from and to a device.
 
         If the device's replica is right, it gets the halo and stays right, unless the host writes
@@ -306,8 +294,8 @@ class _TransferSolver(Solver[ReplicaStates, SideUse]):
             # The object which is exchanged may be this one.
             self.reach(item.uid, (SideUse(other, Side.HOST, True),))
         now = self.state(part)
-        fetches = item.phase is not Phase.FINISH and not now.is_right(Side.HOST)
-        writes = item.phase is not Phase.START
+        fetches = item.phase is not sch.Phase.FINISH and not now.is_right(Side.HOST)
+        writes = item.phase is not sch.Phase.START
         sends = writes and item.guarded and now.is_right(Side.DEVICE)
         self.exchanges.append((item.uid, ExchangeTransfers(fetches, sends, False)))
         if item.guarded:
@@ -316,14 +304,14 @@ class _TransferSolver(Solver[ReplicaStates, SideUse]):
         if writes:
             self._write(part, Side.HOST, item.uid)
 
-    def _exchange_for_both(self, part: DatumPart, item: HaloExchange) -> None:
+    def _exchange_for_both(self, part: DatumPart, item: sch.HaloExchange) -> None:
         """Let an exchange keep a device's replica right.
 
         A guard decides for its transfers too: if it skips them, the state does not change.
         """
         now = self.state(part)
-        fetches = item.phase is not Phase.FINISH and not now.is_right(Side.HOST)
-        if item.phase is not Phase.START:
+        fetches = item.phase is not sch.Phase.FINISH and not now.is_right(Side.HOST)
+        if item.phase is not sch.Phase.START:
             self._unsent[part] = len(self.exchanges)
         self.exchanges.append((item.uid, ExchangeTransfers(fetches, False, self.in_strips)))
         if fetches and not self.in_strips and not item.guarded:

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
+from psyclone_storage.base.package_files import shared_file
 from psyclone_storage.base.reading import read_text_input
 from psyclone_storage.base.records import dataclass
-from psyclone_storage.base.shipped import shared_file
 
 SETTINGS_FILE = "psyclone.cfg"
 ENVIRONMENT_VARIABLE = "PSYCLONE_CONFIG"

@@ -1,6 +1,6 @@
 """The words of LFRic metadata and their meanings: one table for all languages.
 
-They are those of both generations. A built-in is given by its formula, which `domain.lfric` reads.
+They are those of both generations. A built-in is given by its formula, which `domains.lfric` reads.
 """
 
 from __future__ import annotations
@@ -19,50 +19,47 @@ from psyclone_storage.infrastructures.lfric import (
     SIZES,
     space_names,
 )
+from psyclone_storage.ir import kernel as kern
 from psyclone_storage.ir.interface import Role
-from psyclone_storage.ir.kernel import (
-    Access,
-    ArgKind,
-    BasisOperation,
-    BasisShape,
-    Iteration,
-    MeshRole,
-    StencilShape,
-)
 from psyclone_storage.ir.types import DataType, DerivedType, Intrinsic, ScalarType
 
-ARG_KINDS: Mapping[str, ArgKind] = {
-    "gh_field": ArgKind.FIELD,
-    "gh_operator": ArgKind.OPERATOR,
-    "gh_columnwise_operator": ArgKind.COLUMNWISE_OPERATOR,
-    "gh_scalar": ArgKind.SCALAR,
-    "gh_scalar_array": ArgKind.SCALAR_ARRAY,
+ARG_KINDS: Mapping[str, kern.ArgKind] = {
+    "gh_field": kern.ArgKind.FIELD,
+    "gh_operator": kern.ArgKind.OPERATOR,
+    "gh_columnwise_operator": kern.ArgKind.COLUMNWISE_OPERATOR,
+    "gh_scalar": kern.ArgKind.SCALAR,
+    "gh_scalar_array": kern.ArgKind.SCALAR_ARRAY,
 }
 DATA_TYPES: Mapping[str, Intrinsic] = {
     "gh_real": Intrinsic.REAL,
     "gh_integer": Intrinsic.INTEGER,
     "gh_logical": Intrinsic.LOGICAL,
 }
-ACCESSES: Mapping[str, Access] = MappingProxyType(
+ACCESSES: Mapping[str, kern.Access] = MappingProxyType(
     {
-        "gh_read": Access.READ,
-        "gh_write": Access.WRITE,
-        "gh_readwrite": Access.READWRITE,
-        "gh_inc": Access.INC,
-        "gh_readinc": Access.READINC,
-        "gh_reduction": Access.REDUCTION,
-        "gh_sum": Access.REDUCTION,
+        "gh_read": kern.Access.READ,
+        "gh_write": kern.Access.WRITE,
+        "gh_readwrite": kern.Access.READWRITE,
+        "gh_inc": kern.Access.INC,
+        "gh_readinc": kern.Access.READINC,
+        "gh_reduction": kern.Access.REDUCTION,
+        "gh_sum": kern.Access.REDUCTION,
     }
 )
-STENCILS: Mapping[str, StencilShape] = {shape.value: shape for shape in StencilShape}
-MESHES: Mapping[str, MeshRole] = {"gh_coarse": MeshRole.COARSE, "gh_fine": MeshRole.FINE}
-ITERATIONS: Mapping[str, Iteration] = {
-    iteration.value: iteration for iteration in Iteration if iteration is not Iteration.GRID_POINT
+STENCILS: Mapping[str, kern.StencilShape] = {shape.value: shape for shape in kern.StencilShape}
+MESHES: Mapping[str, kern.MeshRole] = {
+    "gh_coarse": kern.MeshRole.COARSE,
+    "gh_fine": kern.MeshRole.FINE,
 }
-ITERATIONS_2019: Mapping[str, Iteration] = {"cells": Iteration.CELL_COLUMN}
-SHAPES: Mapping[str, BasisShape] = {shape.value: shape for shape in BasisShape}
-OPERATIONS: Mapping[str, BasisOperation] = {
-    operation.value: operation for operation in BasisOperation
+ITERATIONS: Mapping[str, kern.Iteration] = {
+    iteration.value: iteration
+    for iteration in kern.Iteration
+    if iteration is not kern.Iteration.GRID_POINT
+}
+ITERATIONS_2019: Mapping[str, kern.Iteration] = {"cells": kern.Iteration.CELL_COLUMN}
+SHAPES: Mapping[str, kern.BasisShape] = {shape.value: shape for shape in kern.BasisShape}
+OPERATIONS: Mapping[str, kern.BasisOperation] = {
+    operation.value: operation for operation in kern.BasisOperation
 }
 COMPONENTS = (
     "meta_args",

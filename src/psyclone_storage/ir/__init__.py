@@ -1,4 +1,4 @@
-"""Frozen data that every compiler room speaks: what was parsed, what it means, what is emitted.
+"""Frozen records that all layers of the compiler share: parsed forms, schedules, typed code, units.
 
 Only data, pure walks over it and its own consistency checks; no policy of any domain.
 """

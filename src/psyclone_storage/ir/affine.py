@@ -12,19 +12,7 @@ from collections.abc import Callable, Mapping
 from itertools import product
 
 from psyclone_storage.base.records import dataclass, field
-from psyclone_storage.ir.expr import (
-    Binary,
-    Expr,
-    Name,
-    Parenthesised,
-    Sort,
-    Symbol,
-    Unary,
-    canonical,
-    integer_value,
-    whole,
-    whole_number,
-)
+from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import with_parts
 
@@ -115,30 +103,30 @@ def symbol(name: str) -> Polynomial:
 
 
 def polynomial_of(
-    expr: Expr, note: Callable[[str, Expr], object], degree: int | None = None
+    expr: ex.Expr, note: Callable[[str, ex.Expr], object], degree: int | None = None
 ) -> Polynomial:
     """Return the integer expression `expr` as a polynomial, of at most this `degree`.
 
     Passes to `note` each symbol and the expression that it is.
     """
-    value = whole_number(expr)
+    value = ex.whole_number(expr)
     if value is not None:
         return constant_polynomial(value)
     match expr:
-        case Unary(Operator.MINUS, operand):
+        case ex.Unary(Operator.MINUS, operand):
             return constant_polynomial(0).minus(polynomial_of(operand, note, degree))
-        case Unary(Operator.PLUS, operand) | Parenthesised(operand):
+        case ex.Unary(Operator.PLUS, operand) | ex.Parenthesised(operand):
             return polynomial_of(operand, note, degree)
-        case Binary(Operator.PLUS | Operator.MINUS as op, left, right):
+        case ex.Binary(Operator.PLUS | Operator.MINUS as op, left, right):
             first, second = polynomial_of(left, note, degree), polynomial_of(right, note, degree)
             return first.plus(second, 1 if op is Operator.PLUS else -1)
-        case Binary(Operator.TIMES, left, right):
+        case ex.Binary(Operator.TIMES, left, right):
             found = polynomial_of(left, note, degree).times(polynomial_of(right, note, degree))
             if len(found.factors) <= _MOST_TERMS and (degree is None or found.degree <= degree):
                 return found
-        case Binary() if (value := integer_value(expr)) is not None:
+        case ex.Binary() if (value := ex.integer_value(expr)) is not None:
             return constant_polynomial(value)
-    key = expr.key if isinstance(expr, Name) else canonical(expr)
+    key = expr.key if isinstance(expr, ex.Name) else ex.canonical(expr)
     note(key, expr)
     return symbol(key)
 
@@ -151,7 +139,7 @@ class AffineForm:
     """A polynomial of degree 1 with the expressions of its symbols."""
 
     polynomial: Polynomial
-    symbols: Mapping[str, Expr] = field(compare=False)
+    symbols: Mapping[str, ex.Expr] = field(compare=False)
 
     @property
     def known(self) -> int | None:
@@ -164,7 +152,7 @@ class AffineForm:
         return self.polynomial.constant
 
     @property
-    def terms(self) -> tuple[tuple[int, Expr], ...]:
+    def terms(self) -> tuple[tuple[int, ex.Expr], ...]:
         """The symbols with their factors: those that are added, then those that are subtracted."""
         found = [
             (factor, self.symbols[monomial[0]])
@@ -174,15 +162,15 @@ class AffineForm:
         return tuple(sorted(found, key=lambda term: term[0] < 0))
 
     @property
-    def expr(self) -> Expr:
+    def expr(self) -> ex.Expr:
         """The expression: the terms in their order and the constant last."""
-        found: Expr | None = None
+        found: ex.Expr | None = None
         for factor, term in self.terms:
             size = abs(factor)
-            scaled = term if size == 1 else Binary(Operator.TIMES, whole(size), term)
+            scaled = term if size == 1 else ex.Binary(Operator.TIMES, ex.whole(size), term)
             found = _added(found, scaled, factor < 0)
         if found is None or self.constant:
-            found = _added(found, whole(abs(self.constant)), self.constant < 0)
+            found = _added(found, ex.whole(abs(self.constant)), self.constant < 0)
         return found
 
     def plus(self, other: AffineForm) -> AffineForm:
@@ -198,7 +186,7 @@ class AffineForm:
         """Return the form with `by` added to the constant."""
         return AffineForm(self.polynomial.plus(constant_polynomial(by)), self.symbols)
 
-    def without(self, term: Expr) -> AffineForm:
+    def without(self, term: ex.Expr) -> AffineForm:
         """Return the form without one of its terms."""
         gone = next(key for key, one in self.symbols.items() if one is term)
         factors = {key: one for key, one in self.polynomial.factors.items() if key != (gone,)}
@@ -207,62 +195,66 @@ class AffineForm:
     def is_name(self, key: str) -> bool:
         """Return whether it is a variable plus a constant."""
         match self.terms:
-            case ((1, Name() as name),):
+            case ((1, ex.Name() as name),):
                 return name.key == key
         return False
 
 
-def affine_form(expr: Expr) -> AffineForm:
+def affine_form(expr: ex.Expr) -> AffineForm:
     """Return the affine form of an integer expression."""
-    symbols: dict[str, Expr] = {}
+    symbols: dict[str, ex.Expr] = {}
     polynomial = polynomial_of(expr, symbols.setdefault, degree=1)
     return AffineForm(polynomial, {key: symbols[key] for key in polynomial.symbols})
 
 
-def _added(total: Expr | None, term: Expr, negative: bool) -> Expr:
+def _added(total: ex.Expr | None, term: ex.Expr, negative: bool) -> ex.Expr:
     if total is None:
-        return Unary(Operator.MINUS, term) if negative else term
-    return Binary(Operator.MINUS if negative else Operator.PLUS, total, term)
+        return ex.Unary(Operator.MINUS, term) if negative else term
+    return ex.Binary(Operator.MINUS if negative else Operator.PLUS, total, term)
 
 
-def simplified(expr: Expr) -> Expr:
+def simplified(expr: ex.Expr) -> ex.Expr:
     """Return an integer expression with its constants and equal terms put together."""
     return affine_form(expr).expr
 
 
-def difference(first: Expr, second: Expr) -> int | None:
+def difference(first: ex.Expr, second: ex.Expr) -> int | None:
     """Return `first - second` where it is the same for all values of names, else None."""
     return affine_form(first).minus(affine_form(second)).known
 
 
-def with_offset(index: Expr, by: int) -> Expr:
+def with_offset(index: ex.Expr, by: int) -> ex.Expr:
     """Return `index + by` with one constant at most; the rest keeps its form."""
     match index:
-        case Binary(Operator.PLUS, left, right) if (value := integer_value(right)) is not None:
+        case ex.Binary(Operator.PLUS, left, right) if (
+            value := ex.integer_value(right)
+        ) is not None:
             return with_offset(left, by + value)
-        case Binary(Operator.MINUS, left, right) if (value := integer_value(right)) is not None:
+        case ex.Binary(Operator.MINUS, left, right) if (
+            value := ex.integer_value(right)
+        ) is not None:
             return with_offset(left, by - value)
-    value = integer_value(index)
+    value = ex.integer_value(index)
     if value is not None:
-        return _added(None, whole(abs(value + by)), value + by < 0)
-    return _added(index, whole(abs(by)), by < 0) if by else index
+        return _added(None, ex.whole(abs(value + by)), value + by < 0)
+    return _added(index, ex.whole(abs(by)), by < 0) if by else index
 
 
-def integer_constant(expr: Expr) -> int | None:
+def integer_constant(expr: ex.Expr) -> int | None:
     """Return the value of an expression of integer constants, named ones too, else None."""
-    return integer_value(substitute_constants(expr))
+    return ex.integer_value(substitute_constants(expr))
 
 
-def substitute_constants(expr: Expr) -> Expr:
+def substitute_constants(expr: ex.Expr) -> ex.Expr:
     """Return `expr` with the values of the integer constants in it, and of operations on them.
 
     The initial value of a variable is not its value.
     """
     known = None
     match expr:
-        case Name(symbol=Symbol(sort=sort, value=value)) if value is not None:
-            known = None if sort is Sort.VARIABLE else integer_constant(value)
+        case ex.Name(symbol=ex.Symbol(sort=sort, value=value)) if value is not None:
+            known = None if sort is ex.Sort.VARIABLE else integer_constant(value)
         case _:
             expr = with_parts(expr, substitute_constants)
-            known = integer_value(expr)
-    return expr if known is None else _added(None, whole(abs(known)), known < 0)
+            known = ex.integer_value(expr)
+    return expr if known is None else _added(None, ex.whole(abs(known)), known < 0)

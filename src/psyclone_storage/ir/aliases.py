@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from psyclone_storage.base.kept import kept_lately
+from psyclone_storage.base.memo import kept_lately
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.expr import spell
 from psyclone_storage.ir.schedule import Actual, Datum, Schedule, data_by_name

@@ -1,8 +1,7 @@
-"""The code of a kernel's subroutine, as far as it is understood.
+"""The code of a kernel's subroutine.
 
-It is read on demand and only here: statements are those of `ir.unit`, and whatever has no class of
-its own is carried along as `Opaque`. A step that must understand a statement refuses an opaque one;
-a step that need not leaves it where it is.
+It is read on demand. Statements are those of `ir.unit`; a statement without a class is `Opaque`. A
+step that must understand a statement refuses an opaque one; other steps leave it in place.
 """
 
 from __future__ import annotations
@@ -51,14 +50,14 @@ class Structure:
 class KernelModule(Named):
     """The module around a kernel's subroutine, as its author wrote it.
 
-    `place` is its text, with what stands before it in the file and belongs to no other module.
+    `place` is its text, with the text before it in the file that belongs to no other module.
     `routine` is the place of the subroutine, from its opening statement to its end. `uses` are the
     module's own. `declarations` are its specification part in order, the rest of it opaque;
     `procedures` are all procedures in it, the subroutine among them, and `generics` the names, in
     lower case, of its interfaces. `constants` are, in lower case, the names that the module and the
     subroutine import, or take from modules as a whole, and that are known to be constants.
     `variables` are those of other modules that the subroutine uses, as far as they are known, and
-    `unresolved` the names, in lower case, that it uses and of which nobody knows what they are.
+    `unresolved` the names, in lower case, that it uses and that are not resolved.
     `symbols` is what is known of the names in the subroutine as it was read. `on_device` are the
     procedures and variables of modules, by their keys in the subroutine, that OpenACC's directives
     in those modules put on a device, and `known` are those procedures with their arguments.
@@ -82,7 +81,7 @@ class KernelModule(Named):
     context: ModuleContext | None = field(default=None, compare=False, repr=False)
 
     def symbol(self, key: str) -> Symbol | None:
-        """Return the variable or constant of the module with this key, None if there is none."""
+        """Return the variable or constant of the module with this key, None without one."""
         item = self.declared.get(key)
         return None if item is None else declared_symbol(item, Origin.HOST)
 
@@ -102,7 +101,7 @@ class KernelModule(Named):
 
     @property
     def is_python(self) -> bool:
-        """Whether it is a module in Python, of which no procedures are listed.
+        """Return whether it is a Python module, whose procedures are not listed.
 
         The variables that a kernel in it reads are arguments of the generated function, whatever
         step changes the kernel: they are read from their modules when an invoke runs.
@@ -124,7 +123,7 @@ class KernelModule(Named):
 
 @dataclass(frozen=True, slots=True)
 class LiftedValue:
-    """A value that is computed ahead for each point: `name` stands for it in statements."""
+    """A value that is computed ahead for each point and is called `name` in statements."""
 
     name: str
     type: ScalarType
@@ -133,11 +132,11 @@ class LiftedValue:
 
 @dataclass(frozen=True, slots=True)
 class HotPath:
-    """One way through the statements of a kernel for a point, on which most of its work is done.
+    """The control-flow path through a kernel for a point on which most of its work is done.
 
-    A point takes it where all `conditions` hold; each is asked only where those before it hold.
-    `body` is what is done then, without branches, in which `lifted` are known. Points that take
-    this way one after the other, at most `strip` of them, have a loop of their own.
+    A point takes it if all `conditions` hold; each is evaluated only if those before it hold.
+    `body` has the statements of the path without branches, in which `lifted` are known. At most
+    `strip` consecutive points that take this path have a loop of their own.
     """
 
     conditions: tuple[Expr, ...]
@@ -148,9 +147,9 @@ class HotPath:
 
 @dataclass(frozen=True, slots=True)
 class PlacedProcedure:
-    """A procedure of a module whose statements stand in the place of calls; keys of both.
+    """An inlined procedure of a module; keys of both.
 
-    `in_loop` tells that one of these calls is in a loop, of a procedure in between perhaps.
+    `in_loop` is true if one of its calls is in a loop, perhaps of a procedure in between.
     """
 
     module: str
@@ -166,18 +165,19 @@ CallsThatStay = tuple[tuple[Span | None, str], ...]
 class KernelCode(Named):
     """A kernel's subroutine.
 
-    `dummies` are the names of its arguments, in order. `prefix` is what stands before the word
-    `subroutine`, as `pure`, `suffix` what stands behind the arguments, as `bind(c)`. `uses` are its
-    own, not those of the module around it. `declarations` are its specification part in order,
+    `dummies` are the names of its arguments, in order. `prefix` is the text before the word
+    `subroutine`, such as `pure`, `suffix` the text after the arguments, such as `bind(c)`.
+    `uses` are its own, not those of the module around it. `declarations` are its specification
+    part in order,
     `directives` are those at its end, as `acc routine seq`. `internal` are its internal
     procedures, without the word `contains`. One that is `inlined` needs nothing of the module
-    around it and becomes a procedure of the module that calls it. One that is `in_place` is no
-    procedure any more: its statements stand where it was called. `helpers` are the procedures of
+    around it and becomes a procedure of the module that calls it. One that is `in_place` is
+    inlined: its statements replace its call. `helpers` are the procedures of
     its module that it may call, directly or not, and `specified` is the place of the specification
-    part, behind the opening statement. `columns` are the numbers of columns in its stencils for
-    which a step has given it statements of their own. `hot_path` is the way through the statements
-    that a loop around them takes without branches where it can. `placed` are the procedures that
-    stand in the place of its calls, `left` the calls that stayed then.
+    part, after the opening statement. `columns` are the numbers of columns in its stencils for
+    which a step has given it statements of their own. `hot_path` is the path through the statements
+    that a loop around them takes without branches if possible. `placed` are the inlined
+    procedures, `left` the calls that remain.
     """
 
     name: str
@@ -216,7 +216,7 @@ class KernelCode(Named):
 
     @cached_property
     def used_values(self) -> frozenset[str]:
-        """The names in it that stand for values or procedures, in lower case."""
+        """The names in it that denote values or procedures, in lower case."""
         inside = frozenset[str]() if self.internal is None else self.internal.names
         return values_in(self.declarations, self.body, inside)
 
@@ -234,7 +234,7 @@ class KernelCode(Named):
         return tuple(map(key_of, self.dummies))
 
     def symbol(self, name: str) -> Symbol:
-        """Return what `name` stands for in the subroutine, whatever its case."""
+        """Return the symbol of `name` in the subroutine, in any case."""
         key = key_of(name)
         if key in self.module.symbols.doubt:
             return Symbol(key, name, Origin.UNRESOLVED)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from psyclone_storage.base.kept import kept_lately
+from psyclone_storage.base.memo import kept_lately
 from psyclone_storage.ir.aliases import Aliases, aliases_in
 from psyclone_storage.ir.schedule import Actual, Datum, Schedule
 

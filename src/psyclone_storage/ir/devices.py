@@ -1,11 +1,11 @@
-"""What of a schedule runs on a device with a memory of its own, and which data that takes."""
+"""Statements of a schedule that run on a device with its own memory, and their data."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from psyclone_storage.base.kept import kept_lately
+from psyclone_storage.base.memo import kept_lately
 from psyclone_storage.ir.aliases import aliases_in
 from psyclone_storage.ir.kernel import ArgKind
 from psyclone_storage.ir.schedule import Compound, Datum, DirectiveRegion, KernelCall, Schedule
@@ -17,7 +17,7 @@ MOVED = (ArgKind.FIELD, ArgKind.OPERATOR, ArgKind.COLUMNWISE_OPERATOR)
 
 
 class DatumUse(NamedTuple):
-    """What one statement does with a field or operator, or one component of a field vector."""
+    """Access of one statement to a field, an operator, or one component of a field vector."""
 
     datum: str
     component: int | None

@@ -1,4 +1,4 @@
-"""The directives that a region can stand under, what each of them means, and its options.
+"""The directives of regions, their meanings and options.
 
 Two families: OpenMP shares work between the threads of a team, OpenACC (and OpenMP's `target`)
 sends it to a device with a memory of its own. How a compiler is told is for a printer to know:
@@ -22,7 +22,7 @@ _SHARING = (
 
 
 class Directive(Enum):
-    """What a region asks of a compiler, by the name that people and scripts know it by."""
+    """Directive of a region, by the name that users and scripts know."""
 
     OMP_PARALLEL = "omp parallel"
     OMP_DO = "omp do"
@@ -55,7 +55,7 @@ class Directive(Enum):
 
     @property
     def surroundings(self) -> frozenset[Directive]:
-        """The directives of which one has to be around it; none, if it stands for itself."""
+        """The directives of which one has to enclose it; empty if none is needed."""
         return _SURROUNDINGS.get(self, frozenset())
 
 
@@ -74,7 +74,7 @@ _SURROUNDINGS = {
 
 
 class DeviceLevel(Enum):
-    """How much of a device runs something at a time, from one lane to all of it."""
+    """Level of parallelism of a device, from one lane to the whole device."""
 
     SEQ = "seq"
     VECTOR = "vector"
@@ -101,9 +101,9 @@ class DeclareTargetDirective:
 
 @dataclass(frozen=True, slots=True)
 class AccLoopDirective:
-    """The loop behind it is shared by `levels`; without any, the compiler chooses them.
+    """The next loop is shared by `levels`; without any, the compiler chooses them.
 
-    An author may give more clauses than are told here. `reductions` are operators and names.
+    An author may give more clauses than are recorded here. `reductions` are operators and names.
     """
 
     levels: tuple[DeviceLevel, ...]
@@ -127,7 +127,7 @@ class Sharing(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ThreadSchedule:
-    """How iterations are dealt out: by a rule, `chunk` at a time, 0 where the rule decides."""
+    """Schedule of iterations: a rule, `chunk` at a time, 0 if the rule decides."""
 
     rule: Sharing
     chunk: int = 0
@@ -140,7 +140,7 @@ class ThreadSchedule:
 
 @dataclass(frozen=True, slots=True)
 class RegionOptions:
-    """What a script asks of a directive region; what follows from its body is not here.
+    """Options of a directive region from a script; clauses derived from its body are not here.
 
     `collapse` is the number of loops whose iterations are dealt out as one. `gangs` and `vectors`
     are the levels of a device that share a loop, which is `sequential` if none may, and

@@ -1,4 +1,4 @@
-"""Expressions, the symbols that names in them stand for, and their one canonical spelling.
+"""Expressions, the symbols of names in them, and their canonical spelling.
 
 The canonical spelling is Fortran's, with no more brackets than the standard asks for: it is what
 messages and schedule views show. The Fortran printer keeps the brackets of the author, too.
@@ -44,7 +44,7 @@ class Literal(OfKind):
 
     @property
     def value(self) -> int | DecimalNumber | bool | str:
-        """What it stands for, exactly, whatever its kind can hold."""
+        """The exact value, independent of the range of its kind."""
         match self.intrinsic:
             case Intrinsic.CHARACTER:
                 quote = self.text[-1]
@@ -57,7 +57,7 @@ class Literal(OfKind):
 
     @property
     def is_double(self) -> bool:
-        """Whether it is a real number of double precision by the letter of its exponent."""
+        """Return whether the letter of its exponent makes it a real of double precision."""
         is_real = self.intrinsic is Intrinsic.REAL and self.kind is None
         return is_real and ("d" in self.text or "D" in self.text)
 
@@ -106,7 +106,7 @@ def logical(value: bool) -> Literal:
 
 
 class Origin(Enum):
-    """Where a name in a procedure comes from."""
+    """Origin of a name in a procedure."""
 
     LOCAL = "declared in the procedure"
     DUMMY = "an argument of the procedure"
@@ -117,7 +117,7 @@ class Origin(Enum):
 
 
 class Sort(Enum):
-    """What a name stands for."""
+    """Kind of entity that a name denotes."""
 
     VARIABLE = "variable"
     CONSTANT = "constant"
@@ -135,7 +135,7 @@ ASSOCIATED = "associate"
 
 @dataclass(frozen=True, slots=True)
 class Symbol(FromModule, Attributed):
-    """A name and what it stands for.
+    """A name and the entity that it denotes.
 
     `key` is the name in lower case where it is used, `name` the name as its declaration has it, in
     `module`, which is empty for what no module declares. `type` is that of a variable, a constant
@@ -163,17 +163,17 @@ class Symbol(FromModule, Attributed):
 
     @property
     def is_resolved(self) -> bool:
-        """Whether it is known what the name stands for."""
+        """Return whether the name is resolved."""
         return self.origin is not Origin.UNRESOLVED
 
     @property
     def is_data(self) -> bool:
-        """Whether it stands for a variable or a constant."""
+        """Return whether it denotes a variable or a constant."""
         return self.sort in (Sort.VARIABLE, Sort.CONSTANT)
 
     @property
     def is_called(self) -> bool:
-        """Whether it stands for a procedure, of whatever kind."""
+        """Return whether it denotes a procedure of any kind."""
         return self.sort in (Sort.FUNCTION, Sort.SUBROUTINE, Sort.PROCEDURE)
 
     @property
@@ -183,7 +183,7 @@ class Symbol(FromModule, Attributed):
 
     @property
     def kind(self) -> str | None:
-        """The kind of the type as it is written, None where none is."""
+        """The kind of the type as written, None without one."""
         return self.type.kind if isinstance(self.type, ScalarType) else None
 
 
@@ -191,8 +191,8 @@ class Symbol(FromModule, Attributed):
 class Name:
     """A plain name in its author's spelling; names are looked up by `key`, which has no case.
 
-    The `symbol` is what the name stands for, None where nobody has looked it up. It is knowledge
-    about a text: two names are equal with and without.
+    The `symbol` is the entity that the name denotes, None if it was not looked up. It takes no part
+    in comparisons.
     """
 
     text: str
@@ -267,9 +267,9 @@ class Extents(Index):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Unresolved(Index):
-    """Brackets that nobody can tell: what stands before them was looked up and not found.
+    """Brackets after a name that was looked up and not found.
 
-    It may be a function that does anything: who has to know refuses.
+    It may be a function with any effect.
     """
 
 
@@ -285,8 +285,8 @@ class Unary:
 class Binary:
     """An operator between two operands.
 
-    One that is `bracketed` stands in brackets, which tell a compiler what to compute first: without
-    them it may compute `(a + b) + c` in another order. Two expressions are equal with and without.
+    One that is `bracketed` is in brackets, which fix the order of evaluation: without
+    them a compiler may compute `(a + b) + c` in another order. Comparisons ignore brackets.
     """
 
     op: AnyOperator
@@ -340,7 +340,7 @@ class ImpliedDo:
 
 @dataclass(frozen=True, slots=True)
 class Parenthesised:
-    """A variable in brackets as a whole argument: its value is passed, which nobody changes."""
+    """A variable in brackets as a whole argument: its value is passed, which does not change."""
 
     operand: Expr
 

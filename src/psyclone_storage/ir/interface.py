@@ -11,19 +11,14 @@ from collections.abc import Sequence
 from enum import Enum
 
 from psyclone_storage.base.records import dataclass
-from psyclone_storage.ir.expr import (
-    Expr,
-    Name,
-    Range,
-    whole,
-)
+from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.kernel import Access, BasisOperation, BasisShape
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.types import Intent, ScalarType
 
 
 class Role(Enum):
-    """What a dummy argument of a kernel stands for."""
+    """Role of a dummy argument of a kernel."""
 
     CELL = "cell"
     NLAYERS = "nlayers"
@@ -101,21 +96,21 @@ OF_VALUES = frozenset(
     }
 )
 """The roles of dummies that have the values of an argument of metadata."""
-ANY = Range()
+ANY = ex.Range()
 """The extent of what is passed, whatever it is."""
 
 
-def extents(*parts: str | int | Expr) -> tuple[Expr, ...]:
+def extents(*parts: str | int | ex.Expr) -> tuple[ex.Expr, ...]:
     """Return the shape with one of `parts` for each dimension: a name, a number, an expression."""
     return tuple(map(_extent, parts))
 
 
-def _extent(part: str | int | Expr) -> Expr:
+def _extent(part: str | int | ex.Expr) -> ex.Expr:
     match part:
         case str():
-            return Name(part)
+            return ex.Name(part)
         case int():
-            return whole(part)
+            return ex.whole(part)
     return part
 
 
@@ -126,8 +121,8 @@ class Dummy:
     `arg` is the position in the metadata's arguments that it belongs to: of the argument itself, or
     of the first one on the function space `space`. `component` counts the parts of a field
     vector from 1. `shape` has the extents of an array, in the names of the other dummies, `ANY`
-    where the caller decides; a scalar has none. `quadrature`, `operation` and `target` tell one
-    basis array from another; `property_name` is that of a reference-element or mesh property.
+    where the caller decides; a scalar has none. `quadrature`, `operation` and `target` distinguish
+    basis arrays; `property_name` is that of a reference-element or mesh property.
     `reach` are the points, as distances from the one that the kernel is called for, at which an
     array may be read; None where metadata do not say.
     """
@@ -135,7 +130,7 @@ class Dummy:
     role: Role
     name: str
     type: ScalarType
-    shape: tuple[Expr, ...] = ()
+    shape: tuple[ex.Expr, ...] = ()
     arg: int | None = None
     component: int | None = None
     space: str = ""
@@ -148,7 +143,7 @@ class Dummy:
 
     @property
     def intent(self) -> Intent:
-        """What the subroutine may do with it; what is only written may stay as it is in part."""
+        """The access of the subroutine; an array that is only written may keep some values."""
         return Intent.INOUT if self.access.writes else Intent.IN
 
     @property
@@ -159,10 +154,10 @@ class Dummy:
 
 @dataclass(frozen=True, slots=True)
 class SelectingWords:
-    """The words by which kernels in Python tell one dummy of a role from others.
+    """The words by which Python kernels select one dummy of a role.
 
-    One of `first` stands first: a function space, a property, a rule of quadrature, or the name of
-    an argument; what else there is to say comes behind it.
+    One of `first` is the first word: a function space, a property, a rule of quadrature, or the
+    name of an argument; further words follow.
     """
 
     first: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""What a kernel is, once its metadata has a meaning.
+"""Kernels with interpreted metadata.
 
 One class per concept, for every domain: a domain uses the parts that it knows.
 """
@@ -15,7 +15,7 @@ from psyclone_storage.ir.types import Intrinsic
 
 
 class Access(Enum):
-    """What a kernel does with an argument.
+    """Access of a kernel to an argument.
 
     `INC` adds to dofs that are shared between cells; the old value of the outermost ones may be
     stale. `READINC` does the same but really reads the old value, everywhere.
@@ -38,7 +38,7 @@ class Access(Enum):
 
 
 class ArgKind(Enum):
-    """What kind of object an argument is."""
+    """Kind of object of an argument."""
 
     FIELD = "field"
     OPERATOR = "operator"
@@ -55,7 +55,7 @@ class ArgKind(Enum):
 
 
 class StencilShape(Enum):
-    """Which neighbours a stencil reaches."""
+    """Shape of a stencil."""
 
     X1D = "x1d"
     Y1D = "y1d"
@@ -67,17 +67,17 @@ class StencilShape(Enum):
 
 @dataclass(frozen=True, slots=True)
 class GridStencil:
-    """How many neighbours a kernel looks at in each direction of a grid.
+    """Number of neighbours that a kernel reads in each direction of a grid.
 
     `rows` go from north to south, the counts in a row from west to east; the one in the middle
-    tells whether the point itself is looked at.
+    is 1 if the kernel reads the point itself.
     """
 
     rows: tuple[tuple[int, int, int], tuple[int, int, int], tuple[int, int, int]]
 
     @property
     def depth(self) -> int:
-        """The distance of the furthest neighbour, 0 if there is none."""
+        """The distance of the furthest neighbour, 0 without one."""
         counts = [count for row in self.rows for count in row]
         return max(count for place, count in enumerate(counts) if place != _CENTRE)
 
@@ -112,7 +112,7 @@ class MeshRole(Enum):
 
 
 class Iteration(Enum):
-    """What a kernel is called for, as its metadata says."""
+    """Iteration space of a kernel, from its metadata."""
 
     CELL_COLUMN = "cell_column"
     OWNED_CELL_COLUMN = "owned_cell_column"
@@ -132,7 +132,7 @@ class Iteration(Enum):
 
 
 class BasisShape(Enum):
-    """Where basis functions are evaluated."""
+    """Places at which basis functions are evaluated."""
 
     XYOZ = "gh_quadrature_xyoz"
     FACE = "gh_quadrature_face"
@@ -141,12 +141,12 @@ class BasisShape(Enum):
 
     @property
     def is_quadrature(self) -> bool:
-        """Whether the algorithm passes a quadrature object for it."""
+        """Return whether the algorithm passes a quadrature object for it."""
         return self is not BasisShape.EVALUATOR
 
 
 class BasisOperation(Enum):
-    """What is evaluated for a function space."""
+    """Quantity that is evaluated for a function space."""
 
     BASIS = "gh_basis"
     DIFF_BASIS = "gh_diff_basis"
@@ -154,7 +154,7 @@ class BasisOperation(Enum):
 
 
 class CmaKind(Enum):
-    """What a kernel does with columnwise (CMA) operators."""
+    """Operation of a kernel on columnwise (CMA) operators."""
 
     ASSEMBLY = "assembly"
     APPLY = "apply"
@@ -162,14 +162,14 @@ class CmaKind(Enum):
 
 
 class Generation(Enum):
-    """Which generation of metadata and of calling sequence a kernel is written in."""
+    """Generation of the metadata and of the calling sequence of a kernel."""
 
     Y2019 = "2019"
     CURRENT = "current"
 
 
 class ReductionOp(Enum):
-    """How partial values of a reduction are combined."""
+    """Operation that combines partial values of a reduction."""
 
     SUM = "sum"
     MIN = "min"
@@ -208,12 +208,12 @@ class KernelArg:
 
     @property
     def numbering(self) -> tuple[str, str]:
-        """What tells its dofmap from others on its space; arguments that agree in it share one."""
+        """The key of its dofmap on its space; arguments with equal keys share one."""
         return self.layers, self.data_per_dof
 
     @property
     def has_own_dofmap(self) -> bool:
-        """Whether it is numbered in another way than other data on its space."""
+        """Return whether its numbering differs from that of other data on its space."""
         return bool(self.layers or self.data_per_dof)
 
     @property
@@ -224,7 +224,7 @@ class KernelArg:
 
 @dataclass(frozen=True, slots=True)
 class SpaceFunctions:
-    """What a kernel wants to have evaluated for one function space, in the order it asks."""
+    """Evaluations that a kernel requires for one function space, in the order of its metadata."""
 
     space: str
     operations: tuple[BasisOperation, ...]
@@ -241,7 +241,7 @@ FIELD_ON_GRID = Name("field on the grid")
 
 @dataclass(frozen=True, slots=True)
 class GridBounds:
-    """Where the loops over a named set of grid points start and stop.
+    """Start and stop of the loops over a named set of grid points.
 
     Each is an expression of `FIRST_INTERNAL` and `LAST_INTERNAL`.
     """
@@ -267,7 +267,7 @@ class GridPoints:
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """What a built-in computes at one dof.
+    """Formula of a built-in at one dof.
 
     `value` names the built-in's arguments by their letters, which `letters` lists in the order of
     the arguments. Without a `reduction` the value is assigned to the written argument; with one
@@ -283,11 +283,11 @@ class Formula:
 
 @dataclass(frozen=True, slots=True)
 class Kernel(Named, FromModule):
-    """A kernel or built-in: what it is called for, with what, and what it needs besides.
+    """A kernel or built-in: its iteration space, arguments and further requirements.
 
     `name` is the name used in an invoke, `procedure` the subroutine to call, `module` where both
-    come from (empty for a built-in, which has a `formula`). `implementations` are the subroutines
-    that it stands for: itself, or those behind an interface. A kernel for points of a structured
+    come from (empty for a built-in, which has a `formula`). `implementations` are its specific
+    subroutines: itself, or those of an interface. A kernel for points of a structured
     grid has `points`.
     """
 
@@ -310,7 +310,7 @@ class Kernel(Named, FromModule):
 
     @property
     def is_builtin(self) -> bool:
-        """Whether the kernel is part of the language, not of a module."""
+        """Return whether the kernel is a built-in."""
         return self.formula is not None
 
     @property
@@ -320,12 +320,12 @@ class Kernel(Named, FromModule):
 
     @property
     def is_intergrid(self) -> bool:
-        """Whether it maps fields between two meshes."""
+        """Return whether it maps fields between two meshes."""
         return any(arg.mesh is not None for arg in self.args)
 
     @property
     def has_several_meshes(self) -> bool:
-        """Whether its arguments may be on several meshes, or be numbered in several ways on one."""
+        """Return whether its arguments may be on several meshes, or have several numberings."""
         return any(arg.mesh is not None or arg.has_own_dofmap for arg in self.args)
 
     @property

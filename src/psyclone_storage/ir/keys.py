@@ -1,7 +1,7 @@
 """Keys: names without case, under which things are looked up.
 
-Fortran compares names without case, and prints keep their author's spelling. Whoever holds a name
-has its key; nobody else folds case.
+Fortran compares names without case, and prints keep their author's spelling. A name has a
+key, and no other module folds case.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class OfKind:
 
     @property
     def kind_key(self) -> str:
-        """The kind in lower case, nothing where there is none."""
+        """The kind in lower case, empty without one."""
         return (self.kind or "").lower()
 
 

@@ -1,8 +1,8 @@
-"""Names joined with their symbols, and brackets told apart by what stands before them.
+"""Linking: names get their symbols, and brackets get a class by the symbol before them.
 
-The front end does this once it has looked all names up, and again whoever changes a routine, since
-a step adds names and declarations. What is not found says so: a symbol that is `UNRESOLVED`,
-brackets that are `Unresolved`. Each name of a routine is one node, wherever it stands.
+The reader links after it has resolved all names. Code that changes a routine links again, because a
+step adds names and declarations. A name that is not found has the symbol `UNRESOLVED`, its brackets
+are `Unresolved`. Each name of a routine is one node, shared by all its occurrences.
 """
 
 from __future__ import annotations
@@ -10,31 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from psyclone_storage.base.records import replace
+from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.code import KernelCode, Specified
-from psyclone_storage.ir.expr import (
-    CallFunction,
-    Construct,
-    Element,
-    Expr,
-    Extents,
-    Index,
-    Literal,
-    Member,
-    Name,
-    Origin,
-    Range,
-    Section,
-    Sort,
-    Substring,
-    Symbol,
-    Unresolved,
-)
 from psyclone_storage.ir.rewrite import rewritten, with_expressions, with_parts
 from psyclone_storage.ir.typed import Typing, no_component
 from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Allocate, Associate, Declare, Line, Select
 
-Structures = Callable[[DerivedType], Symbol | None]
+Structures = Callable[[DerivedType], ex.Symbol | None]
 """Gives the definition of a derived type, None where it is not known."""
 
 
@@ -48,19 +31,19 @@ def linked(code: KernelCode, structure: Structures | None = None) -> KernelCode:
 
 
 class Linker:
-    """The link from names to what `symbol` and `structure` say of them, for one routine.
+    """Linker of one routine, from the functions `symbol` and `structure`.
 
-    `component` tells of the component of a structure whose type is not known, by its key.
+    `component` returns the component of a structure whose type is not known, by its key.
     """
 
     def __init__(
         self,
-        symbol: Callable[[str], Symbol],
+        symbol: Callable[[str], ex.Symbol],
         structure: Structures,
-        component: Callable[[str], Symbol | None] = no_component,
+        component: Callable[[str], ex.Symbol | None] = no_component,
     ) -> None:
         self._symbol = symbol
-        self._names: dict[str, Name] = {}
+        self._names: dict[str, ex.Name] = {}
         self.typing = Typing(self._symbol_of, structure, component)
 
     def specified(self, item: Specified) -> Specified:
@@ -82,83 +65,87 @@ class Linker:
             case Associate(pairs):
                 named = tuple((self._name(name.text), self.expr(value)) for name, value in pairs)
                 return replace(line, pairs=named)
-            case Select(alias=Name() as alias):
+            case Select(alias=ex.Name() as alias):
                 named_here = replace(line, alias=self._name(alias.text))
                 return with_expressions(named_here, self.expr)
         return with_expressions(line, self.expr)
 
-    def _allocated(self, array: Expr) -> Expr:
+    def _allocated(self, array: ex.Expr) -> ex.Expr:
         array = with_parts(array, self.expr)
-        return Extents(array.base, array.items) if isinstance(array, Index) else self.expr(array)
+        return (
+            ex.Extents(array.base, array.items) if isinstance(array, ex.Index) else self.expr(array)
+        )
 
-    def expr(self, expr: Expr) -> Expr:
+    def expr(self, expr: ex.Expr) -> ex.Expr:
         """Return `expr` with its names linked and its brackets told apart."""
         match expr:
-            case Name(text):
+            case ex.Name(text):
                 return self._name(text)
-            case Literal():
+            case ex.Literal():
                 return expr
         expr = with_parts(expr, self.expr)
-        if isinstance(expr, Index):
+        if isinstance(expr, ex.Index):
             kind = self._kind_of(expr)
             return expr if expr.__class__ is kind else kind(expr.base, expr.items)
-        if isinstance(expr, Member):
+        if isinstance(expr, ex.Member):
             component = self.typing.component(expr)
             return replace(expr, symbol=component) if component is not expr.symbol else expr
         return expr
 
-    def _name(self, text: str) -> Name:
+    def _name(self, text: str) -> ex.Name:
         found = self._names.get(text)
         if found is None:
-            found = self._names[text] = Name(text, self._symbol(text))
+            found = self._names[text] = ex.Name(text, self._symbol(text))
         return found
 
-    def _symbol_of(self, text: str) -> Symbol:
+    def _symbol_of(self, text: str) -> ex.Symbol:
         symbol = self._name(text).symbol
         assert symbol is not None
         return symbol
 
     # ------------------------------------------------------------------------ brackets
 
-    def _kind_of(self, index: Index) -> type[Index]:
-        """Return what the brackets of `index`, whose parts are linked, stand for."""
+    def _kind_of(self, index: ex.Index) -> type[ex.Index]:
+        """Return `index`, whose parts are linked, with the class of its brackets."""
         match index.base:
-            case Name(symbol=symbol) if symbol is not None:
+            case ex.Name(symbol=symbol) if symbol is not None:
                 return self._of_name(index, symbol)
-            case Member() as member:
+            case ex.Member() as member:
                 return self._of_component(index, member)
-            case Literal() | Element() if _is_substring(index.items):
-                return Substring
-        return Unresolved
+            case ex.Literal() | ex.Element() if _is_substring(index.items):
+                return ex.Substring
+        return ex.Unresolved
 
-    def _of_name(self, index: Index, found: Symbol) -> type[Index]:
+    def _of_name(self, index: ex.Index, found: ex.Symbol) -> type[ex.Index]:
         if found.is_data:
             return self._of_data(index, found)
-        if found.is_called or found.origin is Origin.INTRINSIC:
-            return CallFunction
-        return Construct if found.sort is Sort.TYPE else Unresolved
+        if found.is_called or found.origin is ex.Origin.INTRINSIC:
+            return ex.CallFunction
+        return ex.Construct if found.sort is ex.Sort.TYPE else ex.Unresolved
 
-    def _of_data(self, index: Index, found: Symbol, is_component: bool = False) -> type[Index]:
+    def _of_data(
+        self, index: ex.Index, found: ex.Symbol, is_component: bool = False
+    ) -> type[ex.Index]:
         if found.rank:
-            return self._of_array(index) if found.rank == len(index.items) else Unresolved
+            return self._of_array(index) if found.rank == len(index.items) else ex.Unresolved
         is_text = isinstance(found.type, ScalarType) and (
             found.type.intrinsic is Intrinsic.CHARACTER
         )
         if is_text and _is_substring(index.items):
-            return Substring
+            return ex.Substring
         # A scalar with brackets that are no substring's is a function whose type is declared.
-        is_own = found.origin in (Origin.LOCAL, Origin.DUMMY) and not is_component
-        return CallFunction if is_own else Unresolved
+        is_own = found.origin in (ex.Origin.LOCAL, ex.Origin.DUMMY) and not is_component
+        return ex.CallFunction if is_own else ex.Unresolved
 
-    def _of_component(self, index: Index, member: Member) -> type[Index]:
+    def _of_component(self, index: ex.Index, member: ex.Member) -> type[ex.Index]:
         if member.symbol is not None:
             return self._of_data(index, member.symbol, is_component=True)
-        return CallFunction if self.typing.is_binding(member) else Unresolved
+        return ex.CallFunction if self.typing.is_binding(member) else ex.Unresolved
 
-    def _of_array(self, index: Index) -> type[Index]:
+    def _of_array(self, index: ex.Index) -> type[ex.Index]:
         ranks = map(self.typing.subscript_rank, index.items)
-        return Element if all(rank == 0 for rank in ranks) else Section
+        return ex.Element if all(rank == 0 for rank in ranks) else ex.Section
 
 
-def _is_substring(items: tuple[Expr, ...]) -> bool:
-    return len(items) == 1 and isinstance(items[0], Range)
+def _is_substring(items: tuple[ex.Expr, ...]) -> bool:
+    return len(items) == 1 and isinstance(items[0], ex.Range)

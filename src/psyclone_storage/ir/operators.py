@@ -36,7 +36,7 @@ class Precedence(IntEnum):
 
 
 class OperatorKind(Enum):
-    """What operators compute, and of what."""
+    """Kinds of operators by operands and result."""
 
     ARITHMETIC = "numbers of numbers"
     CONCATENATION = "a character value of two"
@@ -96,12 +96,12 @@ class DefinedOperator:
 
     @property
     def rank(self) -> Precedence:
-        """How strongly it binds between two operands."""
+        """The precedence between two operands."""
         return Precedence.DEFINED
 
     @property
     def kind(self) -> OperatorKind:
-        """What it computes."""
+        """The kind of operation."""
         return OperatorKind.DEFINED
 
 
@@ -136,7 +136,7 @@ class RankedText(Ranked):
 
 
 class SignRule(Enum):
-    """Which operands that begin with a sign need brackets after an operator."""
+    """Operands with a leading sign that need brackets after an operator."""
 
     NONE = "none"
     SIGNED = "an operand whose outermost operator is a sign"

@@ -1,7 +1,7 @@
-"""What the front ends hand over: names, expressions and places, before anything has a meaning.
+"""Output of the readers: names, expressions and places, before interpretation.
 
-No parser object is in here, and no knowledge of a domain: a metadata entry is a constructor with
-items, whatever it may describe.
+It contains no parser object and no knowledge of a domain: a metadata entry is a constructor with
+items.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class ParsedStructure(Named):
 
 
 class ScopeKind(Enum):
-    """What kind of program unit, procedure or construct a scope is, by the words that end it."""
+    """Kind of program unit, procedure or construct of a scope, by the words that end it."""
 
     PROGRAM = "program"
     MODULE = "module"
@@ -92,7 +92,7 @@ class ScopeKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Association(Named):
-    """A name of an `associate` construct and the expression that it stands for."""
+    """A name of an `associate` construct and its expression."""
 
     name: str
     expr: Expr
@@ -105,7 +105,7 @@ class Scope(Named):
 
     `end_of_uses` is the offset at which a further `use` statement can be inserted: the start of the
     line after the last one that is in no preprocessor conditional, or after the statement that
-    opens the scope. Where more stands on that line it is the end of that statement. `indent` is the
+    opens the scope. If that line has further text, it is the end of that statement. `indent` is the
     number of blanks before the statements there. `associations` are those of an `associate`
     construct, or of the `select type` and `select rank` constructs in another scope.
     `implicit` is what an `implicit` statement says, in lower case, such as `none`. `others` are, in
@@ -168,8 +168,8 @@ class ParsedInvoke:
 class ParsedAlgorithm:
     """An algorithm file: its outermost program unit and every invoke in it, in order.
 
-    `types` are the derived types that the file defines, in any of its `scopes`. `warnings` tell of
-    statements around the invokes that are no Fortran.
+    `types` are the derived types that the file defines, in any of its `scopes`. `warnings` report
+    invalid statements around the invokes.
     """
 
     source: SourceText
@@ -232,7 +232,7 @@ class ParsedRoutine:
 class ParsedKernel:
     """A kernel type as found in a module: raw metadata and the names it is implemented under.
 
-    `procedure` is what is called; `implementations` are the specific subroutines behind it, more
+    `procedure` is what is called; `implementations` are its specific subroutines, more
     than one if `procedure` is a generic interface. `span` is the type's name.
     """
 

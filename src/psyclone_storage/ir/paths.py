@@ -1,4 +1,4 @@
-"""What a statement touches: a variable, a component of a structure, an element or a section.
+"""Access paths: a variable, a component of a structure, an element or a section.
 
 A path goes from a variable down to a part of it: `diag%rho(i, j)` is the variable `diag`, its
 component `rho` and two subscripts. Two paths are compared step by step: other components are other
@@ -55,7 +55,7 @@ class AccessPath:
 
     @property
     def is_whole(self) -> bool:
-        """Whether it is all of its variable: each subscript that it has is a plain `:`."""
+        """Return whether it covers its variable: each of its subscripts is a plain `:`."""
         return all(item == Range() for item in self.subscripts)
 
     def __str__(self) -> str:
@@ -70,7 +70,7 @@ def _spelled(step: Step) -> str:
 
 
 def path_of(expr: Expr) -> AccessPath | None:
-    """Return the path that `expr` is, None if it is none."""
+    """Return the path of `expr`, None if it is not a path."""
     steps: list[Step] = []
     while not isinstance(expr, Name):
         match expr:
@@ -101,7 +101,7 @@ def aligned(first: AccessPath, second: AccessPath) -> tuple[tuple[Expr, Expr], .
     """Return the pairs of subscripts that meet where two paths touch the same data.
 
     None if they never do. Where one path has subscripts and the other none, or where they have
-    another number of them, nothing is known about that step, and no pair stands for it.
+    another number of them, nothing is known about that step, and it has no pair.
     """
     if first.root != second.root:
         return None
@@ -128,8 +128,8 @@ def aligned(first: AccessPath, second: AccessPath) -> tuple[tuple[Expr, Expr], .
 def covers(whole: AccessPath, part: AccessPath, holds: Callable[[Expr, Expr], bool]) -> bool:
     """Return whether `whole` is all of `part` or more.
 
-    `holds` says of a subscript of `whole` and one of `part` whether all that the second stands for
-    is in the first.
+    `holds` returns for a subscript of `whole` and one of `part` whether the first contains the
+    second.
     """
     if whole.root != part.root or len(whole.steps) > len(part.steps):
         return _is_all_behind(whole, part)
@@ -143,7 +143,7 @@ def covers(whole: AccessPath, part: AccessPath, holds: Callable[[Expr, Expr], bo
 
 
 def _is_all_behind(whole: AccessPath, part: AccessPath) -> bool:
-    """Return whether `whole` is `part` with nothing but plain `:` behind it."""
+    """Return whether `whole` is `part` followed by nothing but plain `:`."""
     rest = whole.steps[len(part.steps) :]
     return (
         whole.root == part.root

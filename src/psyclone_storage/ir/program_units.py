@@ -10,24 +10,15 @@ from collections.abc import Callable, Iterator
 
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.source import SourceText, Span
+from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.parsed import ScopeKind
-from psyclone_storage.ir.unit import (
-    Blank,
-    Comment,
-    Declare,
-    DirectiveLine,
-    Include,
-    Line,
-    Opaque,
-    Use,
-)
 
 
 @dataclass(frozen=True, slots=True)
 class UseStatement:
     """A `use` statement."""
 
-    use: Use
+    use: un.Use
     place: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
@@ -35,11 +26,11 @@ class UseStatement:
 class DeclarationStatement:
     """A statement that declares one variable or several of one type."""
 
-    declares: tuple[Declare, ...]
+    declares: tuple[un.Declare, ...]
     place: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
-Between = Comment | Blank | DirectiveLine | Include | Opaque
+Between = un.Comment | un.Blank | un.DirectiveLine | un.Include | un.Opaque
 """What stands between units, and between statements of a specification part."""
 
 SpecificationItem = UseStatement | DeclarationStatement | Between
@@ -51,7 +42,7 @@ class ProgramUnit:
 
     `opening` is its first statement as written, in one line; a main program may have none.
     `dummies` are the names of a procedure's arguments, `result` is that of a function's result.
-    `contained` are the procedures behind `contains`, with what stands between them. The places are
+    `contained` are the procedures after `contains`, with the text between them. The places are
     those of the opening, of `contains`, and of the end; `extent` is that of all of it.
     """
 
@@ -61,7 +52,7 @@ class ProgramUnit:
     dummies: tuple[str, ...] = ()
     result: str = ""
     specification: tuple[SpecificationItem, ...] = ()
-    body: tuple[Line, ...] = ()
+    body: tuple[un.Line, ...] = ()
     contained: tuple[ProgramUnit | Between, ...] = ()
     place: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
     contains: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
@@ -71,7 +62,7 @@ class ProgramUnit:
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A file: its text, and its program units with what stands between them.
+    """A file: its text, and its program units with the text between them.
 
     `statements` are the offsets of the first character and of the end of each statement, in the
     order of the text. The first character of a statement with a label is that of the label.

@@ -1,9 +1,9 @@
-"""How far into the halo: a small symbolic algebra of depths.
+"""Halo depths: a small symbolic algebra.
 
-A depth is a maximum of sums. Each sum has a whole number, expressions that have a value at run time
-only (one may occur more than once, and two are one if they are spelled alike), and may count from
-the whole halo. What is known at run time only, the extent of a stencil or the depth that a kernel
-is asked to compute to, may be 0, as LFRic's own algorithms have it. Comparison answers yes, no or
+A depth is a maximum of sums. Each sum has an integer, expressions that have a value at run time
+only (one may occur more than once, and equal spellings are one expression), and may count from
+the whole halo. A run-time value, such as the extent of a stencil or a requested depth, may be 0,
+as in LFRic's own algorithms. Comparison answers yes, no or
 maybe: it is an arithmetic of its own because a general algebra package costs more to import than a
 file takes to compile.
 
@@ -150,7 +150,7 @@ def _largest(terms: Iterable[Term]) -> Depth:
 
 
 def _order(term: Term) -> tuple[bool, tuple[str, ...], int]:
-    """Return a key by which terms stand in an order of their own."""
+    """Return a key that defines an order of terms."""
     return term.whole, term.names, term.constant
 
 

@@ -1,7 +1,7 @@
 """The questions that an analysis may ask of a domain.
 
-An analysis knows loops, accesses and depths; a domain knows what an iteration over its mesh reads
-and what it leaves behind. Each answer is a small value.
+An analysis works with loops, accesses and depths. A domain defines the halo that an iteration over
+its mesh reads, and the state of the halo afterwards. Each answer is a small record.
 """
 
 from __future__ import annotations
@@ -13,22 +13,22 @@ from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.kernel import GridBounds, Kernel, KernelArg
-from psyclone_storage.ir.peel import Interior
+from psyclone_storage.ir.loop_split import Interior
 from psyclone_storage.ir.region import Depth
 from psyclone_storage.ir.schedule import Extent, KernelCall, Loop, Schedule
 
 
 @dataclass(frozen=True, slots=True)
 class HaloNeed:
-    """What must be clean before a loop reads a field.
+    """Halo that must be clean before a loop reads a field.
 
     `depth` levels of halo, and the annexed dofs if `annexed`; depth 0 with `annexed` is
     a need of annexed dofs alone. `why` completes the sentence "the loop reads it ...".
 
-    `carried` tells that a stale replica does no harm but to itself: the loop adds to it, and it
-    is as stale after as it was before. Even so it must hold a number, as what was never filled
-    need not: `filled` is how many levels of halo the loop adds to, annexed dofs included, and None
-    if it adds to owned dofs alone.
+    `carried` means that a stale replica affects only itself: the loop adds to it, and it stays
+    stale. It must still have a value, which a replica that was never filled need not have:
+    `filled` is the number of halo levels that the loop adds to, annexed dofs included, and None if
+    it adds to owned dofs alone.
     """
 
     depth: Depth
@@ -39,17 +39,17 @@ class HaloNeed:
 
     @property
     def anything(self) -> bool:
-        """Whether anything beyond owned dofs is read."""
+        """Return whether a loop reads anything beyond owned dofs."""
         return self.annexed or bool(self.depth.terms) or self.filled is not None
 
 
 @dataclass(frozen=True, slots=True)
 class HaloLeft:
-    """What a loop leaves behind in a field that it writes.
+    """State of the halo of a field after a loop that writes it.
 
     The halo is clean down to `clean` and dirty beyond, unless `keeps_beyond`: then no owner's
-    value changed, so that deeper levels are as good as they were. `annexed` tells of the annexed
-    dofs; a field that has none counts as clean. `why` completes "the loop leaves ...".
+    value changed, so that deeper levels are as good as they were. `annexed` is the state of the
+    annexed dofs; a field without any counts as clean. `why` completes "the loop leaves ...".
     """
 
     clean: Depth
@@ -62,7 +62,7 @@ class HaloLeft:
 class KnownBounds:
     """Bounds of the loops over points of a grid in terms of the ends of its internal region.
 
-    `own` tells that they are those which the field that is looped over has anyway.
+    `own` means that they equal the bounds of the field that the loop is over.
     """
 
     bounds: GridBounds
@@ -71,7 +71,7 @@ class KnownBounds:
 
 @dataclass(frozen=True, slots=True)
 class WrittenPart:
-    """How much of an argument a loop writes, if each call writes all that is its own.
+    """Part of an argument that a loop writes, if each call writes all its values.
 
     With `all_of_it` MAYBE these are the points of the field's region, or one value at each of its
     dofs, which are all that there are unless its halo is wider than that, or a dof has more. `why`
@@ -83,7 +83,7 @@ class WrittenPart:
 
 
 class Rules(Protocol):
-    """What a domain knows about loops over its mesh."""
+    """Interface of a domain for loops over its mesh."""
 
     def initial_extent(self, call: KernelCall, schedule: Schedule) -> Extent:
         """Return how far the loop around `call` must run before any transformation."""
@@ -110,7 +110,7 @@ class Rules(Protocol):
         """Return the names of the data that provably have no annexed dofs."""
 
     def knows_clean_halos(self) -> bool:
-        """Return whether flags tell at run time which halos are clean."""
+        """Return whether run-time flags record which halos are clean."""
 
     def known_bounds(self, loop: Loop) -> KnownBounds | None:
         """Return bounds of `loop` that are known before the program runs, if there are any."""
@@ -130,7 +130,7 @@ class Rules(Protocol):
     def exchanges_in_strips(self) -> bool:
         """Return whether an exchange itself brings what it sends from a device, and the halo there.
 
-        It does so where the device's copy is right, and leaves the rest of the host's as it is.
+        It does so if the device's copy is valid, and does not change the rest of the host's copy.
         """
 
     def sums_in_order(self) -> bool:
@@ -159,7 +159,7 @@ class SharedProcedure:
 
 
 class KernelSource(Protocol):
-    """Where the code of kernels is read, when a step asks for it."""
+    """Source of the code of kernels, read when a step requests it."""
 
     def codes_of(self, kernel: Kernel) -> tuple[KernelCode, ...]:
         """Return the subroutines that implement `kernel`, which is no built-in, in their order.
@@ -173,8 +173,8 @@ class KernelSource(Protocol):
     ) -> tuple[SharedProcedure, ...]:
         """Return what of `kernel` and all that it calls may change what threads share.
 
-        `codes` are what steps have made of its subroutines, if they have. What is not found or
-        cannot be read is none of it.
+        `codes` are its subroutines after steps, if any. Procedures that are not found or cannot be
+        read are left out.
         """
 
     def is_thread_safe(self, kernel: Kernel, code: KernelCode) -> bool:

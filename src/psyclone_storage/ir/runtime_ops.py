@@ -1,8 +1,8 @@
-"""What a lowered invoke may ask of an infrastructure: closed records, without a word of any.
+"""Requests of a lowered invoke to an infrastructure: a closed set of records.
 
-Lowering decides what is asked, once for all APIs and targets. An infrastructure has one table from
-the class of a record to what it says: an expression for a `Value`, statements for an `Action`. A
-record is here because a table answers it; one that no infrastructure answers does not belong here.
+Lowering creates them, in the same way for all APIs and targets. An infrastructure has one table
+from the class of a record to a function: it returns an expression for a `Value`, statements for an
+`Action`. Each record is supported by at least one infrastructure.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class StencilRef:
 
     @property
     def branched(self) -> bool:
-        """Whether the branches of the stencil are apart from each other."""
+        """Return whether the branches of the stencil are separate."""
         return self.shape is StencilShape.CROSS2D
 
 
@@ -96,7 +96,7 @@ class BandNumber:
 
 @dataclass(frozen=True, slots=True)
 class ColumnMap:
-    """How a columnwise operator numbers the dofs of its space on `side`, `to` or `from`."""
+    """The numbering by a columnwise operator of the dofs of its space on `side`, `to` or `from`."""
 
     datum: Datum
     role: Role
@@ -134,7 +134,7 @@ class LoopEnd:
 
 @dataclass(frozen=True, slots=True)
 class ColourMap:
-    """The cell at a position, given behind the colour, or behind a colour and a tile of it."""
+    """The cell at a position in a colour, or in a tile of a colour."""
 
     space: SpaceRef
     position: tuple[Expr, ...]
@@ -254,7 +254,7 @@ class CellCount:
 
 @dataclass(frozen=True, slots=True)
 class MeshPair:
-    """What an inter-grid kernel is told about its pair of meshes."""
+    """Quantity of a pair of meshes that an inter-grid kernel receives."""
 
     coarse: SpaceRef
     fine: SpaceRef
@@ -324,7 +324,7 @@ class LongestBranch:
 
 @dataclass(frozen=True, slots=True)
 class IsDirty:
-    """Whether the halo of a field, down to `depth`, is not what its owners have."""
+    """Test whether the halo of a field is stale down to `depth`."""
 
     datum: Datum
     component: int | None
@@ -333,7 +333,7 @@ class IsDirty:
 
 @dataclass(frozen=True, slots=True)
 class ExactSum:
-    """The variable that is summed into without rounding, in the place of a scalar."""
+    """The accumulator of an exact sum, which replaces a scalar."""
 
     datum: Datum
 
@@ -424,10 +424,10 @@ class MarkClean:
 
 @dataclass(frozen=True, slots=True)
 class FillDofs:
-    """Set dofs of a field that nobody reads: annexed ones if `annexed`, and levels of its halo.
+    """Set unread dofs of a field: annexed ones if `annexed`, and levels of its halo.
 
-    The levels are those behind `beyond` down to `depth`, all from level 1 if `beyond` is None, and
-    none if `depth` is.
+    The levels are those after `beyond` down to `depth`, from level 1 if `beyond` is None; without a
+    `depth` no level is set.
     """
 
     datum: Datum

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-from psyclone_storage.base.kept import Keeper, kept_lately
+from psyclone_storage.base.memo import Keeper, kept_lately
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir.code import KernelCode
@@ -17,8 +17,8 @@ from psyclone_storage.ir.expr import Expr
 from psyclone_storage.ir.interface import Dummy
 from psyclone_storage.ir.kernel import Access, ArgKind, GridBounds, Kernel, ReductionOp
 from psyclone_storage.ir.keys import FromModule, Named
+from psyclone_storage.ir.loop_split import Peel
 from psyclone_storage.ir.parsed import ParsedAlgorithm, ParsedInvoke
-from psyclone_storage.ir.peel import Peel
 from psyclone_storage.ir.region import NOTHING, Depth
 from psyclone_storage.ir.storage_access import StoragePlan
 from psyclone_storage.ir.transfer import EnterData, Side, TaskWait, Update, Wait
@@ -28,7 +28,7 @@ from psyclone_storage.ir.types import DataType
 
 
 class DatumRole(Enum):
-    """What a dummy argument of an invoke's routine is passed for."""
+    """Role of a dummy argument of an invoke's routine."""
 
     ARGUMENT = "argument"
     EXTENT = "stencil extent"
@@ -40,10 +40,11 @@ class DatumRole(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Datum(Named, FromModule):
-    """One dummy argument of the routine that an invoke becomes.
+    """One dummy argument of the routine of an invoke.
 
-    `name` is its name there; `actual` is what the algorithm passes. `vector` is the number of
-    components of a field vector, 1 for a field. `kind` is None for what is no kernel argument.
+    `name` is its name there; `actual` is the actual argument in the algorithm. `vector` is the
+    number of components of a field vector, 1 for a field. `kind` is None if it is not a kernel
+    argument.
     `type` is the type that the algorithm declares. `access` joins all accesses to it.
     `may_alias` names other data that may be the same object at run time, as `f(i)` and `f(j)` may.
     One that is imported is the variable `actual` of `module`.
@@ -64,7 +65,7 @@ class Datum(Named, FromModule):
 
 @dataclass(frozen=True, slots=True)
 class Actual:
-    """What a kernel call passes for one argument of the metadata.
+    """Actual argument of a kernel call for one argument of the metadata.
 
     `datum` names the invoke's datum, or is None for a constant, which is `value`. `component` is
     set where one part of a field vector is passed. `extent` is the stencil's depth, `direction`
@@ -90,11 +91,11 @@ class Axis(Enum):
 
 
 class Over(Enum):
-    """What a loop counts.
+    """Iterations of a loop.
 
     The points of a structured grid are counted by two loops, one over the rows (j) and one over
     the columns (i) of the grid, whichever is inside the other. A loop over tiles of rows counts
-    their first rows; inside it stands the loop over the rows of a tile.
+    their first rows; it contains the loop over the rows of a tile.
     """
 
     CELLS = "cells"
@@ -114,12 +115,12 @@ class Over(Enum):
 
     @property
     def in_sequence(self) -> bool:
-        """Whether what is counted has to be done one after the other, as colours."""
+        """Return whether the iterations have to be executed in order, as colours."""
         return self in (Over.COLOURS, Over.TILE_COLOURS)
 
     @property
     def starts_cells(self) -> bool:
-        """Whether the loop is around all others that together visit cells."""
+        """Return whether the loop encloses all others that together visit cells."""
         return self in (Over.CELLS, Over.COLOURS, Over.TILE_COLOURS)
 
     @property
@@ -152,7 +153,7 @@ class Reach(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """What a loop runs over, in terms of the partition.
+    """Range of a loop, in terms of the partition.
 
     One that a step has `extended` into the halo relies on the halo depths of the loop's fields.
     """
@@ -190,7 +191,7 @@ class KernelCall:
 
     @property
     def is_called(self) -> bool:
-        """Whether a subroutine is called, rather than that statements stand in the loop."""
+        """Return whether a subroutine is called; false for inlined statements."""
         in_place = any(code.in_place for code in self.codes)
         return not self.kernel.is_builtin and not in_place
 
@@ -214,8 +215,8 @@ class Loop(Keeper):
     to them: that is derived, as exchanges are. One that was fused under a test has `parts`: where
     their bounds differ when the program runs, they run one after the other (`ir.parts`). For those
     that are `asserted` the user has promised the bounds of the loop. An
-    `outlined` one stands in a procedure of its own, with the directive that shares its iterations,
-    and with `one_level` it has a second one for columns of one level.
+    `outlined` one is in a procedure of its own, with the directive that shares its iterations;
+    with `one_level` it has a second procedure for columns of one level.
     One with a `peel` is the interior of a loop or a part of its rim, and so are loops inside it.
     """
 
@@ -235,7 +236,7 @@ class Loop(Keeper):
 
     @property
     def computed(self) -> Extent:
-        """What the loop runs over, with the levels that it fills."""
+        """The range of the loop, with the levels that it fills."""
         return Extent(Reach.HALO, self.filled) if self.filled.terms else self.extent
 
 
@@ -243,10 +244,9 @@ class Loop(Keeper):
 class DirectiveRegion(Keeper):
     """Statements under a directive. One that shares work holds a single loop.
 
-    `options` are what a script asked for; what the directive says about data follows from the body
-    and is not kept. `place` is where the body runs, or has its data. One that `copies` takes its
-    data to a device and back each time, so that the host's stay right; for others the schedule
-    says what is moved.
+    `options` are requests of a script; clauses for data are derived from the body. `place` is where
+    the body runs, or has its data. One that `copies` moves its data to a device and back each
+    time, so that the host's copy stays valid; for others the schedule has transfers.
     """
 
     uid: str
@@ -258,12 +258,12 @@ class DirectiveRegion(Keeper):
 
     @property
     def runs_on_device(self) -> bool:
-        """Whether the statements inside run on a device, rather than that it keeps data there."""
+        """Return whether its statements run on a device; false if it only keeps data there."""
         return self.place is Side.DEVICE and not self.directive.holds_data
 
 
 class Phase(Enum):
-    """Which part of a halo exchange happens."""
+    """Phase of a halo exchange."""
 
     WHOLE = "whole"
     START = "start"
@@ -272,10 +272,10 @@ class Phase(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Why something was inserted.
+    """Reason for an inserted statement.
 
-    `reader` is the statement that needs it and `read` says how; `writer` is the statement that
-    made the data stale, empty if that happened outside the invoke, and `written` says how.
+    `reader` is the statement that needs it and `read` describes how; `writer` is the statement that
+    made the data stale, empty if that happened outside the invoke, and `written` describes how.
     """
 
     reader: str
@@ -288,16 +288,16 @@ class Reason:
 class HaloExchange:
     """Make the halo of a field clean down to `depth`.
 
-    `guarded` means that only a run-time test can tell whether it is needed. `annexed_only` means
+    `guarded` means that a run-time test decides whether it is needed. `annexed_only` means
     that the annexed dofs alone are wanted, which a depth of 1 brings up to date.
     `pinned` marks one that a script has moved or split: it is a fact, not planned again.
 
     An exchange works on the host's copy. With `fetched` a device may have newer values, which are
     brought to the host before; with `sent` its copy, if it has one, gets the halo. With
-    `in_strips` no more is brought than is sent: the rest of the host's copy stays as it is.
+    `in_strips` no more is brought than is sent: the rest of the host's copy does not change.
 
-    `joint` names the exchanges, itself included, that stand next to each other and share their
-    messages; it is empty for one that has messages of its own.
+    `joint` names the adjacent exchanges, itself included, that share their messages; it is empty
+    for one with messages of its own.
     """
 
     uid: str
@@ -317,7 +317,7 @@ class HaloExchange:
 
 @dataclass(frozen=True, slots=True)
 class MarkHalo:
-    """Record at run time what a loop left behind.
+    """Record the state of a halo after a loop at run time.
 
     All of the halo is dirty if `dirty`; then it is clean down to `clean`.
     """
@@ -333,8 +333,8 @@ class MarkHalo:
 class FillHalo:
     """Give a number to replicas that a loop is about to add to and that may never have had one.
 
-    They are the annexed dofs if `annexed`, and the levels of the halo behind `beyond` down to
-    `depth`. Nobody reads them before they are exchanged, so that what they held is not missed.
+    They are the annexed dofs if `annexed`, and the levels of the halo after `beyond` down to
+    `depth`. No statement reads them before they are exchanged.
     `reader` is the call that adds to them.
     """
 
@@ -362,7 +362,7 @@ class ProfileRegion(Keeper):
 
     `module` is the name that the region's module goes by, empty for the one that is generated.
     Regions hold whole loops and constructs, and other regions; no loop or construct holds one.
-    `with_exchanges` tells whether the exchanges for its first loop happen inside of it.
+    With `with_exchanges` it contains the exchanges for its first loop.
     """
 
     uid: str
@@ -395,12 +395,12 @@ Compound = Loop | DirectiveRegion | ProfileRegion
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """What an invoke does. `data` are in the order of the routine's dummy arguments.
+    """The statements of an invoke. `data` are in the order of the routine's dummy arguments.
 
     `imported` are data that the routine imports: variables of modules that kernels are passed.
 
-    `distributed` says whether the data are spread over ranks; `annexed_clean` whether every
-    loop leaves annexed dofs right, so that no reader needs to ask (COMPUTE_ANNEXED_DOFS). With
+    `distributed`: the data are distributed over ranks; `annexed_clean`: every loop leaves annexed
+    dofs clean, so that no reader needs an exchange for them (COMPUTE_ANNEXED_DOFS). With
     `fills` nothing is added to a dof that may never have been filled (FILL_BEFORE_INCREMENT).
     """
 
@@ -418,7 +418,7 @@ class Schedule:
         return (*self.data, *self.imported)
 
     def datum(self, name: str) -> Datum:
-        """Return the datum called `name`; raise `KeyError` if there is none."""
+        """Return the datum called `name`; raise `KeyError` without one."""
         return data_by_name(self)[name]
 
 

@@ -1,4 +1,4 @@
-"""Where the names that a kernel's subroutine takes from around it come from.
+"""Origin of the names that a kernel's subroutine takes from its surroundings.
 
 Names that the subroutine declares or imports itself, functions of the language and words of
 statements are left out; of an opaque statement every name counts as used.
@@ -35,7 +35,7 @@ _PROCEDURE = regex(
 
 @dataclass(frozen=True, slots=True)
 class RoutineScope:
-    """What a subroutine takes from around it, by where it comes from; names are in lower case.
+    """Names that a subroutine takes from its surroundings, by origin, in lower case.
 
     `constants` and `procedures` are those of its own module, `others` are types and whatever else
     the module specifies. `uses` are the module's imports, of the names needed alone.

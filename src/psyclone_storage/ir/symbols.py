@@ -1,6 +1,6 @@
 """The symbols of modules and procedures, as the front end finds them.
 
-A symbol is found by its `key` in a scope that knows what the front end has resolved.
+A symbol is found by its `key` in a scope with the names that the reader has resolved.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ class Procedure:
 
 @dataclass(frozen=True, slots=True)
 class ModuleSymbols:
-    """What a module declares, by its key, and what it imports.
+    """Declarations of a module, by key, and its imports.
 
-    `uses` are its imports, and `hidden` tells of a key whether others may not see it. The files in
+    `uses` are its imports, and `hidden` returns whether a key is private. The files in
     `included` are not read, and may declare any name. `on_device` are the keys of procedures and
     variables that its directives of OpenACC put on a device, with the arguments of the procedures.
     """
@@ -58,7 +58,7 @@ class ModuleSymbols:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SymbolTable:
-    """What the front end has found out about the names in a procedure, by their keys.
+    """Resolved names of a procedure, by key.
 
     `structures` are the definitions of derived types, by their module and name. What is known of
     a name in `doubt` is not all: a statement that is not read, or an inner block, may say more.

@@ -12,7 +12,7 @@ from psyclone_storage.ir.expr import Expr
 
 
 class Side(Enum):
-    """Whose copy of some data is meant."""
+    """Side of a copy: host or device."""
 
     HOST = "host"
     DEVICE = "device"
@@ -76,9 +76,9 @@ class TaskWait:
 class Held:
     """Data that statements use: the name `array` for its values, and the object that `owns` them.
 
-    What is `written` and not `covered` keeps what it has elsewhere; of what is covered, all is
-    written, so that nobody needs to bring its values. `why` is for the reader. `meant` is what the
-    runtime is told that the object has to be, where it looks.
+    Data that are `written` and not `covered` keep other values; covered data are written
+    completely, so that their values need no transfer. `why` is a comment for readers. `meant` is
+    the expected kind of the object, which the runtime checks.
     """
 
     array: str

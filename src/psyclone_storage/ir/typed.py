@@ -1,6 +1,6 @@
 """Types and ranks of expressions, from the symbols of their names.
 
-Whatever cannot be told is None: a caller then refuses.
+An unknown type or rank is None: a caller then refuses.
 """
 
 from __future__ import annotations
@@ -8,26 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from psyclone_storage.base.records import dataclass
-from psyclone_storage.ir.expr import (
-    ArrayLiteral,
-    Binary,
-    CallFunction,
-    ComplexLiteral,
-    Construct,
-    Expr,
-    Index,
-    Keyword,
-    Literal,
-    Member,
-    Name,
-    Origin,
-    Parenthesised,
-    Range,
-    Sort,
-    Substring,
-    Symbol,
-    Unary,
-)
+from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.intrinsics import (
     ELEMENTAL,
     INQUIRING,
@@ -52,62 +33,62 @@ def no_component(_key: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Typing:
-    """What the names in expressions stand for: symbols by their keys, and derived types.
+    """Symbols of the names in expressions by key, and derived types.
 
     `structure` gives the definition of a derived type, None where it is not known;
-    `component_of_unknown` what the component of such a type is by its key, if anybody knows.
+    `component_of_unknown` the component of such a type by its key, if it is known.
     Where kinds do not matter, `any_kind` has operations of two kinds of one type, without a kind.
     """
 
-    symbol: Callable[[str], Symbol]
-    structure: Callable[[DerivedType], Symbol | None]
-    component_of_unknown: Callable[[str], Symbol | None] = no_component
+    symbol: Callable[[str], ex.Symbol]
+    structure: Callable[[DerivedType], ex.Symbol | None]
+    component_of_unknown: Callable[[str], ex.Symbol | None] = no_component
     any_kind: bool = False
 
     # ------------------------------------------------------------------------ types
 
-    def type_of(self, expr: Expr) -> DataType | None:
+    def type_of(self, expr: ex.Expr) -> DataType | None:
         """Return the type of the values of `expr`, None where it cannot be told."""
         match expr:
-            case Literal() if expr.is_double:
+            case ex.Literal() if expr.is_double:
                 return ScalarType(Intrinsic.REAL, DOUBLE)
-            case Literal(_, intrinsic, kind):
+            case ex.Literal(_, intrinsic, kind):
                 return ScalarType(intrinsic, kind)
-            case ComplexLiteral(real, _):
+            case ex.ComplexLiteral(real, _):
                 part = self.type_of(real)
                 kind = part.kind if isinstance(part, ScalarType) else None
                 return ScalarType(Intrinsic.COMPLEX, kind) if part else None
-            case Name():
+            case ex.Name():
                 return self.symbol(expr.key).type
-            case Member():
+            case ex.Member():
                 component = self.component(expr)
                 return component.type if component else None
-            case Index(Name() as name, items):
+            case ex.Index(ex.Name() as name, items):
                 return self._bracketed_type(self.symbol(name.key), items)
-            case Index(Literal() | Member() | Index() as base, _):
+            case ex.Index(ex.Literal() | ex.Member() | ex.Index() as base, _):
                 return self.type_of(base)
-            case ArrayLiteral(items) if items:
+            case ex.ArrayLiteral(items) if items:
                 return self.type_of(items[0])
-            case Keyword(_, value) | Parenthesised(value) | Unary(_, value):
+            case ex.Keyword(_, value) | ex.Parenthesised(value) | ex.Unary(_, value):
                 return self.type_of(value)
-            case Binary(op, left, right):
+            case ex.Binary(op, left, right):
                 return self._type_of_operation(op, left, right)
         return None
 
-    def _type_of_operation(self, op: AnyOperator, left: Expr, right: Expr) -> DataType | None:
+    def _type_of_operation(self, op: AnyOperator, left: ex.Expr, right: ex.Expr) -> DataType | None:
         first, second = self.type_of(left), self.type_of(right)
         if self.any_kind:
             first, second = _of_no_kind(first), _of_no_kind(second)
         return operation_type(op, first, second)
 
-    def _bracketed_type(self, symbol: Symbol, items: tuple[Expr, ...]) -> DataType | None:
-        if symbol.origin is Origin.INTRINSIC:
+    def _bracketed_type(self, symbol: ex.Symbol, items: tuple[ex.Expr, ...]) -> DataType | None:
+        if symbol.origin is ex.Origin.INTRINSIC:
             return self._function_type(symbol.key, items)
-        if symbol.sort is Sort.TYPE:
+        if symbol.sort is ex.Sort.TYPE:
             return DerivedType(symbol.key, symbol.module_key or None)
         return symbol.type
 
-    def _function_type(self, word: str, items: tuple[Expr, ...]) -> DataType | None:
+    def _function_type(self, word: str, items: tuple[ex.Expr, ...]) -> DataType | None:
         """Return the type of a function of the language."""
         if word == "real" and items:
             return ScalarType(Intrinsic.REAL, _kind_argument(items))
@@ -123,7 +104,7 @@ class Typing:
             return ScalarType(Intrinsic.LOGICAL)
         return None
 
-    def component(self, member: Member) -> Symbol | None:
+    def component(self, member: ex.Member) -> ex.Symbol | None:
         """Return the symbol of the component that `member` names, None if it is not known."""
         found = self._definition(member)
         if found is None:
@@ -135,7 +116,7 @@ class Typing:
             found = self._parent(found)
         return None
 
-    def is_binding(self, member: Member) -> bool:
+    def is_binding(self, member: ex.Member) -> bool:
         """Return whether `member` is known to name a procedure of a type."""
         found = self._definition(member)
         while found is not None:
@@ -144,73 +125,73 @@ class Typing:
             found = self._parent(found)
         return False
 
-    def _definition(self, member: Member) -> Symbol | None:
+    def _definition(self, member: ex.Member) -> ex.Symbol | None:
         owner = self.type_of(member.base)
         return self.structure(owner) if isinstance(owner, DerivedType) else None
 
-    def _parent(self, definition: Symbol) -> Symbol | None:
+    def _parent(self, definition: ex.Symbol) -> ex.Symbol | None:
         if not definition.extends:
             return None
         return self.structure(DerivedType(definition.extends, definition.module_key))
 
     # ------------------------------------------------------------------------ ranks
 
-    def rank_of(self, expr: Expr) -> int | None:
+    def rank_of(self, expr: ex.Expr) -> int | None:
         """Return the number of dimensions of `expr`, 0 for a scalar, None where it is not known."""
         match expr:
-            case Literal() | ComplexLiteral() | Construct():
+            case ex.Literal() | ex.ComplexLiteral() | ex.Construct():
                 return 0
-            case Name():
+            case ex.Name():
                 found = self.symbol(expr.key)
                 return found.rank if found.is_data else None
-            case Member(base, _):
+            case ex.Member(base, _):
                 component, outer = self.component(expr), self.rank_of(base)
                 if component is None or outer is None:
                     return None
                 return outer + component.rank
-            case ArrayLiteral():
+            case ex.ArrayLiteral():
                 return 1
-            case Substring(base, _):
+            case ex.Substring(base, _):
                 return self.rank_of(base)
-            case CallFunction(base, items):
+            case ex.CallFunction(base, items):
                 return self._function_rank(base, items)
-            case Index(base, items):
+            case ex.Index(base, items):
                 return self._subscripted_rank(base, items)
-            case Keyword(_, value) | Parenthesised(value) | Unary(_, value):
+            case ex.Keyword(_, value) | ex.Parenthesised(value) | ex.Unary(_, value):
                 return self.rank_of(value)
-            case Binary(_, left, right):
+            case ex.Binary(_, left, right):
                 return self._common_rank((left, right))
         return None
 
-    def subscript_rank(self, item: Expr) -> int | None:
+    def subscript_rank(self, item: ex.Expr) -> int | None:
         """Return how many dimensions a subscript runs over."""
-        return 1 if isinstance(item, Range) else self.rank_of(item)
+        return 1 if isinstance(item, ex.Range) else self.rank_of(item)
 
-    def _subscripted_rank(self, base: Expr, items: tuple[Expr, ...]) -> int | None:
+    def _subscripted_rank(self, base: ex.Expr, items: tuple[ex.Expr, ...]) -> int | None:
         """Return the rank of an array's elements, with that of the structures it is in."""
-        if isinstance(base, Name) and not self.symbol(base.key).is_data:
+        if isinstance(base, ex.Name) and not self.symbol(base.key).is_data:
             return None
-        outer = self.rank_of(base.base) if isinstance(base, Member) else 0
+        outer = self.rank_of(base.base) if isinstance(base, ex.Member) else 0
         ranks = [outer, *map(self.subscript_rank, items)]
         known = [rank for rank in ranks if rank is not None]
         return sum(known) if len(known) == len(ranks) else None
 
-    def _common_rank(self, parts: tuple[Expr, ...]) -> int | None:
+    def _common_rank(self, parts: tuple[ex.Expr, ...]) -> int | None:
         ranks = [self.rank_of(part) for part in parts]
         known = [rank for rank in ranks if rank is not None]
         return max(known, default=0) if len(known) == len(ranks) else None
 
-    def _function_rank(self, base: Expr, items: tuple[Expr, ...]) -> int | None:
-        if not isinstance(base, Name):
+    def _function_rank(self, base: ex.Expr, items: tuple[ex.Expr, ...]) -> int | None:
+        if not isinstance(base, ex.Name):
             return None
         found = self.symbol(base.key)
-        if found.origin is not Origin.INTRINSIC:
-            knows = found.sort is Sort.FUNCTION and found.type is not None
+        if found.origin is not ex.Origin.INTRINSIC:
+            knows = found.sort is ex.Sort.FUNCTION and found.type is not None
             return found.rank if knows and "elemental" not in found.attributes else None
         if found.key in ELEMENTAL:
             return self._common_rank(items)
         if found.key in REDUCING:
-            words = {item.key for item in items if isinstance(item, Keyword)}
+            words = {item.key for item in items if isinstance(item, ex.Keyword)}
             alone = len(items) == 1 or found.key == "dot_product"
             return 0 if alone or (len(items) == 2 and words == {"mask"}) else None
         if found.key in INQUIRING and found.key != "shape":
@@ -219,11 +200,11 @@ class Typing:
         return None
 
 
-def _kind_argument(items: tuple[Expr, ...]) -> str | None:
+def _kind_argument(items: tuple[ex.Expr, ...]) -> str | None:
     if len(items) < 2:
         return None
-    kind = items[1].value if isinstance(items[1], Keyword) else items[1]
-    return kind.text if isinstance(kind, Name | Literal) else None
+    kind = items[1].value if isinstance(items[1], ex.Keyword) else items[1]
+    return kind.text if isinstance(kind, ex.Name | ex.Literal) else None
 
 
 def operation_type(

@@ -19,7 +19,7 @@ class Intrinsic(Enum):
 
 
 class Intent(StrEnum):
-    """What a procedure may do with a dummy argument."""
+    """Intent of a dummy argument."""
 
     IN = "in"
     OUT = "out"

@@ -10,22 +10,8 @@ from collections.abc import Callable
 
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.regex import regex
+from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.code import KernelCode, ModuleContext
-from psyclone_storage.ir.expr import (
-    Binary,
-    CallFunction,
-    Expr,
-    Index,
-    Keyword,
-    Literal,
-    Name,
-    Origin,
-    Parenthesised,
-    Sort,
-    Symbol,
-    Unary,
-    integer_value,
-)
 from psyclone_storage.ir.intrinsics import PROCEDURES
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.types import DataType, DerivedType, Intrinsic, ScalarType
@@ -125,35 +111,35 @@ class CScope:
         """Return the names as a declaration in `module` sees them."""
         return CScope(self.code, self.around, key_of(module))
 
-    def home_of(self, symbol: Symbol) -> CScope:
+    def home_of(self, symbol: ex.Symbol) -> CScope:
         """Return the names as the declaration of `symbol` sees them."""
         if symbol.module:
             return self.within(symbol.module)
-        if symbol.origin in (Origin.LOCAL, Origin.DUMMY):
+        if symbol.origin in (ex.Origin.LOCAL, ex.Origin.DUMMY):
             return self
         return self.within(self.module or self.code.module.name)
 
-    def symbol(self, key: str) -> Symbol:
+    def symbol(self, key: str) -> ex.Symbol:
         """Return the symbol of a name; raise `PrintError` if that is unknown."""
         found = None if self.module else self.code.symbol(key)
         if found is None or not found.is_resolved:
             found = self.around.symbol(self.module or self.code.module.key, key) or found
         if (found is None or not found.is_resolved) and key in PROCEDURES:
-            return Symbol(key, key, Origin.INTRINSIC, Sort.PROCEDURE)
+            return ex.Symbol(key, key, ex.Origin.INTRINSIC, ex.Sort.PROCEDURE)
         if found is None or not found.is_resolved:
             raise PrintError(f"what '{key}' stands for was not found", key)
         return found
 
-    def structure(self, type_: DerivedType) -> Symbol | None:
+    def structure(self, type_: DerivedType) -> ex.Symbol | None:
         """Return the definition of a derived type, None if it was not found."""
         found = self.code.structure(type_)
         if found is None and type_.module:
             found = self.around.symbol(type_.module, type_.name)
-        return found if found is not None and found.sort is Sort.TYPE else None
+        return found if found is not None and found.sort is ex.Sort.TYPE else None
 
     # ------------------------------------------------------------------------ kinds
 
-    def type_of(self, symbol: Symbol) -> CType:
+    def type_of(self, symbol: ex.Symbol) -> CType:
         """Return the type of a variable or constant."""
         if symbol.type is None:
             raise PrintError(f"the type of '{symbol.name}' is not known", symbol.key)
@@ -178,7 +164,7 @@ class CScope:
         if text.isdigit():
             return int(text)
         if text.isidentifier():
-            found = self.integer(Name(text))
+            found = self.integer(ex.Name(text))
             if found is not None:
                 return found
         if match := _KIND_OF.fullmatch(text):
@@ -189,31 +175,31 @@ class CScope:
 
     # ------------------------------------------------------------------------ values
 
-    def integer(self, expr: Expr) -> int | None:
+    def integer(self, expr: ex.Expr) -> int | None:
         """Return the value of a constant integer expression, None if it is not constant."""
         match expr:
-            case Name():
+            case ex.Name():
                 return self._constant(expr.key)
-            case Parenthesised(operand):
+            case ex.Parenthesised(operand):
                 return self.integer(operand)
-            case Unary(op, operand):
+            case ex.Unary(op, operand):
                 inner = self.integer(operand)
-                return None if inner is None else integer_value(Unary(op, _whole(inner)))
-            case Binary(op, left, right):
+                return None if inner is None else ex.integer_value(ex.Unary(op, _whole(inner)))
+            case ex.Binary(op, left, right):
                 first, second = self.integer(left), self.integer(right)
                 if first is None or second is None:
                     return None
-                return integer_value(Binary(op, _whole(first), _whole(second)))
-            case Index(Name() as name, items):
+                return ex.integer_value(ex.Binary(op, _whole(first), _whole(second)))
+            case ex.Index(ex.Name() as name, items):
                 return self._inquired(name.key, items)
-        return integer_value(expr)
+        return ex.integer_value(expr)
 
     def _constant(self, key: str) -> int | None:
         try:
             found = self.symbol(key)
         except PrintError:
             return None
-        if found.sort is not Sort.CONSTANT:
+        if found.sort is not ex.Sort.CONSTANT:
             return None
         if found.module in {"iso_fortran_env", "iso_c_binding"}:
             return _SIZES.get(found.key)
@@ -224,29 +210,29 @@ class CScope:
             return None
         return self.home_of(found).integer(found.value)
 
-    def _inquired(self, word: str, items: tuple[Expr, ...]) -> int | None:
+    def _inquired(self, word: str, items: tuple[ex.Expr, ...]) -> int | None:
         if word == "kind" and len(items) == 1:
             return self._kind_of(items[0])
         if word in _EXTREMES and items:
             found = [one for item in items if (one := self.integer(item)) is not None]
             return _EXTREMES[word](found) if len(found) == len(items) else None
         if word in {"selected_real_kind", "selected_int_kind"} and items:
-            first = items[0].value if isinstance(items[0], Keyword) else items[0]
+            first = items[0].value if isinstance(items[0], ex.Keyword) else items[0]
             digits = self.integer(first)
             return None if digits is None else _selected(word.split("_")[1], digits)
         return None
 
-    def _kind_of(self, expr: Expr) -> int | None:
+    def _kind_of(self, expr: ex.Expr) -> int | None:
         match expr:
-            case Literal():
+            case ex.Literal():
                 return self.literal_type(expr).size
-            case Name():
+            case ex.Name():
                 return self.type_of(self.symbol(expr.key)).size
-            case CallFunction() | Unary() | Binary():
+            case ex.CallFunction() | ex.Unary() | ex.Binary():
                 return None
         return None
 
-    def literal_type(self, literal: Literal) -> CType:
+    def literal_type(self, literal: ex.Literal) -> CType:
         """Return the type of a constant that is written down."""
         if literal.intrinsic is Intrinsic.REAL and literal.kind is None:
             return ctype(Intrinsic.REAL, 8 if literal.is_double else 4)
@@ -259,6 +245,6 @@ def _selected(word: str, digits: int) -> int:
     return next((size for most, size in table if digits <= most), -1)
 
 
-def _whole(value: int) -> Expr:
+def _whole(value: int) -> ex.Expr:
     """Return an integer of any sign as a constant."""
-    return Literal(str(value), Intrinsic.INTEGER)
+    return ex.Literal(str(value), Intrinsic.INTEGER)

@@ -1,4 +1,4 @@
-"""What printers print: a module, its routines, and the statements in them.
+"""Input of printers: a module, its routines, and their statements.
 
 A unit is what lowering makes of a program: every name is chosen, every quantity is declared and
 set up, and nothing is left to decide but the spelling. It holds statements of a procedural
@@ -32,7 +32,7 @@ from psyclone_storage.ir.types import DataType
 class Comment:
     """A line, or several, for the person who reads the generated code.
 
-    An author's own is `as_written`: one line, all that stands behind its `!`.
+    An author's own is `as_written`: one line, the text after its `!`.
     """
 
     text: str
@@ -126,9 +126,9 @@ class If:
 
 @dataclass(frozen=True, slots=True)
 class Allocate:
-    """Make room for `arrays`, each with its extents, or for one that is a copy of `source=`.
+    """Allocate `arrays`, each with its extents, or one that is a copy of `source=`.
 
-    `type` is the type that an author gives in front of a `::`.
+    `type` is the type before a `::`.
     """
 
     arrays: tuple[Expr, ...]
@@ -138,7 +138,7 @@ class Allocate:
 
 @dataclass(frozen=True, slots=True)
 class Deallocate:
-    """Give back the room of `arrays`."""
+    """Deallocate `arrays`."""
 
     arrays: tuple[Expr, ...]
     place: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
@@ -181,7 +181,7 @@ class Return:
 
 @dataclass(frozen=True, slots=True)
 class Exit:
-    """A jump behind the construct called `name`, or behind the innermost loop."""
+    """A jump to the end of the construct called `name`, or of the innermost loop."""
 
     name: str = ""
     place: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
@@ -231,7 +231,7 @@ class Goto:
 
 @dataclass(frozen=True, slots=True)
 class While:
-    """A loop as long as `condition` holds, or without end where there is none."""
+    """A loop while `condition` holds, or an endless loop without one."""
 
     condition: Expr | None
     body: tuple[Line, ...]
@@ -270,9 +270,9 @@ class DoConcurrent:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What a `Select` does for one of `guards`: values and ranges, or types; none is the default.
+    """Branch of a `Select` for `guards`: values and ranges, or types; without any, the default.
 
-    `word` stands in front of the guards: `case`, `type is`, `class is` or `rank`.
+    `word` precedes the guards: `case`, `type is`, `class is` or `rank`.
     """
 
     guards: tuple[Expr, ...]
@@ -285,8 +285,8 @@ class Case:
 class Select:
     """A choice by a value, or by the type or rank of a variable.
 
-    `word` is `case`, `type` or `rank`; `alias` is what the cases call the selector, if not by its
-    own name. `before` stands in front of the first case: comments alone.
+    `word` is `case`, `type` or `rank`; `alias` is the name of the selector in the cases, if
+    it differs. `before` has the comments before the first case.
     """
 
     selector: Expr
@@ -324,7 +324,7 @@ class Forall:
 
 @dataclass(frozen=True, slots=True)
 class Associate:
-    """Statements in which names stand for what is paired with them."""
+    """Statements in which names denote the expressions paired with them."""
 
     pairs: tuple[tuple[Name, Expr], ...]
     body: tuple[Line, ...]
@@ -386,7 +386,7 @@ class InputOutput:
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """How values look in a file, for statements that name its `label`."""
+    """Format of values in a file, for statements that name its `label`."""
 
     label: str
     text: str
@@ -434,7 +434,7 @@ class DirectiveBlock:
 
 @dataclass(frozen=True, slots=True)
 class EnterDataLine:
-    """Give a device `items`, which lie in equally many objects: their `values`, or room alone."""
+    """Enter `items`, components of as many objects, on a device, with or without `values`."""
 
     items: tuple[Expr, ...]
     queue: int = -1
@@ -443,7 +443,7 @@ class EnterDataLine:
 
 @dataclass(frozen=True, slots=True)
 class ExitDataLine:
-    """Take `items` from a device, whose values nobody needs any more."""
+    """Delete `items`, whose values are no longer needed, from a device."""
 
     items: tuple[Expr, ...]
 
@@ -471,14 +471,14 @@ class TaskWaitLine:
 
 @dataclass(frozen=True, slots=True)
 class ReductionLine:
-    """Tell how sums of the derived type `type_name`, one for each thread, become one."""
+    """Declare how sums of the derived type `type_name`, one for each thread, are combined."""
 
     type_name: str
 
 
 @dataclass(frozen=True, slots=True)
 class HoldData:
-    """Statements while data are held where they run; behind them what was written is known."""
+    """Statements while data are acquired on their side; written data are recorded afterwards."""
 
     items: tuple[Held, ...]
     body: tuple[Line, ...]
@@ -561,7 +561,7 @@ class Declare(Named, Attributed):
 
     `shape` has one expression per dimension, `Range()` where the extent is deferred or assumed.
     `attributes` are in the order in which they are written, an intent included. `polymorphic`
-    says that a derived type stands for its extensions too. `value` is the value of a constant, or
+    means that a derived type includes its extensions. `value` is the value of a constant, or
     the initial one of a variable.
     """
 

@@ -22,7 +22,7 @@ _Specified = Declare | Comment | Blank | Opaque
 def values_in(
     declarations: Iterable[_Specified], body: tuple[Line, ...], inside: frozenset[str]
 ) -> frozenset[str]:
-    """Return the names that stand for values or procedures; those of procedures `inside`, too."""
+    """Return the names that denote values or procedures, including those of procedures `inside`."""
     found = set(inside)
     for item in declarations:
         found |= item.names if isinstance(item, Opaque) else frozenset()

@@ -10,40 +10,23 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from psyclone_storage.base.diagnostic import Diagnostic
-from psyclone_storage.base.kept import Identity, kept_with_first
+from psyclone_storage.base.memo import Identity, kept_with_first
+from psyclone_storage.ir import schedule as sch
 from psyclone_storage.ir.kernel import Access
-from psyclone_storage.ir.schedule import (
-    Compound,
-    Datum,
-    DirectiveRegion,
-    FillHalo,
-    GlobalReduction,
-    HaloExchange,
-    KernelCall,
-    Loop,
-    MarkHalo,
-    Over,
-    Phase,
-    ProfileRegion,
-    Reach,
-    Schedule,
-    Statement,
-    data_by_name,
-)
 from psyclone_storage.ir.transfer import EnterData, TaskWait, Update, Wait
 from psyclone_storage.ir.walk import in_sequence, kernel_calls, statements
 
-Data = dict[str, Datum]
+Data = dict[str, sch.Datum]
 
 
-def check_schedule(schedule: Schedule) -> tuple[Diagnostic, ...]:
+def check_schedule(schedule: sch.Schedule) -> tuple[Diagnostic, ...]:
     """Return everything that is wrong with the structure of `schedule`; nothing if it is sound."""
     all_data = schedule.all_data
-    data = data_by_name(schedule)
+    data = sch.data_by_name(schedule)
     items = statements(schedule)
     problems = list(_repeated(schedule.name, items, all_data))
     for item in schedule.body:
-        if isinstance(item, Compound):
+        if isinstance(item, sch.Compound):
             problems += _check_outer(item, Identity(data))
         else:
             problems += _check_statement(item, data)
@@ -54,7 +37,9 @@ def check_schedule(schedule: Schedule) -> tuple[Diagnostic, ...]:
     return tuple(problems)
 
 
-def _repeated(name: str, items: Iterable[Statement], data: Iterable[Datum]) -> Iterator[Diagnostic]:
+def _repeated(
+    name: str, items: Iterable[sch.Statement], data: Iterable[sch.Datum]
+) -> Iterator[Diagnostic]:
     for uid, uses in Counter(item.uid for item in items).items():
         if uses > 1:
             yield Diagnostic("V001", f"Two statements of '{name}' are called '{uid}'.")
@@ -64,69 +49,71 @@ def _repeated(name: str, items: Iterable[Statement], data: Iterable[Datum]) -> I
 
 
 @kept_with_first
-def _check_outer(item: Compound, data: Identity) -> tuple[Diagnostic, ...]:
+def _check_outer(item: sch.Compound, data: Identity) -> tuple[Diagnostic, ...]:
     """Check a statement of the body of a schedule, and those inside of it."""
     return tuple(_check_body((item,), (), data.of))
 
 
 def _check_body(
-    body: tuple[Statement, ...], around: tuple[Compound, ...], data: Data
+    body: tuple[sch.Statement, ...], around: tuple[sch.Compound, ...], data: Data
 ) -> Iterator[Diagnostic]:
     """Check the statements of `body`, and those inside of them; `around` are those around it."""
     for item in body:
         yield from _check_statement(item, data)
         yield from _check_nesting(item, around)
-        if isinstance(item, Compound):
+        if isinstance(item, sch.Compound):
             yield from _check_body(item.body, (*around, item), data)
 
 
-def _check_nesting(item: Statement, around: tuple[Compound, ...]) -> Iterator[Diagnostic]:
+def _check_nesting(item: sch.Statement, around: tuple[sch.Compound, ...]) -> Iterator[Diagnostic]:
     """Check that nested loops, as of a colouring, go equally far, and that teams do not nest."""
     match item:
-        case Loop():
-            outer = next((one for one in around if isinstance(one, Loop)), item)
+        case sch.Loop():
+            outer = next((one for one in around if isinstance(one, sch.Loop)), item)
             if item.extent != outer.extent:
                 message = f"'{item.uid}' does not go as far as '{outer.uid}' around it."
                 yield Diagnostic("V011", message)
-        case DirectiveRegion() if item.directive.opens_threads:
+        case sch.DirectiveRegion() if item.directive.opens_threads:
             for construct in around:
-                if isinstance(construct, DirectiveRegion):
+                if isinstance(construct, sch.DirectiveRegion):
                     message = f"'{item.uid}' starts threads inside '{construct.uid}'."
                     yield Diagnostic("V016", message)
-        case ProfileRegion() if around and isinstance(around[-1], Loop):
+        case sch.ProfileRegion() if around and isinstance(around[-1], sch.Loop):
             yield Diagnostic("V017", f"The region '{item.uid}' is inside of '{around[-1].uid}'.")
 
 
-def _check_statement(item: Statement, data: Data) -> Iterator[Diagnostic]:
+def _check_statement(item: sch.Statement, data: Data) -> Iterator[Diagnostic]:
     match item:
-        case KernelCall():
+        case sch.KernelCall():
             yield from _check_call(item, data)
-        case Loop():
+        case sch.Loop():
             yield from _check_loop(item)
-        case DirectiveRegion():
+        case sch.DirectiveRegion():
             yield from _check_construct(item)
-        case ProfileRegion():
+        case sch.ProfileRegion():
             if not item.body:
                 yield Diagnostic("V017", f"There is nothing in the region '{item.uid}'.")
-        case HaloExchange() | MarkHalo() | FillHalo() | Update():
+        case sch.HaloExchange() | sch.MarkHalo() | sch.FillHalo() | Update():
             yield from _check_component(item.uid, item.datum, item.component, data)
             yield from _check_levels(item)
-        case GlobalReduction(uid=uid, datum=datum):
+        case sch.GlobalReduction(uid=uid, datum=datum):
             yield from _check_datum(uid, datum, data)
 
 
-def _check_levels(item: HaloExchange | MarkHalo | FillHalo | Update) -> Iterator[Diagnostic]:
+def _check_levels(
+    item: sch.HaloExchange | sch.MarkHalo | sch.FillHalo | Update,
+) -> Iterator[Diagnostic]:
     """Check that what is said of a halo is said of something."""
     match item:
-        case HaloExchange(uid=uid) if not item.depth.terms:
+        case sch.HaloExchange(uid=uid) if not item.depth.terms:
             yield Diagnostic("V006", f"'{uid}' exchanges no level of the halo.")
-        case FillHalo(uid=uid) if not item.annexed and not item.depth.terms:
+        case sch.FillHalo(uid=uid) if not item.annexed and not item.depth.terms:
             yield Diagnostic("V006", f"'{uid}' fills no level of the halo.")
-        case MarkHalo(uid=uid) if not item.dirty and not item.clean.terms:
+        case sch.MarkHalo(uid=uid) if not item.dirty and not item.clean.terms:
             yield Diagnostic("V007", f"'{uid}' neither makes a halo dirty nor clean.")
 
 
-def _check_entering(items: Iterable[Statement], data: Data) -> Iterator[Diagnostic]:
+def _check_entering(items: Iterable[sch.Statement], data: Data) -> Iterator[Diagnostic]:
     """Check that data are entered once at most, and that the schedule has them."""
     entering = [item for item in items if isinstance(item, EnterData)]
     for item in entering[1:]:
@@ -144,7 +131,7 @@ def _check_datum(uid: str, datum: str, data: Data) -> Iterator[Diagnostic]:
 def _check_component(
     uid: str, datum: str, component: int | None, data: Data
 ) -> Iterator[Diagnostic]:
-    """Check a statement that acts on one component of a vector, or on a field that is none."""
+    """Check a statement that acts on one component of a vector, or on a single field."""
     yield from _check_datum(uid, datum, data)
     size = data[datum].vector if datum in data else 1
     whole = component is None and size == 1
@@ -153,7 +140,7 @@ def _check_component(
         yield Diagnostic("V004", f"'{uid}' names {named} of '{datum}', which has {size}.")
 
 
-def _check_call(call: KernelCall, data: Data) -> Iterator[Diagnostic]:
+def _check_call(call: sch.KernelCall, data: Data) -> Iterator[Diagnostic]:
     expected, given = len(call.kernel.args), len(call.args)
     if expected != given:
         yield Diagnostic("V005", f"'{call.uid}' passes {given} arguments for {expected}.")
@@ -166,15 +153,15 @@ def _check_call(call: KernelCall, data: Data) -> Iterator[Diagnostic]:
             yield from _check_component(call.uid, actual.datum, actual.component, data)
 
 
-def _check_loop(loop: Loop) -> Iterator[Diagnostic]:
+def _check_loop(loop: sch.Loop) -> Iterator[Diagnostic]:
     if not loop.body:
         yield Diagnostic("V008", f"'{loop.uid}' has no body.")
     if loop.extent.reach.in_halo != bool(loop.extent.depth.terms):
         reach = loop.extent.reach.value
         yield Diagnostic("V009", f"'{loop.uid}' reaches '{reach}', which its depth contradicts.")
-    cells_only = loop.over is not Over.DOFS and loop.extent.reach is Reach.ANNEXED
-    dofs_only = loop.over is Over.DOFS and loop.extent.reach is Reach.HALO_ONLY
-    if loop.filled.terms and (loop.over is not Over.DOFS or loop.extent.reach.in_halo):
+    cells_only = loop.over is not sch.Over.DOFS and loop.extent.reach is sch.Reach.ANNEXED
+    dofs_only = loop.over is sch.Over.DOFS and loop.extent.reach is sch.Reach.HALO_ONLY
+    if loop.filled.terms and (loop.over is not sch.Over.DOFS or loop.extent.reach.in_halo):
         yield Diagnostic("V009", f"'{loop.uid}' counts {loop.over.value} but fills a halo.")
     if cells_only or dofs_only:
         reach = loop.extent.reach.value
@@ -187,7 +174,7 @@ def _check_loop(loop: Loop) -> Iterator[Diagnostic]:
         )
 
 
-def _check_parts(loop: Loop) -> Iterator[Diagnostic]:
+def _check_parts(loop: sch.Loop) -> Iterator[Diagnostic]:
     """Check that a loop that was fused under a test holds its parts, in their order."""
     if not loop.parts:
         return
@@ -197,34 +184,35 @@ def _check_parts(loop: Loop) -> Iterator[Diagnostic]:
         yield Diagnostic("V019", f"'{loop.uid}' does not hold the loops that it was made of.")
 
 
-def _check_construct(construct: DirectiveRegion) -> Iterator[Diagnostic]:
+def _check_construct(construct: sch.DirectiveRegion) -> Iterator[Diagnostic]:
     """Check that a construct holds loops, one if it shares work."""
     loops = all(
-        isinstance(item, Loop | DirectiveRegion | TaskWait | Wait) for item in construct.body
+        isinstance(item, sch.Loop | sch.DirectiveRegion | TaskWait | Wait)
+        for item in construct.body
     )
-    single = len(construct.body) == 1 and isinstance(construct.body[0], Loop)
+    single = len(construct.body) == 1 and isinstance(construct.body[0], sch.Loop)
     if not construct.body or not loops or (construct.directive.shares_work and not single):
         what = construct.directive.value
         yield Diagnostic("V015", f"'{construct.uid}' ({what}) does not hold what it should.")
 
 
-def _check_phases(schedule: Schedule) -> Iterator[Diagnostic]:
+def _check_phases(schedule: sch.Schedule) -> Iterator[Diagnostic]:
     """Check that every exchange that starts finishes, once, with no write in between."""
     flying: dict[tuple[str, int | None], str] = {}
     for item in in_sequence(schedule):
-        if isinstance(item, Loop) and flying:
+        if isinstance(item, sch.Loop) and flying:
             for datum, component in _written(item):
                 for key in [key for key in flying if key[0] == datum]:
                     if component in (None, key[1]):
                         yield Diagnostic(
                             "V012", f"'{item.uid}' writes what '{flying[key]}' is sending."
                         )
-        if not isinstance(item, HaloExchange) or item.phase is Phase.WHOLE:
+        if not isinstance(item, sch.HaloExchange) or item.phase is sch.Phase.WHOLE:
             continue
         key = (item.datum, item.component)
-        if (item.phase is Phase.START) == (key in flying):
+        if (item.phase is sch.Phase.START) == (key in flying):
             yield Diagnostic("V013", f"'{item.uid}' has no counterpart where it stands.")
-        if item.phase is Phase.START:
+        if item.phase is sch.Phase.START:
             flying[key] = item.uid
         else:
             flying.pop(key, None)
@@ -232,7 +220,7 @@ def _check_phases(schedule: Schedule) -> Iterator[Diagnostic]:
         yield Diagnostic("V013", f"'{uid}' starts an exchange that never finishes.")
 
 
-def _written(loop: Loop) -> Iterator[tuple[str, int | None]]:
+def _written(loop: sch.Loop) -> Iterator[tuple[str, int | None]]:
     for call in kernel_calls(loop):
         for described, actual in zip(call.kernel.args, call.args, strict=False):
             changes = described.access.writes and described.access is not Access.REDUCTION
@@ -240,10 +228,10 @@ def _written(loop: Loop) -> Iterator[tuple[str, int | None]]:
                 yield actual.datum, actual.component
 
 
-def _check_serial(items: Iterable[Statement]) -> Iterator[Diagnostic]:
+def _check_serial(items: Iterable[sch.Statement]) -> Iterator[Diagnostic]:
     """Check that a schedule for one process has nothing to do with a halo."""
     for item in items:
-        if isinstance(item, HaloExchange | MarkHalo | FillHalo | GlobalReduction):
+        if isinstance(item, sch.HaloExchange | sch.MarkHalo | sch.FillHalo | sch.GlobalReduction):
             yield Diagnostic("V014", f"'{item.uid}' has no place in a serial schedule.")
-        elif isinstance(item, Loop) and item.extent.reach is not Reach.ALL:
+        elif isinstance(item, sch.Loop) and item.extent.reach is not sch.Reach.ALL:
             yield Diagnostic("V014", f"'{item.uid}' reaches '{item.extent.reach.value}'.")

@@ -9,31 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from psyclone_storage.base.source import Span
+from psyclone_storage.ir import schedule as sch
 from psyclone_storage.ir.directive import RegionOptions
 from psyclone_storage.ir.expr import spell
 from psyclone_storage.ir.kernel import KernelArg
-from psyclone_storage.ir.peel import Peel, describe_peel
+from psyclone_storage.ir.loop_split import Peel, describe_peel
 from psyclone_storage.ir.region import Depth, describe_depth
-from psyclone_storage.ir.schedule import (
-    Actual,
-    Compound,
-    Datum,
-    DatumRole,
-    DirectiveRegion,
-    Extent,
-    FillHalo,
-    GlobalReduction,
-    HaloExchange,
-    KernelCall,
-    Loop,
-    MarkHalo,
-    Over,
-    Phase,
-    ProfileRegion,
-    Reach,
-    Schedule,
-    Statement,
-)
 from psyclone_storage.ir.transfer import EnterData, TaskWait, Update, Wait
 from psyclone_storage.ir.walk import kernel_calls
 
@@ -57,7 +38,7 @@ def _bold(text: str) -> str:
 # ---------------------------------------------------------------------------- text
 
 
-def schedule_text(schedule: Schedule, *, colour: bool = False) -> str:
+def schedule_text(schedule: sch.Schedule, *, colour: bool = False) -> str:
     """Return `schedule` as text, one line a datum or statement, names in bold if `colour`.
 
     A line begins with the name of the datum or statement; calls are indented below their loops.
@@ -70,7 +51,7 @@ def schedule_text(schedule: Schedule, *, colour: bool = False) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _mode_text(schedule: Schedule) -> str:
+def _mode_text(schedule: sch.Schedule) -> str:
     if not schedule.distributed:
         return "one process"
     if any(call.kernel.points for call in kernel_calls(schedule)):
@@ -89,56 +70,60 @@ def _columns(rows: list[tuple[int, str, str]], paint: Paint) -> list[str]:
     return lines
 
 
-def _datum_text(datum: Datum) -> str:
-    if datum.role is not DatumRole.ARGUMENT or datum.kind is None:
+def _datum_text(datum: sch.Datum) -> str:
+    if datum.role is not sch.DatumRole.ARGUMENT or datum.kind is None:
         return datum.role.value
     vector = f" vector of {datum.vector}" if datum.vector > 1 else ""
     return f"{datum.kind.value}{vector}, {datum.access.value}"
 
 
-def line_text(item: Statement, *, colour: bool = False) -> str:
+def line_text(item: sch.Statement, *, colour: bool = False) -> str:
     """Return `item` as one line, without what is inside, its name in bold if `colour`."""
     paint = _bold if colour else _unpainted
     return f"{paint(item.uid)}  {statement_text(item)}"
 
 
-def block_text(item: Statement, *, colour: bool = False) -> str:
+def block_text(item: sch.Statement, *, colour: bool = False) -> str:
     """Return `item` and all inside as text, one line a statement, as `schedule_text` has them."""
     paint = _bold if colour else _unpainted
     return "\n".join(_columns(list(_rows((item,), 0)), paint)) + "\n"
 
 
-def _rows(body: tuple[Statement, ...], indent: int) -> Iterator[tuple[int, str, str]]:
+def _rows(body: tuple[sch.Statement, ...], indent: int) -> Iterator[tuple[int, str, str]]:
     for item in body:
         yield indent, item.uid, statement_text(item)
-        if isinstance(item, Compound):
+        if isinstance(item, sch.Compound):
             yield from _rows(item.body, indent + 1)
 
 
-def statement_text(item: Statement) -> str:
+def statement_text(item: sch.Statement) -> str:
     """Return what `item` does, in one line, without what is inside a loop."""
     match item:
-        case Loop(over=over, extent=extent):
-            size = f" ({item.tile} each)" if over in (Over.ROW_TILES, Over.COLUMN_TILES) else ""
+        case sch.Loop(over=over, extent=extent):
+            size = (
+                f" ({item.tile} each)"
+                if over in (sch.Over.ROW_TILES, sch.Over.COLUMN_TILES)
+                else ""
+            )
             text = f"{over.value}{size}, {extent_text(extent)}{_filled_text(item)}"
             text += f", {describe_peel(item.peel)}" if item.peel else ""
             text += _parts_text(item) + (", in a procedure of its own" if item.outlined else "")
             text += ", another for one level" if item.one_level else ""
-            return "call once" if over is Over.DOMAIN else text
-        case DirectiveRegion():
+            return "call once" if over is sch.Over.DOMAIN else text
+        case sch.DirectiveRegion():
             return _construct_text(item)
-        case ProfileRegion(module=module, name=name):
+        case sch.ProfileRegion(module=module, name=name):
             return f"profile {module}:{name}" if module else f"profile {name}"
-        case KernelCall():
+        case sch.KernelCall():
             args = "; ".join(map(_arg_text, item.kernel.args, item.args))
             return f"{item.kernel.name}({args})"
-        case HaloExchange():
+        case sch.HaloExchange():
             return _exchange_text(item)
-        case MarkHalo():
+        case sch.MarkHalo():
             return _mark_text(item)
-        case FillHalo():
+        case sch.FillHalo():
             return f"fill {places_text(item)} of {component_text(item.datum, item.component)}"
-        case GlobalReduction(datum=datum, op=op):
+        case sch.GlobalReduction(datum=datum, op=op):
             return f"{op.value} of {datum} over all ranks"
         case EnterData() | Update() | Wait() | TaskWait():
             return _transfer_text(item)
@@ -160,7 +145,7 @@ def _transfer_text(item: EnterData | Update | Wait | TaskWait) -> str:
             return "wait for the tasks made so far"
 
 
-def _construct_text(item: DirectiveRegion) -> str:
+def _construct_text(item: sch.DirectiveRegion) -> str:
     options = item.options
     queue = (f"async({options.queue})",) if options.queue >= 0 else ()
     text = " ".join((item.directive.value, *_option_texts(options), *queue))
@@ -186,26 +171,26 @@ def _option_texts(options: RegionOptions) -> list[str]:
     return [text for wanted, text in asked if wanted]
 
 
-def extent_text(extent: Extent) -> str:
+def extent_text(extent: sch.Extent) -> str:
     """Return how far a loop goes: `owned`, `owned and halo to level 2`."""
-    if extent.reach is Reach.ANNEXED:
+    if extent.reach is sch.Reach.ANNEXED:
         return "owned and annexed"
     if not extent.reach.in_halo:
         return str(extent.reach.value)
-    start = "owned and halo" if extent.reach is Reach.HALO else "halo only,"
+    start = "owned and halo" if extent.reach is sch.Reach.HALO else "halo only,"
     return f"{start} to level {describe_depth(extent.depth)}"
 
 
-def _parts_text(item: Loop) -> str:
+def _parts_text(item: sch.Loop) -> str:
     return ", if its parts have the same bounds" if item.parts else ""
 
 
-def _filled_text(item: Loop) -> str:
+def _filled_text(item: sch.Loop) -> str:
     depth = describe_depth(item.filled)
     return f", and halo to level {depth}, which is to be filled" if item.filled.terms else ""
 
 
-def places_text(item: FillHalo) -> str:
+def places_text(item: sch.FillHalo) -> str:
     """Return what is filled: `annexed dofs and halo to level 1`."""
     parts = ["annexed dofs"] if item.annexed else []
     if item.depth.terms:
@@ -219,8 +204,10 @@ def component_text(datum: str, component: int | None) -> str:
     return datum if component is None else f"{datum}[{component}]"
 
 
-def _exchange_text(item: HaloExchange) -> str:
-    verb = {Phase.WHOLE: "exchange", Phase.START: "start", Phase.FINISH: "finish"}[item.phase]
+def _exchange_text(item: sch.HaloExchange) -> str:
+    verb = {sch.Phase.WHOLE: "exchange", sch.Phase.START: "start", sch.Phase.FINISH: "finish"}[
+        item.phase
+    ]
     what = component_text(item.datum, item.component)
     text = f"{verb} {what} to level {describe_depth(item.depth)}"
     text += " for its annexed dofs" if item.annexed_only else ""
@@ -233,14 +220,14 @@ def _exchange_text(item: HaloExchange) -> str:
     return f"{text} (pinned)" if item.pinned else text
 
 
-def _mark_text(item: MarkHalo) -> str:
+def _mark_text(item: sch.MarkHalo) -> str:
     what = component_text(item.datum, item.component)
     parts = ["dirty"] if item.dirty else []
     parts += [f"clean to level {describe_depth(item.clean)}"] if item.clean.terms else []
     return f"{what} is {', then '.join(parts)}"
 
 
-def _arg_text(described: KernelArg, actual: Actual) -> str:
+def _arg_text(described: KernelArg, actual: sch.Actual) -> str:
     text = spell(actual.value)
     if described.grid_property:
         text = f"{described.grid_property} of {text}"
@@ -259,7 +246,7 @@ def _arg_text(described: KernelArg, actual: Actual) -> str:
 # ---------------------------------------------------------------------------- JSON
 
 
-def schedule_json(schedule: Schedule) -> Json:
+def schedule_json(schedule: sch.Schedule) -> Json:
     """Return `schedule` as what `json.dumps` takes: dictionaries, lists, texts, numbers, None."""
     return {
         "schema": SCHEMA,
@@ -271,7 +258,7 @@ def schedule_json(schedule: Schedule) -> Json:
     }
 
 
-def _datum_json(datum: Datum) -> Json:
+def _datum_json(datum: sch.Datum) -> Json:
     return {
         "name": datum.name,
         "actual": spell(datum.actual),
@@ -284,9 +271,9 @@ def _datum_json(datum: Datum) -> Json:
     }
 
 
-def _statement_json(item: Statement) -> Json:
+def _statement_json(item: sch.Statement) -> Json:
     match item:
-        case Loop():
+        case sch.Loop():
             return {
                 "statement": "loop",
                 "uid": item.uid,
@@ -301,7 +288,7 @@ def _statement_json(item: Statement) -> Json:
                 "peel": _peel_json(item.peel),
                 "body": [_statement_json(inner) for inner in item.body],
             }
-        case DirectiveRegion():
+        case sch.DirectiveRegion():
             return {
                 "statement": "construct",
                 "uid": item.uid,
@@ -311,7 +298,7 @@ def _statement_json(item: Statement) -> Json:
                 "queue": _queue_json(item.options.queue),
                 "body": [_statement_json(inner) for inner in item.body],
             }
-        case ProfileRegion():
+        case sch.ProfileRegion():
             return {
                 "statement": "region",
                 "uid": item.uid,
@@ -320,13 +307,13 @@ def _statement_json(item: Statement) -> Json:
                 "with_exchanges": item.with_exchanges,
                 "body": [_statement_json(inner) for inner in item.body],
             }
-        case KernelCall():
+        case sch.KernelCall():
             return _call_json(item)
-        case HaloExchange():
+        case sch.HaloExchange():
             return _exchange_json(item)
-        case MarkHalo() | FillHalo():
+        case sch.MarkHalo() | sch.FillHalo():
             return _levels_json(item)
-        case GlobalReduction():
+        case sch.GlobalReduction():
             return {
                 "statement": "global reduction",
                 "uid": item.uid,
@@ -337,7 +324,7 @@ def _statement_json(item: Statement) -> Json:
             return _transfer_json(item)
 
 
-def _call_json(call: KernelCall) -> Json:
+def _call_json(call: sch.KernelCall) -> Json:
     return {
         "statement": "kernel call",
         "uid": call.uid,
@@ -364,7 +351,7 @@ def _call_json(call: KernelCall) -> Json:
     }
 
 
-def _exchange_json(item: HaloExchange) -> Json:
+def _exchange_json(item: sch.HaloExchange) -> Json:
     return {
         "statement": "halo exchange",
         "uid": item.uid,
@@ -390,10 +377,10 @@ def _exchange_json(item: HaloExchange) -> Json:
     }
 
 
-def _levels_json(item: MarkHalo | FillHalo) -> Json:
+def _levels_json(item: sch.MarkHalo | sch.FillHalo) -> Json:
     """Return a statement that sets flags of a halo, or values in it."""
     about = {"uid": item.uid, "datum": item.datum, "component": item.component}
-    if isinstance(item, MarkHalo):
+    if isinstance(item, sch.MarkHalo):
         state = {"dirty": item.dirty, "clean": _depth_json(item.clean)}
         return {"statement": "mark halo", **about, **state}
     levels = {"beyond": _depth_json(item.beyond), "depth": _depth_json(item.depth)}

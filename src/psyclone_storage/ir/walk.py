@@ -6,124 +6,118 @@ from collections.abc import Callable
 from types import UnionType
 from typing import Any, TypeVar
 
-from psyclone_storage.base.kept import kept_lately, kept_with_first
+from psyclone_storage.base.memo import kept_lately, kept_with_first
 from psyclone_storage.base.records import replace
 from psyclone_storage.base.source import Span
-from psyclone_storage.ir.schedule import (
-    Compound,
-    DirectiveRegion,
-    KernelCall,
-    Loop,
-    ProfileRegion,
-    Schedule,
-    Statement,
-)
+from psyclone_storage.ir import schedule as sch
 
-Block = Schedule | Compound
+Block = sch.Schedule | sch.Compound
 """Whatever has statements inside."""
 
-Region = DirectiveRegion | ProfileRegion
+Region = sch.DirectiveRegion | sch.ProfileRegion
 """The statements that hold loops."""
 
-Tree = TypeVar("Tree", Schedule, Loop, DirectiveRegion, ProfileRegion)
+Tree = TypeVar("Tree", sch.Schedule, sch.Loop, sch.DirectiveRegion, sch.ProfileRegion)
 
 
 @kept_with_first
-def _inside(tree: Compound) -> tuple[Statement, ...]:
-    return tuple(_below(tree.body, _inside, Compound))
+def _inside(tree: sch.Compound) -> tuple[sch.Statement, ...]:
+    return tuple(_below(tree.body, _inside, sch.Compound))
 
 
 @kept_with_first
-def _calls(tree: Compound) -> tuple[KernelCall, ...]:
-    return tuple([item for item in _inside(tree) if isinstance(item, KernelCall)])
+def _calls(tree: sch.Compound) -> tuple[sch.KernelCall, ...]:
+    return tuple([item for item in _inside(tree) if isinstance(item, sch.KernelCall)])
 
 
 @kept_with_first
-def _opened(tree: Compound) -> tuple[Statement, ...]:
+def _opened(tree: sch.Compound) -> tuple[sch.Statement, ...]:
     return tuple(_below(tree.body, _opened, Region))
 
 
 @kept_with_first
-def _uids(tree: Compound) -> tuple[str, ...]:
+def _uids(tree: sch.Compound) -> tuple[str, ...]:
     return tuple([item.uid for item in _inside(tree)])
 
 
 @kept_lately
-def _all_statements(schedule: Schedule) -> tuple[Statement, ...]:
-    return tuple(_below(schedule.body, _inside, Compound))
+def _all_statements(schedule: sch.Schedule) -> tuple[sch.Statement, ...]:
+    return tuple(_below(schedule.body, _inside, sch.Compound))
 
 
 @kept_lately
-def _all_calls(schedule: Schedule) -> tuple[KernelCall, ...]:
-    return tuple([item for item in _all_statements(schedule) if isinstance(item, KernelCall)])
+def _all_calls(schedule: sch.Schedule) -> tuple[sch.KernelCall, ...]:
+    return tuple([item for item in _all_statements(schedule) if isinstance(item, sch.KernelCall)])
 
 
 @kept_lately
-def _all_opened(schedule: Schedule) -> tuple[Statement, ...]:
+def _all_opened(schedule: sch.Schedule) -> tuple[sch.Statement, ...]:
     return tuple(_below(schedule.body, _opened, Region))
 
 
 @kept_lately
-def _positions(schedule: Schedule) -> dict[str, int]:
+def _positions(schedule: sch.Schedule) -> dict[str, int]:
     """Return the position in the body of each statement, or of the one around it, by uid."""
     found: dict[str, int] = {}
     for at in range(len(schedule.body) - 1, -1, -1):
         item = schedule.body[at]
-        if isinstance(item, Compound):
+        if isinstance(item, sch.Compound):
             found.update(dict.fromkeys(_uids(item), at))
         found[item.uid] = at
     return found
 
 
-def statements(tree: Block) -> tuple[Statement, ...]:
+def statements(tree: Block) -> tuple[sch.Statement, ...]:
     """Return every statement below `tree`, parents before their children, in order."""
-    return _all_statements(tree) if isinstance(tree, Schedule) else _inside(tree)
+    return _all_statements(tree) if isinstance(tree, sch.Schedule) else _inside(tree)
 
 
-def kernel_calls(tree: Block) -> tuple[KernelCall, ...]:
+def kernel_calls(tree: Block) -> tuple[sch.KernelCall, ...]:
     """Return the kernel calls below `tree`, in order."""
-    return _all_calls(tree) if isinstance(tree, Schedule) else _calls(tree)
+    return _all_calls(tree) if isinstance(tree, sch.Schedule) else _calls(tree)
 
 
 @kept_with_first
-def calls_in(loop: Loop) -> tuple[tuple[Loop, KernelCall], ...]:
+def calls_in(loop: sch.Loop) -> tuple[tuple[sch.Loop, sch.KernelCall], ...]:
     """Return every call below `loop` with the loop directly around it, whose extent counts."""
-    found: list[tuple[Loop, KernelCall]] = []
+    found: list[tuple[sch.Loop, sch.KernelCall]] = []
     for item in _opened(loop):
-        if isinstance(item, KernelCall):
+        if isinstance(item, sch.KernelCall):
             found.append((loop, item))
-        elif isinstance(item, Loop):
+        elif isinstance(item, sch.Loop):
             found += calls_in(item)
     return tuple(found)
 
 
-def in_sequence(tree: Block) -> tuple[Statement, ...]:
+def in_sequence(tree: Block) -> tuple[sch.Statement, ...]:
     """Return what is done one after the other: constructs and regions are opened, loops not."""
-    opened = _all_opened(tree) if isinstance(tree, Schedule) else _opened(tree)
+    opened = _all_opened(tree) if isinstance(tree, sch.Schedule) else _opened(tree)
     return tuple([item for item in opened if not isinstance(item, Region)])
 
 
-def outer_loops(tree: Schedule | DirectiveRegion | ProfileRegion) -> tuple[Loop, ...]:
+def outer_loops(
+    tree: sch.Schedule | sch.DirectiveRegion | sch.ProfileRegion,
+) -> tuple[sch.Loop, ...]:
     """Return the loops that no other loop is around, in order."""
-    opened = _all_opened(tree) if isinstance(tree, Schedule) else _opened(tree)
-    return tuple([item for item in opened if isinstance(item, Loop)])
+    opened = _all_opened(tree) if isinstance(tree, sch.Schedule) else _opened(tree)
+    return tuple([item for item in opened if isinstance(item, sch.Loop)])
 
 
-def by_uid(tree: Block) -> dict[str, Statement]:
+def by_uid(tree: Block) -> dict[str, sch.Statement]:
     """Return every statement below `tree` by its uid, in order; of two the first."""
-    found: dict[str, Statement] = {}
+    found: dict[str, sch.Statement] = {}
     for item in statements(tree):
         found.setdefault(item.uid, item)
     return found
 
 
 def _below(
-    body: tuple[Statement, ...],
-    inside: Callable[[Any], tuple[Statement, ...]],
+    body: tuple[sch.Statement, ...],
+    inside: Callable[[Any], tuple[sch.Statement, ...]],
     opened: type | UnionType,
-) -> list[Statement]:
+) -> list[sch.Statement]:
     """Return the statements of `body`, after each that is `opened` those `inside` of it."""
-    found: list[Statement] = []
+    found: list[sch.Statement] = []
     for item in body:
         found.append(item)
         if isinstance(item, opened):
@@ -131,25 +125,25 @@ def _below(
     return found
 
 
-def find(tree: Block, uid: str) -> Statement | None:
+def find(tree: Block, uid: str) -> sch.Statement | None:
     """Return the statement called `uid`, or None."""
     return path[-1] if (path := path_to(tree, uid)) else None
 
 
-def place_of(statement: Statement) -> Span | None:
-    """Return where the first call inside `statement` stands in the algorithm."""
-    if isinstance(statement, KernelCall):
+def place_of(statement: sch.Statement) -> Span | None:
+    """Return the place in the algorithm of the first call inside `statement`."""
+    if isinstance(statement, sch.KernelCall):
         return statement.span
-    if not isinstance(statement, Compound):
+    if not isinstance(statement, sch.Compound):
         return None
     return next((call.span for call in kernel_calls(statement)), None)
 
 
-def place_near(schedule: Schedule, uid: str) -> Span | None:
-    """Return where the statement `uid` stands in the algorithm, or what it is there for.
+def place_near(schedule: sch.Schedule, uid: str) -> Span | None:
+    """Return the place in the algorithm of the statement `uid`, or of the call that it serves.
 
-    Derived statements serve a call behind them. Without one it is the last call, and for a name
-    that nothing has the first.
+    Derived statements serve the next call; without one it is the last call, and for an unknown
+    name the first.
     """
     behind = False
     last: Span | None = None
@@ -163,26 +157,26 @@ def place_near(schedule: Schedule, uid: str) -> Span | None:
     return last if behind else next(first, None)
 
 
-def path_to(tree: Block, uid: str) -> tuple[Statement, ...]:
+def path_to(tree: Block, uid: str) -> tuple[sch.Statement, ...]:
     """Return the statements from the outermost to `uid` itself; empty if it is not there."""
-    if isinstance(tree, Schedule):
+    if isinstance(tree, sch.Schedule):
         at = _positions(tree).get(uid)
         return () if at is None else _path_in(tree.body[at : at + 1], uid)
     return _path_in(tree.body, uid) if uid in _uids(tree) else ()
 
 
-def _path_in(body: tuple[Statement, ...], uid: str) -> tuple[Statement, ...]:
+def _path_in(body: tuple[sch.Statement, ...], uid: str) -> tuple[sch.Statement, ...]:
     for statement in body:
         if statement.uid == uid:
             return (statement,)
-        if isinstance(statement, Compound) and uid in _uids(statement):
+        if isinstance(statement, sch.Compound) and uid in _uids(statement):
             return (statement, *_path_in(statement.body, uid))
     return ()
 
 
-def replaced(tree: Tree, uid: str, *new: Statement) -> Tree:
-    """Return `tree` with `new` in the place of the statement `uid`; the rest is shared."""
-    if isinstance(tree, Schedule):
+def replaced(tree: Tree, uid: str, *new: sch.Statement) -> Tree:
+    """Return `tree` with the statement `uid` replaced by `new`; the rest is shared."""
+    if isinstance(tree, sch.Schedule):
         at = _positions(tree).get(uid)
         body = tree.body if at is None else _replaced_at(tree.body, at, uid, new)
     else:
@@ -191,20 +185,20 @@ def replaced(tree: Tree, uid: str, *new: Statement) -> Tree:
 
 
 def _replaced(
-    body: tuple[Statement, ...], uid: str, new: tuple[Statement, ...]
-) -> tuple[Statement, ...]:
+    body: tuple[sch.Statement, ...], uid: str, new: tuple[sch.Statement, ...]
+) -> tuple[sch.Statement, ...]:
     """Return `body` after the replacement: the same object if `uid` is not in it."""
     for at, item in enumerate(body):
-        if item.uid == uid or (isinstance(item, Compound) and uid in _uids(item)):
+        if item.uid == uid or (isinstance(item, sch.Compound) and uid in _uids(item)):
             return _replaced_at(body, at, uid, new)
     return body
 
 
 def _replaced_at(
-    body: tuple[Statement, ...], at: int, uid: str, new: tuple[Statement, ...]
-) -> tuple[Statement, ...]:
+    body: tuple[sch.Statement, ...], at: int, uid: str, new: tuple[sch.Statement, ...]
+) -> tuple[sch.Statement, ...]:
     """Return `body` after the replacement in its statement at position `at`."""
     item = body[at]
-    if isinstance(item, Compound) and item.uid != uid:
+    if isinstance(item, sch.Compound) and item.uid != uid:
         new = (replace(item, body=_replaced(item.body, uid, new)),)
     return (*body[:at], *new, *body[at + 1 :])

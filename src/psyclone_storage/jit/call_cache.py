@@ -13,8 +13,7 @@ from itertools import chain
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from psyclone_storage.base.cores import is_compiled
-from psyclone_storage.frontend.python.closure import ClosureSnapshot
+from psyclone_storage.base.extension import is_compiled
 from psyclone_storage.jit._pure import EDITION
 from psyclone_storage.jit.session import JitSession
 from psyclone_storage.jit.types import (
@@ -24,6 +23,7 @@ from psyclone_storage.jit.types import (
     LiveCall,
     argument_kind,
 )
+from psyclone_storage.languages.python.parse.closure import ClosureSnapshot
 
 COMPILED = is_compiled(f"{__name__.rpartition('.')[0]}._compiled", EDITION)
 """Whether the C extension compares calls."""

@@ -24,29 +24,8 @@ from psyclone_storage.base.render import render_text
 from psyclone_storage.base.results import Result
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.load import settings_of
-from psyclone_storage.frontend.files import read_source
-from psyclone_storage.frontend.python.closure import CallLocation, Resolved
-from psyclone_storage.frontend.python.dialect import Dialect
-from psyclone_storage.frontend.python.invokes import constant_of
-from psyclone_storage.frontend.python.live import calls_at, source_of
-from psyclone_storage.frontend.python.metadata import read_kernel
 from psyclone_storage.infrastructures.lfric import OBJECT_TYPES, SINGLE
-from psyclone_storage.ir.expr import (
-    Element,
-    Expr,
-    Index,
-    Member,
-    Name,
-    Origin,
-    Range,
-    Sort,
-    Symbol,
-    Verbatim,
-    canonical,
-    integer_value,
-    is_constant,
-    whole,
-)
+from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.kernel import ArgKind, Kernel
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.parsed import (
@@ -73,6 +52,12 @@ from psyclone_storage.jit.types import (
     load_routine,
     read_settings_files,
 )
+from psyclone_storage.languages.python.parse.api_words import Dialect
+from psyclone_storage.languages.python.parse.closure import CallLocation, Resolved
+from psyclone_storage.languages.python.parse.invokes import constant_of
+from psyclone_storage.languages.python.parse.live_source import calls_at, source_of
+from psyclone_storage.languages.python.parse.metadata import read_kernel
+from psyclone_storage.languages.sources.files import read_source
 from psyclone_storage.pipeline.compile import Compiler, make_compiler
 from psyclone_storage.pipeline.kernel_naming import LocalNumbering
 from psyclone_storage.pipeline.kernels import CalledKernels
@@ -126,8 +111,8 @@ def compile_invoke(session: JitSession, invoke: JitInvoke, *, apart: bool) -> Co
 
 def _order(named: list[tuple[str, ParsedCall]], data: Iterable[Datum]) -> tuple[int, ...]:
     """Return the positions, among all arguments, of the data of a routine."""
-    texts = [canonical(argument.expr) for _, call in named for argument in call.args]
-    return tuple(texts.index(canonical(datum.actual)) for datum in data)
+    texts = [ex.canonical(argument.expr) for _, call in named for argument in call.args]
+    return tuple(texts.index(ex.canonical(datum.actual)) for datum in data)
 
 
 def _algorithm(source: SourceText, calls: tuple[ParsedCall, ...], label: str) -> ParsedAlgorithm:
@@ -238,7 +223,7 @@ def _parameters_of(kernel: Kernel, compiler: Compiler) -> _Parameters:
         isinstance(item.type, ScalarType) and item.type.intrinsic is Intrinsic.LOGICAL
         for item in items
     )
-    lengths = (integer_value(item.shape[0]) if item.shape else 1 for item in items)
+    lengths = (ex.integer_value(item.shape[0]) if item.shape else 1 for item in items)
     several = tuple(length or 1 for length in lengths)
     ranks = tuple(
         len(item.shape) if isinstance(item.type, ScalarType) else int(length > 1)
@@ -263,49 +248,49 @@ class _ArgumentNames:
     """
 
     apart: bool
-    objects: dict[int, Expr] = field(default_factory=dict)
+    objects: dict[int, ex.Expr] = field(default_factory=dict)
     owners: dict[str, tuple[int, Any] | None] = field(default_factory=dict)
     constants: list[tuple[int, Any]] = field(default_factory=list)
     equal: list[tuple[int, int]] = field(default_factory=list)
-    parts: dict[int, tuple[Any, int, Expr]] = field(default_factory=dict)
+    parts: dict[int, tuple[Any, int, ex.Expr]] = field(default_factory=dict)
 
-    def of_object(self, value: Any, written: Expr) -> Expr:
+    def of_object(self, value: Any, written: ex.Expr) -> ex.Expr:
         """Return the name of an object, which is `written` unless another object has that name.
 
         An item of a sequence that is an argument as well is an element of it.
         """
         if id(value) in self.parts:
             several, number, called = self.parts[id(value)]
-            return Element(self.of_object(several, called), (whole(number),))
+            return ex.Element(self.of_object(several, called), (ex.whole(number),))
         if id(value) not in self.objects:
             expr = self.objects[id(value)] = self._fresh(written)
-            self.owners[canonical(expr)] = None
+            self.owners[ex.canonical(expr)] = None
         return self.objects[id(value)]
 
-    def of_number(self, value: Any, position: int, written: Expr | None, own: str) -> Expr:
+    def of_number(self, value: Any, position: int, written: ex.Expr | None, own: str) -> ex.Expr:
         """Return the literal in the text if the number has that value, or a unique name."""
         if written is not None and not self.apart:
-            if is_constant(written):
+            if ex.is_constant(written):
                 if are_identical(constant_of(written), value):
                     self.constants.append((position, value))
                     return written
-            elif (text := canonical(written)) not in self.owners:
+            elif (text := ex.canonical(written)) not in self.owners:
                 self.owners[text] = position, value
                 return written
             elif (owner := self.owners[text]) is not None and are_identical(owner[1], value):
                 self.equal.append((owner[0], position))
                 return written
-        expr = self._fresh(Name(own))
-        self.owners[canonical(expr)] = position, value
+        expr = self._fresh(ex.Name(own))
+        self.owners[ex.canonical(expr)] = position, value
         return expr
 
-    def _fresh(self, expr: Expr) -> Expr:
+    def _fresh(self, expr: ex.Expr) -> ex.Expr:
         """Return `expr`, or a similar name if it is taken."""
-        if canonical(expr) not in self.owners and not is_constant(expr):
+        if ex.canonical(expr) not in self.owners and not ex.is_constant(expr):
             return expr
-        base = "".join(one if one.isalnum() else "_" for one in canonical(expr))
+        base = "".join(one if one.isalnum() else "_" for one in ex.canonical(expr))
         named = base if base[:1].isalpha() else f"field_{base}"
-        return Name(NameTable(self.owners).fresh(named))
+        return ex.Name(NameTable(self.owners).fresh(named))
 
 
 def _named(
@@ -363,7 +348,7 @@ def _parts(
     calls: Sequence[LiveCall],
     kernels: Sequence[_Parameters],
     parsed: tuple[ParsedCall, ...],
-) -> Iterator[tuple[int, tuple[Any, int, Expr]]]:
+) -> Iterator[tuple[int, tuple[Any, int, ex.Expr]]]:
     """Yield the items of sequences by identity: the sequence, the index from 1, and its name."""
     for number, (call, passed) in enumerate(zip(calls, kernels, strict=True)):
         for at, (value, several) in enumerate(zip(call.args, passed.several, strict=False)):
@@ -374,12 +359,12 @@ def _parts(
                     yield id(one), (value, place, called)
 
 
-def _called(value: Any, written: Expr | None, own: str) -> Expr:
+def _called(value: Any, written: ex.Expr | None, own: str) -> ex.Expr:
     """Return the name of an object, or of a sequence of objects, of the API for columns.
 
     An item of a sequence has its own name, and the value of an expression has none.
     """
-    if written is None or isinstance(written, Index | Verbatim):
+    if written is None or isinstance(written, ex.Index | ex.Verbatim):
         return _own_name(value, own)
     return written
 
@@ -390,7 +375,7 @@ def _expr(
     text: ParsedCall | None,
     passed: _Parameters,
     names: _ArgumentNames,
-) -> Expr:
+) -> ex.Expr:
     """Return the name of an argument.
 
     `about` are its positions in the call and among all arguments, and a unique name.
@@ -398,7 +383,7 @@ def _expr(
     kernel, (at, position, own) = passed.kernel, about
     is_number = passed.numbers[at]
     written = None if text is None else text.args[at].expr
-    if isinstance(written, Verbatim):
+    if isinstance(written, ex.Verbatim):
         written = None
     if not is_number:
         if isinstance(passed.types[at], ScalarType):
@@ -459,24 +444,24 @@ def _type_of(value: Any, usual: DataType | None) -> DataType | None:
 _SINGLE = "float32"
 
 
-def _typed(expr: Expr, type_: DataType | None, rank: int) -> Expr:
+def _typed(expr: ex.Expr, type_: DataType | None, rank: int) -> ex.Expr:
     """Return the name of an argument with its type."""
     if type_ is None:
         return expr
     match expr:
-        case Element(base, (item,)):
-            return Element(_typed(base, type_, 1), (item,))
-        case Name(text) | Member(_, text):
-            shape = (Range(),) * rank
-            symbol = Symbol(key_of(text), text, Origin.LOCAL, Sort.VARIABLE, type_, shape)
+        case ex.Element(base, (item,)):
+            return ex.Element(_typed(base, type_, 1), (item,))
+        case ex.Name(text) | ex.Member(_, text):
+            shape = (ex.Range(),) * rank
+            symbol = ex.Symbol(key_of(text), text, ex.Origin.LOCAL, ex.Sort.VARIABLE, type_, shape)
             return replace(expr, symbol=symbol)
     return expr
 
 
-def _own_name(value: Any, otherwise: str) -> Expr:
+def _own_name(value: Any, otherwise: str) -> ex.Expr:
     label = "".join(one if one.isalnum() else "_" for one in getattr(value, "label", ""))
     usable = label.isascii() and label[:1].isalpha()
-    return Name(label if usable else otherwise)
+    return ex.Name(label if usable else otherwise)
 
 
 def _is_usual(dtype: Any) -> bool:

@@ -26,7 +26,6 @@ from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.digest import digest_of
 from psyclone_storage.base.fingerprint import tool_digest
 from psyclone_storage.base.records import dataclass
-from psyclone_storage.frontend.python.closure import CallLocation
 from psyclone_storage.jit.session import JitSession
 from psyclone_storage.jit.types import (
     ArgumentKind,
@@ -38,6 +37,7 @@ from psyclone_storage.jit.types import (
     load_routine,
     read_settings_files,
 )
+from psyclone_storage.languages.python.parse.closure import CallLocation
 
 JitInvoke = tuple[Sequence[LiveCall], str, CallLocation, JitOptions]
 """Calls, the label of their invoke, its call site, and options."""

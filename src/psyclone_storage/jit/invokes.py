@@ -21,12 +21,6 @@ from psyclone_storage.base.compilers import (
     why_not_found,
 )
 from psyclone_storage.base.records import fields
-from psyclone_storage.frontend.python.closure import (
-    ClosureSnapshot,
-    Resolved,
-    call_location_of,
-    changed_numbers,
-)
 from psyclone_storage.jit.call_cache import cache_call, forget_calls
 from psyclone_storage.jit.disk_cache import MODULES, find_entry
 from psyclone_storage.jit.session import JitSession
@@ -37,6 +31,12 @@ from psyclone_storage.jit.types import (
     LiveCall,
     LiveKernel,
     argument_kind,
+)
+from psyclone_storage.languages.python.parse.closure import (
+    ClosureSnapshot,
+    Resolved,
+    call_location_of,
+    changed_numbers,
 )
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Hashable
 from typing import Any, TypeVar
 
 from psyclone_storage.base.records import dataclass, field
-from psyclone_storage.frontend.python.closure import FunctionReader
 from psyclone_storage.jit.types import CompiledInvoke, JitOptions
+from psyclone_storage.languages.python.parse.closure import FunctionReader
 
 T = TypeVar("T")
 

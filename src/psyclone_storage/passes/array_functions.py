@@ -12,28 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from psyclone_storage.analysis.bodies.shapes import Dimensions, Triplet, dimensions_of
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.source import Span
+from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.code import KernelCode
-from psyclone_storage.ir.expr import (
-    ArrayLiteral,
-    Binary,
-    CallFunction,
-    Element,
-    Expr,
-    Index,
-    Literal,
-    Name,
-    Origin,
-    Parenthesised,
-    Section,
-    Sort,
-    Unary,
-    integer_value,
-    intrinsic,
-    intrinsic_called,
-    logical,
-    walk,
-    whole,
-)
 from psyclone_storage.ir.intrinsics import ELEMENTAL
 from psyclone_storage.ir.linking import linked
 from psyclone_storage.ir.operators import Operator
@@ -57,14 +37,18 @@ from psyclone_storage.passes.scalarise import reads_other_elements
 from psyclone_storage.passes.scratch import Scratch, names_of
 
 Refusals = dict[Span | None, str]
-_NOTHING = Literal("0.0", Intrinsic.REAL)
+_NOTHING = ex.Literal("0.0", Intrinsic.REAL)
 _RANK_OF_MATRIX = 2
 _GUARDS = (Operator.AND, Operator.OR)
 _OF_COMPILER = "which terms of a transposed matrix are added first is the compiler's choice"
-_LARGEST = Literal("2147483647", Intrinsic.INTEGER)
-_EXTREMES: Mapping[str, tuple[str, str, Expr]] = {
+_LARGEST = ex.Literal("2147483647", Intrinsic.INTEGER)
+_EXTREMES: Mapping[str, tuple[str, str, ex.Expr]] = {
     "minval": ("least", "min", _LARGEST),
-    "maxval": ("most", "max", Binary(Operator.MINUS, Unary(Operator.MINUS, _LARGEST), whole(1))),
+    "maxval": (
+        "most",
+        "max",
+        ex.Binary(Operator.MINUS, ex.Unary(Operator.MINUS, _LARGEST), ex.whole(1)),
+    ),
 }
 """Functions for the least and the greatest: a name, what joins two, the value of no elements."""
 _REDUCTIONS = ("sum", "dot_product", *_EXTREMES)
@@ -82,8 +66,8 @@ class Values:
     type that a sum of an expression's elements has, and raises `NotScalarisedError` otherwise.
     """
 
-    integer: Callable[[Expr], int | None]
-    type_of: Callable[[Expr, KernelCode], ScalarType]
+    integer: Callable[[ex.Expr], int | None]
+    type_of: Callable[[ex.Expr, KernelCode], ScalarType]
 
 
 def scalarise(code: KernelCode, values: Values) -> tuple[KernelCode, Refusals]:
@@ -143,7 +127,7 @@ class _Scalariser:
     def _assign(self, line: Assign) -> list[Line]:
         before: list[Line] = []
         value = line.value
-        if not isinstance(value, ArrayLiteral):
+        if not isinstance(value, ex.ArrayLiteral):
             value = self._without_lists(value, before)
         value = self._without_reductions(value, before)
         new = replace(line, value=value) if before else line
@@ -151,12 +135,12 @@ class _Scalariser:
         return [*before, *(self._assigned(new, dimensions) if dimensions else [new])]
 
     def _assigned(self, line: Assign, dimensions: Dimensions) -> Iterable[Line]:
-        base = line.target.base if isinstance(line.target, Index) else line.target
-        if not isinstance(base, Name):
+        base = line.target.base if isinstance(line.target, ex.Index) else line.target
+        if not isinstance(base, ex.Name):
             raise NotScalarisedError
-        if isinstance(line.value, ArrayLiteral):
+        if isinstance(line.value, ex.ArrayLiteral):
             return self._listed(line, base.key, line.value.items, dimensions)
-        if isinstance(line.target, Index) and any(
+        if isinstance(line.target, ex.Index) and any(
             base.key in names_in(item) for item in line.target.items
         ):
             raise NotScalarisedError
@@ -171,7 +155,7 @@ class _Scalariser:
             return self._copied(line, base, dimensions)
         return loops
 
-    def _copied(self, line: Assign, base: Name, dimensions: Dimensions) -> Iterator[Line]:
+    def _copied(self, line: Assign, base: ex.Name, dimensions: Dimensions) -> Iterator[Line]:
         """Yield loops that compute all values before the first is assigned.
 
         before: a(2:n) = a(1:n-1)
@@ -194,21 +178,23 @@ class _Scalariser:
         yield from self._loops(dimensions, computed)
         yield from self._loops(dimensions, assigned)
 
-    def _extent_at_call(self, one: Triplet, base: Name) -> Expr:
+    def _extent_at_call(self, one: Triplet, base: ex.Name) -> ex.Expr:
         """Return the number of elements if it is known where the routine is called."""
         extent = one.count
         known = self.values.integer(extent)
         if known is not None:
-            return whole(max(known, 0))
+            return ex.whole(max(known, 0))
         symbols = [self.code.symbol(key) for key in names_in(extent)]
-        if any(one.origin not in (Origin.DUMMY, Origin.INTRINSIC) and one.sort is not Sort.CONSTANT
-               for one in symbols):  # fmt: skip
+        known_outside = (ex.Origin.DUMMY, ex.Origin.INTRINSIC)
+        if any(
+            one.origin not in known_outside and one.sort is not ex.Sort.CONSTANT for one in symbols
+        ):
             what = f"other elements of '{base.text}' are read where it is written, and it is not"
             raise NotScalarisedError(f"{what} known where the kernel is called how many there are")
-        return intrinsic("max", extent, whole(0))
+        return ex.intrinsic("max", extent, ex.whole(0))
 
     def _listed(
-        self, line: Assign, key: str, items: tuple[Expr, ...], dimensions: Dimensions
+        self, line: Assign, key: str, items: tuple[ex.Expr, ...], dimensions: Dimensions
     ) -> list[Line]:
         """Return an assignment for each of some values."""
         if any(self._dimensions(item) or key in names_in(item) for item in items):
@@ -218,10 +204,10 @@ class _Scalariser:
         # Both sides have one extent in every program: only one that is known may be another one.
         if self.values.integer(dimensions[0].count) not in (None, len(items)):
             raise NotScalarisedError
-        driver = (Triplet(whole(0), whole(len(items) - 1)),)
+        driver = (Triplet(ex.whole(0), ex.whole(len(items) - 1)),)
         return [
             Assign(
-                ElementPosition((whole(place),), driver, self.code, OF_ELEMENTS).element(
+                ElementPosition((ex.whole(place),), driver, self.code, OF_ELEMENTS).element(
                     line.target
                 ),
                 item,
@@ -247,20 +233,20 @@ class _Scalariser:
 
     # ------------------------------------------------------------------------ reductions
 
-    def _without_reductions(self, expr: Expr, before: list[Line]) -> Expr:
+    def _without_reductions(self, expr: ex.Expr, before: list[Line]) -> ex.Expr:
         """Return an expression with variables instead of reductions, which `before` computes."""
 
-        def change(part: Expr) -> Expr:
-            if isinstance(part, Binary) and part.op in _GUARDS and _has_reductions(part.right):
+        def change(part: ex.Expr) -> ex.Expr:
+            if isinstance(part, ex.Binary) and part.op in _GUARDS and _has_reductions(part.right):
                 what = "a sum is computed only if what stands before it allows that"
                 raise NotScalarisedError(what)
             part = with_parts(part, change)
-            word = intrinsic_called(part)
+            word = ex.intrinsic_called(part)
             match part:
-                case CallFunction(_, (array,)) if word in ("sum", *_EXTREMES):
+                case ex.CallFunction(_, (array,)) if word in ("sum", *_EXTREMES):
                     terms = array
-                case CallFunction(_, (first, second)) if word == "dot_product":
-                    terms = Binary(Operator.TIMES, first, second)
+                case ex.CallFunction(_, (first, second)) if word == "dot_product":
+                    terms = ex.Binary(Operator.TIMES, first, second)
                 case _:
                     return part
             dimensions = self._dimensions(terms)
@@ -268,18 +254,26 @@ class _Scalariser:
 
         return change(expr)
 
-    def _reduced(self, word: str, terms: Expr, dimensions: Dimensions, before: list[Line]) -> Expr:
+    def _reduced(
+        self, word: str, terms: ex.Expr, dimensions: Dimensions, before: list[Line]
+    ) -> ex.Expr:
         """Return a variable that loops `before` the statement sum to, or take the least to."""
         type_ = self.values.type_of(terms, self.code)
         is_real = type_.intrinsic is Intrinsic.REAL
-        stem, joined, start = _EXTREMES.get(word, ("total", "", _NOTHING if is_real else whole(0)))
+        stem, joined, start = _EXTREMES.get(
+            word, ("total", "", _NOTHING if is_real else ex.whole(0))
+        )
         if joined and is_real:
             return self._real_extreme(stem, terms, dimensions, before)
         total = self.scratch.variable(stem, type_)
 
         def body(position: ElementPosition) -> Line:
             term = position.element(terms)
-            value = intrinsic(joined, total, term) if joined else Binary(Operator.PLUS, total, term)
+            value = (
+                ex.intrinsic(joined, total, term)
+                if joined
+                else ex.Binary(Operator.PLUS, total, term)
+            )
             return Assign(total, value, place=self.place)
 
         loops = self._loops(dimensions, body)
@@ -287,8 +281,8 @@ class _Scalariser:
         return total
 
     def _real_extreme(
-        self, stem: str, terms: Expr, dimensions: Dimensions, before: list[Line]
-    ) -> Expr:
+        self, stem: str, terms: ex.Expr, dimensions: Dimensions, before: list[Line]
+    ) -> ex.Expr:
         """Return a variable that loops `before` the statement give the least or greatest of reals.
 
         after:  found = .false.; least = huge(least)
@@ -304,24 +298,24 @@ class _Scalariser:
         def body(position: ElementPosition) -> Line:
             term = position.element(terms)
             taken = Assign(extreme, term, place=self.place)
-            is_number = Assign(found, Binary(Operator.EQUAL, term, term), place=self.place)
-            first = Branch(Unary(Operator.NOT, found), (taken, is_number), place=self.place)
-            other = Branch(Binary(comparison, term, extreme), (taken,), place=self.place)
+            is_number = Assign(found, ex.Binary(Operator.EQUAL, term, term), place=self.place)
+            first = Branch(ex.Unary(Operator.NOT, found), (taken, is_number), place=self.place)
+            other = Branch(ex.Binary(comparison, term, extreme), (taken,), place=self.place)
             return If((first, other), (), extent=self.place)
 
-        of_none: Expr = intrinsic("huge", extreme)
+        of_none: ex.Expr = ex.intrinsic("huge", extreme)
         if stem == "most":
-            of_none = Unary(Operator.MINUS, of_none)
+            of_none = ex.Unary(Operator.MINUS, of_none)
         before += [
-            Assign(found, logical(False), place=self.place),
+            Assign(found, ex.logical(False), place=self.place),
             Assign(extreme, of_none, place=self.place),
             *self._loops(dimensions, body),
         ]
         return extreme
 
     def _product(
-        self, product: CallFunction, position: ElementPosition, before: list[Line]
-    ) -> Expr:
+        self, product: ex.CallFunction, position: ElementPosition, before: list[Line]
+    ) -> ex.Expr:
         """Return an element of the product of a matrix and a vector or another matrix."""
         left, right = product.items
         if _has_transposed(left, right):
@@ -346,34 +340,34 @@ class _Scalariser:
             driver=(*along.dimensions, *position.driver[1:]),
             product=None,
         )
-        term = Binary(Operator.TIMES, row.element(left), column.element(right))
-        add = Assign(total, Binary(Operator.PLUS, total, term), place=self.place)
+        term = ex.Binary(Operator.TIMES, row.element(left), column.element(right))
+        add = Assign(total, ex.Binary(Operator.PLUS, total, term), place=self.place)
         before += [Assign(total, _NOTHING, place=self.place), *along.around((add,), self.place)]
         return total
 
     # ------------------------------------------------------------------------ shapes
 
-    def _dimensions(self, expr: Expr) -> Dimensions:
+    def _dimensions(self, expr: ex.Expr) -> Dimensions:
         """Return the subscripts that an expression runs over; nothing for a scalar."""
         match expr:
-            case Unary(_, operand) | Parenthesised(operand):
+            case ex.Unary(_, operand) | ex.Parenthesised(operand):
                 return self._dimensions(operand)
-            case Binary(_, left, right):
+            case ex.Binary(_, left, right):
                 return self._of_first((left, right))
-            case CallFunction(_, items):
-                return self._of_function(intrinsic_called(expr), items)
-            case Name() | Section():
+            case ex.CallFunction(_, items):
+                return self._of_function(ex.intrinsic_called(expr), items)
+            case ex.Name() | ex.Section():
                 found = dimensions_of(expr, self.code)
                 if found is None or not all(map(_is_declared, found)):
                     raise _UnknownBoundsError
                 for dimension in found:
                     check_step(dimension)
                 return found
-            case Index() if not isinstance(expr, Element):
+            case ex.Index() if not isinstance(expr, ex.Element):
                 raise NotScalarisedError
         return ()
 
-    def _of_function(self, word: str | None, items: tuple[Expr, ...]) -> Dimensions:
+    def _of_function(self, word: str | None, items: tuple[ex.Expr, ...]) -> Dimensions:
         if word in ELEMENTAL:
             return self._of_first(items)
         if word == "matmul":
@@ -383,7 +377,7 @@ class _Scalariser:
             raise NotScalarisedError
         return turned
 
-    def _of_first(self, items: Iterable[Expr]) -> Dimensions:
+    def _of_first(self, items: Iterable[ex.Expr]) -> Dimensions:
         """Return the dimensions of the first array among operands whose bounds are declared."""
         unknown: NotScalarisedError | None = None
         for item in items:
@@ -396,7 +390,7 @@ class _Scalariser:
             raise unknown
         return ()
 
-    def _of_product(self, first: Expr, second: Expr) -> Dimensions:
+    def _of_product(self, first: ex.Expr, second: ex.Expr) -> Dimensions:
         if _has_transposed(first, second):
             raise NotScalarisedError(_OF_COMPILER)
         left, right = self._dimensions(first), self._dimensions(second)
@@ -404,50 +398,52 @@ class _Scalariser:
             raise NotScalarisedError
         return (*left[:-1], *right[1:])
 
-    def _without_sizes(self, expr: Expr) -> Expr:
+    def _without_sizes(self, expr: ex.Expr) -> ex.Expr:
         """Return an expression with extents instead of the sizes of arrays."""
 
-        def change(part: Expr) -> Expr:
+        def change(part: ex.Expr) -> ex.Expr:
             part = with_parts(part, change)
             match part:
-                case CallFunction(_, (Name() as array, *which)) if intrinsic_called(part) == "size":
+                case ex.CallFunction(_, (ex.Name() as array, *which)) if (
+                    ex.intrinsic_called(part) == "size"
+                ):
                     return self._size(array, tuple(which)) or part
             return part
 
         return change(expr)
 
-    def _size(self, array: Name, which: tuple[Expr, ...]) -> Expr | None:
+    def _size(self, array: ex.Name, which: tuple[ex.Expr, ...]) -> ex.Expr | None:
         """Return how many elements an array has, in all or along one dimension; None if unknown."""
         dimensions = dimensions_of(array, self.code)
         counts = [self.values.integer(one.count) for one in dimensions or ()]
         extents = [max(one, 0) for one in counts if one is not None]
         if not extents or len(extents) < len(counts) or len(which) > 1:
             return None
-        place = integer_value(which[0]) if which else None
+        place = ex.integer_value(which[0]) if which else None
         if which and (place is None or not 1 <= place <= len(extents)):
             return None
-        return whole(math.prod(extents) if place is None else extents[place - 1])
+        return ex.whole(math.prod(extents) if place is None else extents[place - 1])
 
-    def _without_lists(self, expr: Expr, before: list[Line]) -> Expr:
+    def _without_lists(self, expr: ex.Expr, before: list[Line]) -> ex.Expr:
         """Return an expression with arrays instead of array constructors."""
 
-        def change(part: Expr) -> Expr:
+        def change(part: ex.Expr) -> ex.Expr:
             part = with_parts(part, change)
-            if not isinstance(part, ArrayLiteral):
+            if not isinstance(part, ex.ArrayLiteral):
                 return part
             types = list(filter(None, map(self._type_if_known, part.items)))
             if not types or any(map(self._dimensions, part.items)):
                 raise NotScalarisedError
-            values = self.scratch.variable("values", types[0], (whole(len(part.items)),))
+            values = self.scratch.variable("values", types[0], (ex.whole(len(part.items)),))
             before.extend(
-                Assign(Element(values, (whole(place),)), item, place=self.place)
+                Assign(ex.Element(values, (ex.whole(place),)), item, place=self.place)
                 for place, item in enumerate(part.items, 1)
             )
             return values
 
         return change(expr)
 
-    def _type_if_known(self, item: Expr) -> ScalarType | None:
+    def _type_if_known(self, item: ex.Expr) -> ScalarType | None:
         try:
             return self.values.type_of(item, self.code)
         except NotScalarisedError:
@@ -457,18 +453,20 @@ class _Scalariser:
 def _is_declared(one: Triplet) -> bool:
     """Return whether the bounds of a dimension are known from declarations."""
     return all(
-        intrinsic_called(bound) not in ("lbound", "ubound") for bound in (one.start, one.stop)
+        ex.intrinsic_called(bound) not in ("lbound", "ubound") for bound in (one.start, one.stop)
     )
 
 
-def _has_reductions(expr: Expr) -> bool:
+def _has_reductions(expr: ex.Expr) -> bool:
     return any(
-        isinstance(part, CallFunction)
-        and isinstance(part.base, Name)
+        isinstance(part, ex.CallFunction)
+        and isinstance(part.base, ex.Name)
         and part.base.key in _REDUCTIONS
-        for part in walk(expr)
+        for part in ex.walk(expr)
     )
 
 
-def _has_transposed(*factors: Expr) -> bool:
-    return any(intrinsic_called(part) == "transpose" for factor in factors for part in walk(factor))
+def _has_transposed(*factors: ex.Expr) -> bool:
+    return any(
+        ex.intrinsic_called(part) == "transpose" for factor in factors for part in ex.walk(factor)
+    )

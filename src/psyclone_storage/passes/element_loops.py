@@ -7,25 +7,9 @@ from collections.abc import Callable, Iterable
 from psyclone_storage.analysis.bodies.shapes import Dimensions, Triplet, dimensions_of, rank_of
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.source import Span
+from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.affine import difference, simplified
 from psyclone_storage.ir.code import KernelCode
-from psyclone_storage.ir.expr import (
-    Binary,
-    CallFunction,
-    Element,
-    Expr,
-    Index,
-    Keyword,
-    Name,
-    Parenthesised,
-    Range,
-    Section,
-    Unary,
-    integer_value,
-    intrinsic_called,
-    same,
-    whole,
-)
 from psyclone_storage.ir.intrinsics import ELEMENTAL
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import with_parts
@@ -54,32 +38,32 @@ class LoopForm:
             return dimension
         check_step(dimension)
         start = simplified(dimension.start)
-        if integer_value(start) == 1:
+        if ex.integer_value(start) == 1:
             return Triplet(start, dimension.stop)
-        return Triplet(whole(0), simplified(Binary(Operator.MINUS, dimension.stop, start)))
+        return Triplet(ex.whole(0), simplified(ex.Binary(Operator.MINUS, dimension.stop, start)))
 
-    def subscript(self, at: Expr, driver: Triplet, own: Triplet) -> Expr:
+    def subscript(self, at: ex.Expr, driver: Triplet, own: Triplet) -> ex.Expr:
         """Return the subscript of `own` that belongs to the one `at` of `driver`."""
         if self.from_first:
             check_step(own)
-            position = Binary(Operator.MINUS, at, driver.start)
-            return simplified(Binary(Operator.PLUS, own.start, position))
-        if same(driver.step or whole(1), own.step or whole(1)):
-            if same(driver.start, own.start) or difference(own.start, driver.start) == 0:
+            position = ex.Binary(Operator.MINUS, at, driver.start)
+            return simplified(ex.Binary(Operator.PLUS, own.start, position))
+        if ex.same(driver.step or ex.whole(1), own.step or ex.whole(1)):
+            if ex.same(driver.start, own.start) or difference(own.start, driver.start) == 0:
                 return at
-            shift = Binary(Operator.MINUS, own.start, driver.start)
-            return simplified(Binary(Operator.PLUS, at, shift))
-        steps: Expr = simplified(Binary(Operator.MINUS, at, driver.start))
+            shift = ex.Binary(Operator.MINUS, own.start, driver.start)
+            return simplified(ex.Binary(Operator.PLUS, at, shift))
+        steps: ex.Expr = simplified(ex.Binary(Operator.MINUS, at, driver.start))
         if driver.step is not None:
-            steps = Binary(Operator.DIVIDE, steps, driver.step)
+            steps = ex.Binary(Operator.DIVIDE, steps, driver.step)
         if own.step is not None:
-            steps = Binary(Operator.TIMES, steps, own.step)
-        return Binary(Operator.PLUS, own.start, steps)
+            steps = ex.Binary(Operator.TIMES, steps, own.step)
+        return ex.Binary(Operator.PLUS, own.start, steps)
 
 
 def check_step(dimension: Triplet) -> None:
     """Refuse a section whose subscripts do not count by one."""
-    if dimension.step is not None and integer_value(dimension.step) != 1:
+    if dimension.step is not None and ex.integer_value(dimension.step) != 1:
         raise NotScalarisedError("a section has a step")
 
 
@@ -95,54 +79,56 @@ class ElementPosition:
     product, which is not scalarised without it.
     """
 
-    at: tuple[Expr, ...]
+    at: tuple[ex.Expr, ...]
     driver: Dimensions
     code: KernelCode
     form: LoopForm = OF_SUBSCRIPTS
-    product: Callable[[CallFunction, ElementPosition], Expr] | None = None
+    product: Callable[[ex.CallFunction, ElementPosition], ex.Expr] | None = None
 
-    def element(self, expr: Expr) -> Expr:
+    def element(self, expr: ex.Expr) -> ex.Expr:
         """Return the scalar expression for the element of `expr`; a scalar is itself."""
         match expr:
-            case Name() | Section():
+            case ex.Name() | ex.Section():
                 return self._of_array(expr)
-            case CallFunction(base, items) if dimensions_of(expr, self.code) != ():
-                return self._of_function(base, items, intrinsic_called(expr))
-            case Index() if not isinstance(expr, Element | CallFunction):
+            case ex.CallFunction(base, items) if dimensions_of(expr, self.code) != ():
+                return self._of_function(base, items, ex.intrinsic_called(expr))
+            case ex.Index() if not isinstance(expr, ex.Element | ex.CallFunction):
                 raise NotScalarisedError
-            case Unary() | Binary() | Keyword() | Parenthesised():
+            case ex.Unary() | ex.Binary() | ex.Keyword() | ex.Parenthesised():
                 return with_parts(expr, self.element)
         return expr
 
-    def _of_function(self, base: Expr, items: tuple[Expr, ...], word: str | None) -> Expr:
+    def _of_function(self, base: ex.Expr, items: tuple[ex.Expr, ...], word: str | None) -> ex.Expr:
         if word == "transpose":
             turned = replace(self, at=self.at[::-1], driver=self.driver[::-1])
             return turned.element(items[0])
         if word == "matmul" and self.product is not None:
-            return self.product(CallFunction(base, items), self)
+            return self.product(ex.CallFunction(base, items), self)
         if word not in ELEMENTAL:
             raise NotScalarisedError
-        return CallFunction(base, tuple(map(self.element, items)))
+        return ex.CallFunction(base, tuple(map(self.element, items)))
 
-    def _of_array(self, expr: Name | Section) -> Expr:
+    def _of_array(self, expr: ex.Name | ex.Section) -> ex.Expr:
         dimensions = dimensions_of(expr, self.code)
         if dimensions == ():
             return expr
         if dimensions is None or len(dimensions) != len(self.at):
             raise NotScalarisedError
-        if isinstance(expr, Name):
-            return Element(expr, tuple(map(self.form.subscript, self.at, self.driver, dimensions)))
+        if isinstance(expr, ex.Name):
+            return ex.Element(
+                expr, tuple(map(self.form.subscript, self.at, self.driver, dimensions))
+            )
         positions = iter(zip(self.at, self.driver, dimensions, strict=True))
-        items: list[Expr] = []
+        items: list[ex.Expr] = []
         for item in expr.items:
-            if isinstance(item, Range):
+            if isinstance(item, ex.Range):
                 items.append(self.form.subscript(*next(positions)))
             elif rank_of(item, self.code):
                 at, driver, _ = next(positions)
                 items.append(replace(self, at=(at,), driver=(driver,)).element(item))
             else:
                 items.append(item)
-        return Element(expr.base, tuple(items))
+        return ex.Element(expr.base, tuple(items))
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +136,7 @@ class ElementLoops:
     """A loop nest over the elements of arrays of one shape; the first dimension is innermost."""
 
     dimensions: Dimensions
-    counters: tuple[Name, ...]
+    counters: tuple[ex.Name, ...]
     form: LoopForm = OF_SUBSCRIPTS
 
     @staticmethod

@@ -20,19 +20,8 @@ from psyclone_storage.analysis.bodies.shapes import (
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.names import listed
 from psyclone_storage.base.records import replace
+from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.code import KernelCode
-from psyclone_storage.ir.expr import (
-    Element,
-    Expr,
-    Index,
-    Name,
-    Range,
-    Section,
-    children,
-    intrinsic_called,
-    same,
-    spell,
-)
 from psyclone_storage.ir.intrinsics import ELEMENTAL, INQUIRING
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rewrite import names_in, rewritten, walk_lines
@@ -66,7 +55,7 @@ def check_assignment(line: Assign, code: KernelCode) -> tuple[Diagnostic, ...]:
 
 def _unknown_shapes(line: Assign, code: KernelCode) -> Iterator[Diagnostic]:
     """Yield that the shape of one side is not known, or that it may change (T060)."""
-    text = f"{spell(line.target)} = {spell(line.value)}"
+    text = f"{ex.spell(line.target)} = {ex.spell(line.value)}"
     if any(unknown_lines((line,))):
         yield Diagnostic("T052", f"'{text}' is not understood.", line.place)
     if names := sorted(unknown_procedures((line,), RoutineNames(code))):
@@ -85,14 +74,14 @@ def _unknown_shapes(line: Assign, code: KernelCode) -> Iterator[Diagnostic]:
         yield Diagnostic("T060", f"'{text}' may change the extents of its target.", line.place)
 
 
-def _has_index_vector(target: Expr, code: KernelCode) -> bool:
-    items = target.items if isinstance(target, Index) else ()
-    return any(not isinstance(item, Range) and rank_of(item, code) for item in items)
+def _has_index_vector(target: ex.Expr, code: KernelCode) -> bool:
+    items = target.items if isinstance(target, ex.Index) else ()
+    return any(not isinstance(item, ex.Range) and rank_of(item, code) for item in items)
 
 
-def is_whole_allocatable(target: Expr, code: KernelCode) -> bool:
+def is_whole_allocatable(target: ex.Expr, code: KernelCode) -> bool:
     """Return whether an assignment to `target` may give it new extents."""
-    return isinstance(target, Name) and "allocatable" in _attributes(target.text, code)
+    return isinstance(target, ex.Name) and "allocatable" in _attributes(target.text, code)
 
 
 def _attributes(name: str, code: KernelCode) -> frozenset[str]:
@@ -103,21 +92,21 @@ def _attributes(name: str, code: KernelCode) -> frozenset[str]:
 def _late_reads(line: Assign, code: KernelCode) -> Iterator[Diagnostic]:
     """Yield that elements would be read when they have changed already (T061)."""
     name = _base_key(line.target)
-    inside = line.target.items if isinstance(line.target, Index) else ()
+    inside = line.target.items if isinstance(line.target, ex.Index) else ()
     if reads_other_elements(line, code) or any(
         True for item in inside for _ in _readings(item, name, code)
     ):
         yield Diagnostic(
             "T061",
-            f"'{spell(line.target)} = {spell(line.value)}' reads '{name}' at other places than it"
-            " writes, and all of it before it writes.",
+            f"'{ex.spell(line.target)} = {ex.spell(line.value)}' reads '{name}' at other places"
+            " than it writes, and all of it before it writes.",
             line.place,
             hint="Assign to a temporary array first.",
         )
     for other in sorted(names_in(line.value) - {name}):
         if _may_share(name, other, code):
             message = (
-                f"'{name}' and '{other}' may be the same data in '{spell(line.target)} = ...'."
+                f"'{name}' and '{other}' may be the same data in '{ex.spell(line.target)} = ...'."
             )
             yield Diagnostic("T061", message, line.place)
 
@@ -127,9 +116,9 @@ def _may_share(first: str, second: str, code: KernelCode) -> bool:
     return all(words) and "pointer" in words[0] | words[1]
 
 
-def _base_key(target: Expr) -> str:
-    base = target.base if isinstance(target, Index) else target
-    return key_of(spell(base))
+def _base_key(target: ex.Expr) -> str:
+    base = target.base if isinstance(target, ex.Index) else target
+    return key_of(ex.spell(base))
 
 
 def reads_other_elements(line: Assign, code: KernelCode) -> bool:
@@ -141,48 +130,48 @@ def reads_other_elements(line: Assign, code: KernelCode) -> bool:
 
 
 def _readings(
-    value: Expr, name: str, code: KernelCode, by_element: bool = True
-) -> Iterator[tuple[Expr, bool]]:
+    value: ex.Expr, name: str, code: KernelCode, by_element: bool = True
+) -> Iterator[tuple[ex.Expr, bool]]:
     """Yield the references to `name` in `value`, and whether each is evaluated by element."""
-    parts: tuple[Expr, ...] = children(value)
-    if isinstance(value, Index) and isinstance(value.base, Name):
+    parts: tuple[ex.Expr, ...] = ex.children(value)
+    if isinstance(value, ex.Index) and isinstance(value.base, ex.Name):
         parts = value.items
         if value.base.key == name:
             yield value, by_element
-        elif not isinstance(value, Element | Section):
-            function = intrinsic_called(value)
+        elif not isinstance(value, ex.Element | ex.Section):
+            function = ex.intrinsic_called(value)
             if function in INQUIRING:
                 return
             by_element = by_element and function in ELEMENTAL
-    elif isinstance(value, Name) and value.key == name:
+    elif isinstance(value, ex.Name) and value.key == name:
         yield value, by_element
     for part in parts:
         yield from _readings(part, name, code, by_element)
 
 
-def _same_elements(one: Expr, other: Expr, code: KernelCode) -> bool:
+def _same_elements(one: ex.Expr, other: ex.Expr, code: KernelCode) -> bool:
     """Return whether two references to an array run over the same elements in the same order."""
-    if same(one, other):
+    if ex.same(one, other):
         return True
     mine, others = (_full(item, code) for item in (one, other))
     return (
         mine is not None
         and others is not None
         and len(mine) == len(others)
-        and all(map(same, mine, others))
+        and all(map(ex.same, mine, others))
     )
 
 
-def _full(reference: Expr, code: KernelCode) -> tuple[Expr, ...] | None:
+def _full(reference: ex.Expr, code: KernelCode) -> tuple[ex.Expr, ...] | None:
     """Return the subscripts of a reference with all bounds written out."""
     dimensions = dimensions_of(reference, code)
     if dimensions is None:
         return None
-    ranges = iter(Range(item.start, item.stop, item.step) for item in dimensions)
-    if isinstance(reference, Name):
+    ranges = iter(ex.Range(item.start, item.stop, item.step) for item in dimensions)
+    if isinstance(reference, ex.Name):
         return tuple(ranges)
-    items = reference.items if isinstance(reference, Index) else ()
-    return tuple(next(ranges) if isinstance(item, Range) else item for item in items)
+    items = reference.items if isinstance(reference, ex.Index) else ()
+    return tuple(next(ranges) if isinstance(item, ex.Range) else item for item in items)
 
 
 # ---------------------------------------------------------------------------- assignments

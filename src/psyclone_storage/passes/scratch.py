@@ -8,15 +8,8 @@ from psyclone_storage.analysis.bodies.shapes import changed_names
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import replace
+from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.code import KernelCode
-from psyclone_storage.ir.expr import (
-    Expr,
-    Literal,
-    Name,
-    Verbatim,
-    intrinsic,
-    whole,
-)
 from psyclone_storage.ir.rewrite import names_in, names_of_line, walk_lines
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Declare, Opaque, Use
@@ -44,14 +37,14 @@ class Scratch:
         """Return a name like `wish` that nothing in the kernel or its module has."""
         return self._names.fresh(wish)
 
-    def variable(self, wish: str, kind: ScalarType, shape: tuple[Expr, ...] = ()) -> Name:
+    def variable(self, wish: str, kind: ScalarType, shape: tuple[ex.Expr, ...] = ()) -> ex.Name:
         """Return a new local variable, whose name is `wish` or one like it."""
         name = self.fresh(wish)
         declared = Declare(name, kind, shape=shape)
         self._code = replace(self._code, declarations=(*self._code.declarations, declared))
-        return Name(name)
+        return ex.Name(name)
 
-    def counter(self, wish: str = "idx") -> Name:
+    def counter(self, wish: str = "idx") -> ex.Name:
         """Return a new variable that a loop may count."""
         return self.variable(wish, INTEGER)
 
@@ -80,7 +73,7 @@ def _imported(use: Use) -> Iterator[str]:
     yield from (name.local for name in use.names)
 
 
-def may_be_extent(extent: Expr, code: KernelCode) -> bool:
+def may_be_extent(extent: ex.Expr, code: KernelCode) -> bool:
     """Return whether `extent` has a value when the kernel starts, so that it may size an array."""
     return not any(_is_late(name, code) for name in names_in(extent))
 
@@ -96,17 +89,17 @@ def _is_late(name: str, code: KernelCode) -> bool:
     return not declared.shape and name in changed_names(code)
 
 
-def constant(value: int, kind: ScalarType) -> Expr:
+def constant(value: int, kind: ScalarType) -> ex.Expr:
     """Return the number `value`, which is not negative, as a literal of the type `kind`."""
     digits = f"{value}.0" if kind.intrinsic is Intrinsic.REAL else str(value)
     if kind.intrinsic not in (Intrinsic.REAL, Intrinsic.INTEGER):
-        return whole(value)
+        return ex.whole(value)
     if kind.kind is None:
-        return Literal(digits, kind.intrinsic)
+        return ex.Literal(digits, kind.intrinsic)
     if kind.kind.isidentifier() or kind.kind.isdigit():
-        return Literal(digits, kind.intrinsic).with_kind(kind.kind)
+        return ex.Literal(digits, kind.intrinsic).with_kind(kind.kind)
     word = "real" if kind.intrinsic is Intrinsic.REAL else "int"
-    return intrinsic(word, whole(value), Verbatim(kind.kind))
+    return ex.intrinsic(word, ex.whole(value), ex.Verbatim(kind.kind))
 
 
 def nothing_to_do(code: KernelCode, why: str) -> Diagnostic:

@@ -18,9 +18,7 @@ from psyclone_storage.base.diagnostic import (
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.settings import API_NAMES, Api, Settings
-from psyclone_storage.domain.build import BuildOptions, build_program, check_calls
-from psyclone_storage.frontend.includes import invokes_in_includes
-from psyclone_storage.frontend.search import SourceIndex, index_directories
+from psyclone_storage.domains.build import BuildOptions, build_program, check_calls
 from psyclone_storage.ir.devices import has_device
 from psyclone_storage.ir.parsed import ParsedAlgorithm
 from psyclone_storage.ir.rules import Rules
@@ -28,6 +26,8 @@ from psyclone_storage.ir.schedule import Program, Schedule
 from psyclone_storage.ir.storage_access import StoragePolicy
 from psyclone_storage.ir.unit import Unit
 from psyclone_storage.ir.verify import check_schedule
+from psyclone_storage.languages.sources.included_invokes import invokes_in_includes
+from psyclone_storage.languages.sources.kernel_search import SourceIndex, index_directories
 from psyclone_storage.pipeline.kernel_naming import (
     KernelNumbering,
     KernelText,
@@ -52,13 +52,13 @@ from psyclone_storage.pipeline.thread_safety import (
 from psyclone_storage.targets.apis import lower, parts_of, target_of
 from psyclone_storage.targets.extensions import check_extensions
 from psyclone_storage.targets.spec import ApiParts, ApiRow, Language, NativeTexts, Target
-from psyclone_storage.transform.finish import (
+from psyclone_storage.transform.aggregate_exchanges import with_joint_exchanges
+from psyclone_storage.transform.default_passes import (
     with_outlined_columns,
     with_outlined_points,
     with_shared_loops,
 )
 from psyclone_storage.transform.halos import with_halos
-from psyclone_storage.transform.joint import with_joint_exchanges
 from psyclone_storage.transform.marks import eliminate_dead_halo_flags
 from psyclone_storage.transform.transfers import with_transfers
 

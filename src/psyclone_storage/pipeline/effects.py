@@ -21,28 +21,9 @@ from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.frontend.finder import INCLUDE, ModuleFinder
-from psyclone_storage.frontend.fortran.called import (
-    FINAL,
-    read_bound,
-    read_operators,
-    read_specifics,
-    read_with_internal,
-    with_constructs,
-)
-from psyclone_storage.frontend.fortran.resolve import intrinsic_symbol, resolve_code
-from psyclone_storage.frontend.fortran.state import StateInText
-from psyclone_storage.frontend.search import index_with
 from psyclone_storage.infrastructures.lfric import MESSAGE_PROCEDURES
+from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.code import KernelCode
-from psyclone_storage.ir.expr import (
-    Index,
-    Member,
-    Name,
-    Origin,
-    Sort,
-    Symbol,
-)
 from psyclone_storage.ir.intrinsic_modules import INTRINSIC_MODULES
 from psyclone_storage.ir.intrinsics import DEFINED
 from psyclone_storage.ir.keys import key_of
@@ -53,6 +34,18 @@ from psyclone_storage.ir.symbols import ModuleSymbols
 from psyclone_storage.ir.typed import Typing
 from psyclone_storage.ir.types import DataType, DerivedType
 from psyclone_storage.ir.unit import Assign, Declare, Use
+from psyclone_storage.languages.fortran.parse.called import (
+    FINAL,
+    read_bound,
+    read_operators,
+    read_specifics,
+    read_with_internal,
+    with_constructs,
+)
+from psyclone_storage.languages.fortran.parse.resolve import intrinsic_symbol, resolve_code
+from psyclone_storage.languages.fortran.parse.state import StateInText
+from psyclone_storage.languages.sources.kernel_search import index_with
+from psyclone_storage.languages.sources.module_finder import INCLUDE, ModuleFinder
 from psyclone_storage.pipeline.overloads import (
     FINAL_PATTERN,
     OPERATORS,
@@ -200,17 +193,19 @@ class SharedEffects:
         unknown: list[str] = []
         for key, passed in state.called.items():
             symbol = self._symbol(place, state.uses, key)
-            if (symbol.sort is Sort.TYPE or isinstance(symbol.type, DerivedType)) and self._offers(
-                OVERLOADS, place.source, place.module, state.uses
-            ):
+            if (
+                symbol.sort is ex.Sort.TYPE or isinstance(symbol.type, DerivedType)
+            ) and self._offers(OVERLOADS, place.source, place.module, state.uses):
                 return None
-            if symbol.sort in (Sort.VARIABLE, Sort.CONSTANT, Sort.TYPE) or _is_without_effects(
-                symbol
-            ):
+            if symbol.sort in (
+                ex.Sort.VARIABLE,
+                ex.Sort.CONSTANT,
+                ex.Sort.TYPE,
+            ) or _is_without_effects(symbol):
                 continue
             if key in ACTIONS or (key in DEFINED and self._variables(place, state, passed)):
                 return None
-            if symbol.origin is Origin.INTRINSIC:
+            if symbol.origin is ex.Origin.INTRINSIC:
                 continue
             found = self._places(symbol, place)
             if not found and (symbol.is_resolved or not symbol.module):
@@ -219,14 +214,14 @@ class SharedEffects:
             around = self.finder.of_source(place.source, place.module)
             uses = (*state.uses, *(around.uses if around else ()))
             unknown += () if found and not is_merged(key, uses) else (key,)
-            changes = symbol.sort is not Sort.FUNCTION or any(
+            changes = symbol.sort is not ex.Sort.FUNCTION or any(
                 self._state(one).changes_arguments for one in found
             )
             if changes and self._variables(place, state, passed):
                 return None
             for name in passed - state.called.keys():
                 given = self._symbol(place, state.uses, name)
-                if given.is_called and given.origin is not Origin.INTRINSIC:
+                if given.is_called and given.origin is not ex.Origin.INTRINSIC:
                     calls += (procedures := self._places(given, place))
                     unknown += () if procedures else (name,)
         left = tuple(one for one in unknown if one not in self.trusted)
@@ -240,7 +235,7 @@ class SharedEffects:
         return frozenset(
             name
             for name, symbol in found
-            if symbol.sort is Sort.VARIABLE or (symbol.module and not symbol.is_resolved)
+            if symbol.sort is ex.Sort.VARIABLE or (symbol.module and not symbol.is_resolved)
         )
 
     def _offers(
@@ -278,7 +273,7 @@ class SharedEffects:
             self._imports[uses] = tuple(found)
         return self._imports[uses]
 
-    def _symbol(self, place: ProcedurePlace, uses: tuple[Use, ...], key: str) -> Symbol:
+    def _symbol(self, place: ProcedurePlace, uses: tuple[Use, ...], key: str) -> ex.Symbol:
         """Return the symbol of a name in a procedure that does not declare it.
 
         A name of the language is that of another procedure only if that is found, or if an import
@@ -297,17 +292,19 @@ class SharedEffects:
         uses = (*uses, *(around.uses if around is not None else ()))
         if not any(name.key == key for use in uses for name in use.names):
             if key in WORDS:
-                return Symbol(key, key, Origin.INTRINSIC)
+                return ex.Symbol(key, key, ex.Origin.INTRINSIC)
             found = intrinsic_symbol(key) or found
-        return found or Symbol(key, key, Origin.UNRESOLVED)
+        return found or ex.Symbol(key, key, ex.Origin.UNRESOLVED)
 
-    def _places(self, symbol: Symbol, place: ProcedurePlace) -> tuple[ProcedurePlace, ...]:
+    def _places(self, symbol: ex.Symbol, place: ProcedurePlace) -> tuple[ProcedurePlace, ...]:
         """Return the procedures that a name refers to in the procedure at `place`."""
-        if symbol.sort not in (Sort.SUBROUTINE, Sort.FUNCTION, Sort.PROCEDURE):
+        if symbol.sort not in (ex.Sort.SUBROUTINE, ex.Sort.FUNCTION, ex.Sort.PROCEDURE):
             return ()
-        return self._in_module(symbol, place.source if symbol.origin is Origin.HOST else None)
+        return self._in_module(symbol, place.source if symbol.origin is ex.Origin.HOST else None)
 
-    def _in_module(self, symbol: Symbol, source: SourceText | None) -> tuple[ProcedurePlace, ...]:
+    def _in_module(
+        self, symbol: ex.Symbol, source: SourceText | None
+    ) -> tuple[ProcedurePlace, ...]:
         module, name = symbol.module_key, key_of(symbol.name)
         source = source or self.finder.source_of(module)
         if source is None:
@@ -325,7 +322,7 @@ class SharedEffects:
             if one == name:
                 inner = (here,) if self._state(here).found else ()
             elif own is not None:
-                inner = self._in_module(own, source if own.origin is Origin.HOST else None)
+                inner = self._in_module(own, source if own.origin is ex.Origin.HOST else None)
             if not inner:
                 return ()
             found += inner
@@ -398,30 +395,30 @@ class SharedEffects:
             OPERATORS, module.source, module.key, code.uses
         )
 
-    def _is_harmless(self, symbol: Symbol) -> bool:
+    def _is_harmless(self, symbol: ex.Symbol) -> bool:
         """Return whether a name refers to data, or to a procedure without relevant effects."""
-        if symbol.is_data or symbol.sort is Sort.TYPE:
+        if symbol.is_data or symbol.sort is ex.Sort.TYPE:
             return True
-        return symbol.origin is Origin.INTRINSIC or _is_without_effects(symbol)
+        return symbol.origin is ex.Origin.INTRINSIC or _is_without_effects(symbol)
 
     def _called(
-        self, site: ProcedureCall, symbol: Symbol | None, code: KernelCode
+        self, site: ProcedureCall, symbol: ex.Symbol | None, code: KernelCode
     ) -> tuple[ProcedurePlace, ...]:
         source = code.module.source
         if symbol is None:
             return self._bound(site, code)
         if is_overload(symbol.key):
             return self._of_operator(site, symbol.key, code)
-        if symbol.origin is Origin.UNRESOLVED and symbol.module:
+        if symbol.origin is ex.Origin.UNRESOLVED and symbol.module:
             symbol = self.finder.offered(symbol.module, symbol.name) or symbol
-        if symbol.sort not in (Sort.SUBROUTINE, Sort.FUNCTION, Sort.PROCEDURE):
+        if symbol.sort not in (ex.Sort.SUBROUTINE, ex.Sort.FUNCTION, ex.Sort.PROCEDURE):
             return ()
-        return self._in_module(symbol, source if symbol.origin is Origin.HOST else None)
+        return self._in_module(symbol, source if symbol.origin is ex.Origin.HOST else None)
 
     def _bound(self, site: ProcedureCall, code: KernelCode) -> tuple[ProcedurePlace, ...]:
         """Return the procedures that the type of an object binds to the name that is called."""
         member = site.procedure
-        if not isinstance(member, Member):
+        if not isinstance(member, ex.Member):
             return ()
         kind = Typing(code.symbol, code.structure).type_of(member.base)
         overrides: tuple[ProcedurePlace, ...] = ()
@@ -456,7 +453,7 @@ class SharedEffects:
         Assignments and I/O are those of the language, unless a module that is missing may define
         them.
         """
-        if not isinstance(site.procedure, Name) or not is_overload(site.procedure.key):
+        if not isinstance(site.procedure, ex.Name) or not is_overload(site.procedure.key):
             return True
         if site.procedure.key.startswith("operator("):
             return True
@@ -471,14 +468,14 @@ class SharedEffects:
     def _is_open(self, site: ProcedureCall, code: KernelCode) -> bool:
         """Return whether extensions of the declared type may bind another procedure."""
         member = site.procedure
-        if not isinstance(member, Member):
+        if not isinstance(member, ex.Member):
             return False
         typing = Typing(code.symbol, code.structure)
         base = member.base
-        while isinstance(base, Index):
+        while isinstance(base, ex.Index):
             base = base.base
-        symbol = code.symbol(base.key) if isinstance(base, Name) else None
-        if isinstance(base, Member):
+        symbol = code.symbol(base.key) if isinstance(base, ex.Name) else None
+        if isinstance(base, ex.Member):
             symbol = typing.component(base)
         kind = typing.type_of(member.base)
         if symbol is None or "class" not in symbol.attributes or not isinstance(kind, DerivedType):
@@ -533,7 +530,7 @@ class SharedEffects:
     def _finals(self, code: KernelCode) -> Iterator[ProcedurePlace]:
         """Yield the final procedures of a procedure's objects, and types with default targets."""
         targets = (line.target for line in walk_lines(code.body) if isinstance(line, Assign))
-        set_whole = {target.key for target in targets if isinstance(target, Name)}
+        set_whole = {target.key for target in targets if isinstance(target, ex.Name)}
         for item in code.declarations:
             if not isinstance(item, Declare) or not isinstance(item.type, DerivedType):
                 continue
@@ -573,17 +570,17 @@ class SharedEffects:
                 queue += [home] if home not in queue else []
 
 
-def _symbol_of(site: ProcedureCall, code: KernelCode) -> Symbol | None:
+def _symbol_of(site: ProcedureCall, code: KernelCode) -> ex.Symbol | None:
     """Return the symbol of a called name, or None for a type-bound procedure."""
-    return code.symbol(site.procedure.key) if isinstance(site.procedure, Name) else None
+    return code.symbol(site.procedure.key) if isinstance(site.procedure, ex.Name) else None
 
 
 def _spelled(site: ProcedureCall) -> str:
-    return site.procedure.key if isinstance(site.procedure, Name | Member) else "a procedure"
+    return site.procedure.key if isinstance(site.procedure, ex.Name | ex.Member) else "a procedure"
 
 
-def _is_without_effects(symbol: Symbol) -> bool:
+def _is_without_effects(symbol: ex.Symbol) -> bool:
     """Return whether a name is that of a message procedure or a function of the language."""
     if symbol.module_key in INTRINSIC_MODULES:
-        return symbol.sort is Sort.FUNCTION
+        return symbol.sort is ex.Sort.FUNCTION
     return (symbol.module_key, key_of(symbol.name)) in MESSAGE_PROCEDURES

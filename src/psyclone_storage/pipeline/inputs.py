@@ -19,8 +19,12 @@ from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.settings import Settings
-from psyclone_storage.frontend.inclusions import included_file, inclusions
-from psyclone_storage.frontend.search import SourceIndex, index_directories, unreadable_folders
+from psyclone_storage.languages.sources.include_lines import included_file, inclusions
+from psyclone_storage.languages.sources.kernel_search import (
+    SourceIndex,
+    index_directories,
+    unreadable_folders,
+)
 from psyclone_storage.pipeline.request import CompileRequest, suffixes_of
 
 _OTHERS = "".join(chr(code) for code in range(128) if not (chr(code).isalnum() or chr(code) == "_"))

@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Protocol
 
-from psyclone_storage.backend.fortran.kernel import base_name, names_of, numbered_names
-from psyclone_storage.backend.fortran.printer import InlinedProcedures
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.source import SourceText
@@ -18,6 +16,8 @@ from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.keys import FromModule, key_of
 from psyclone_storage.ir.schedule import Invoke, KernelCall, Program
 from psyclone_storage.ir.walk import kernel_calls, replaced
+from psyclone_storage.languages.fortran.print.kernel import base_name, names_of, numbered_names
+from psyclone_storage.languages.fortran.print.printer import InlinedProcedures
 from psyclone_storage.targets.spec import Language
 
 

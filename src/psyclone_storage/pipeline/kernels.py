@@ -14,14 +14,12 @@ from psyclone_storage.base.diagnostic import (
     Related,
     raise_if_any,
 )
+from psyclone_storage.base.package_files import shared_file
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.regex import regex
-from psyclone_storage.base.shipped import shared_file
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.settings import Settings
-from psyclone_storage.domain.imports import Import, find_imports
-from psyclone_storage.frontend.finder import ModuleFinder
-from psyclone_storage.frontend.search import SourceIndex, find_kernel
+from psyclone_storage.domains.imports import Import, find_imports
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.interface import Dummy
 from psyclone_storage.ir.kernel import Kernel
@@ -30,6 +28,8 @@ from psyclone_storage.ir.parsed import ParsedAlgorithm
 from psyclone_storage.ir.rules import SharedProcedure
 from psyclone_storage.ir.schedule import Program
 from psyclone_storage.ir.walk import kernel_calls, replaced
+from psyclone_storage.languages.sources.kernel_search import SourceIndex, find_kernel
+from psyclone_storage.languages.sources.module_finder import ModuleFinder
 from psyclone_storage.pipeline.module_context import ModuleContexts
 from psyclone_storage.pipeline.precisions import code_for
 from psyclone_storage.targets.spec import ApiParts, Language

@@ -6,14 +6,14 @@ from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING
 
+from psyclone_storage.base.package_files import shared_file
 from psyclone_storage.base.records import dataclass, field
-from psyclone_storage.base.shipped import shared_file
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.frontend.finder import ModuleFinder
-from psyclone_storage.frontend.search import index_with
 from psyclone_storage.ir.code import Callee, InlinedCode, KernelCode, ModuleContext
 from psyclone_storage.ir.expr import Symbol
 from psyclone_storage.ir.unit import Use
+from psyclone_storage.languages.sources.kernel_search import index_with
+from psyclone_storage.languages.sources.module_finder import ModuleFinder
 
 if TYPE_CHECKING:
     from psyclone_storage.targets.c_printer import CPrinter

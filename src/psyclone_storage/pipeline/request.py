@@ -8,9 +8,9 @@ from pathlib import Path
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.config.settings import API_NAMES
-from psyclone_storage.frontend.files import read_source
-from psyclone_storage.frontend.search import SUFFIXES
 from psyclone_storage.ir.keys import key_of
+from psyclone_storage.languages.sources.files import read_source
+from psyclone_storage.languages.sources.kernel_search import SUFFIXES
 
 _PYTHON = ".py"
 _WORDS = regex(r"\bpsyclone_storage(?:\.|\s+import\s+)(\w+)")

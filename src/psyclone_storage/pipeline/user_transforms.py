@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from psyclone_storage.analysis.footprints import Reasons
-from psyclone_storage.base.cures import cure_of
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, Severity, raise_if_any
+from psyclone_storage.base.hints import cure_of
 from psyclone_storage.base.names import listed
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.config.settings import Api, Settings

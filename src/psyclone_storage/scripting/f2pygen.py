@@ -15,25 +15,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from psyclone_storage.backend.fortran.printer import emit_declarations, emit_lines, emit_use
-from psyclone_storage.backend.fortran.wrap import wrapped
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.names import listed
+from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.expr import Expr, Verbatim
 from psyclone_storage.ir.types import DataType, DerivedType, Intrinsic, ScalarType
-from psyclone_storage.ir.unit import (
-    Allocate,
-    Assign,
-    Call,
-    Comment,
-    Deallocate,
-    Declare,
-    DirectiveLine,
-    Imported,
-    Line,
-    PointerAssign,
-    Use,
-)
+from psyclone_storage.languages.fortran.print.printer import emit_declarations, emit_lines, emit_use
+from psyclone_storage.languages.fortran.print.wrap import wrapped
 
 Position = Sequence[object]
 _STEP = 2
@@ -233,7 +221,7 @@ class UseGen(GeneratedNode):
         self, parent: Block, name: str = "", only: bool = False, funcnames: Sequence[str] = ()
     ) -> None:
         super().__init__(parent)
-        self.use = Use(name, tuple(Imported(one, one) for one in funcnames), whole=not only)
+        self.use = un.Use(name, tuple(un.Imported(one, one) for one in funcnames), whole=not only)
 
     def same(self, other: UseGen) -> bool:
         """Return whether `other` imports the same."""
@@ -287,7 +275,7 @@ class GeneratedDeclaration(GeneratedNode):
         words = attributes.words()
         self.is_dummy = bool(attributes.intent)
         self.declares = tuple(
-            Declare(name, data_type, words, polymorphic=polymorphic) for name in entity_decls
+            un.Declare(name, data_type, words, polymorphic=polymorphic) for name in entity_decls
         )
 
     def text_lines(self, indent: int) -> Iterator[str]:
@@ -376,7 +364,7 @@ def _with_values(names: Sequence[str], values: Sequence[str]) -> list[str]:
 class Statement(GeneratedNode):
     """A piece that is one statement, a comment or a directive."""
 
-    def __init__(self, parent: Block, line: Line) -> None:
+    def __init__(self, parent: Block, line: un.Line) -> None:
         super().__init__(parent)
         self._line = line
 
@@ -389,7 +377,7 @@ class CommentGen(Statement):
     """A comment; `content` is what follows the exclamation mark."""
 
     def __init__(self, parent: Block, content: str) -> None:
-        super().__init__(parent, Comment(content.strip()))
+        super().__init__(parent, un.Comment(content.strip()))
 
 
 class DirectiveGen(Statement):
@@ -405,21 +393,21 @@ class DirectiveGen(Statement):
         if language not in ("omp", "acc") or position not in ("begin", "end"):
             raise _refusal(f"There is no directive '{language} {position} {directive_type}'.")
         words = [language, *(["end"] if position == "end" else []), directive_type, content]
-        super().__init__(parent, DirectiveLine(" ".join(filter(None, words))))
+        super().__init__(parent, un.DirectiveLine(" ".join(filter(None, words))))
 
 
 class CallGen(Statement):
     """A call of a subroutine."""
 
     def __init__(self, parent: Block, name: str = "", args: Sequence[str] = ()) -> None:
-        super().__init__(parent, Call(Verbatim(name), tuple(map(_text, args))))
+        super().__init__(parent, un.Call(Verbatim(name), tuple(map(_text, args))))
 
 
 class AssignGen(Statement):
     """An assignment, with `pointer` one of a pointer."""
 
     def __init__(self, parent: Block, lhs: str = "", rhs: str = "", pointer: bool = False) -> None:
-        kind = PointerAssign if pointer else Assign
+        kind = un.PointerAssign if pointer else un.Assign
         super().__init__(parent, kind(_text(lhs), _text(rhs)))
 
 
@@ -429,7 +417,7 @@ class AllocateGen(Statement):
     def __init__(self, parent: Block, content: str | Sequence[str], mold: str = "") -> None:
         arrays = [content] if isinstance(content, str) else list(content)
         more = [f"mold={mold}"] if mold else []
-        super().__init__(parent, Allocate(tuple(map(_text, (*arrays, *more)))))
+        super().__init__(parent, un.Allocate(tuple(map(_text, (*arrays, *more)))))
 
 
 class DeallocateGen(Statement):
@@ -437,7 +425,7 @@ class DeallocateGen(Statement):
 
     def __init__(self, parent: Block, content: str | Sequence[str]) -> None:
         arrays = [content] if isinstance(content, str) else content
-        super().__init__(parent, Deallocate(tuple(map(_text, arrays))))
+        super().__init__(parent, un.Deallocate(tuple(map(_text, arrays))))
 
 
 class DoGen(Block):

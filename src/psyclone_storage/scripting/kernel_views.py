@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from enum import Enum
 
-from psyclone_storage.backend.fortran.kernel import emit_code
-from psyclone_storage.backend.fortran.printer import emit_lines
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Index, spell
@@ -18,6 +16,8 @@ from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.loops import loops_of
 from psyclone_storage.ir.rewrite import walk_lines
 from psyclone_storage.ir.unit import Do
+from psyclone_storage.languages.fortran.print.kernel import emit_code
+from psyclone_storage.languages.fortran.print.printer import emit_lines
 from psyclone_storage.scripting.node import Node
 from psyclone_storage.scripting.session import Session
 from psyclone_storage.transform.kernel.intrinsics import FUNCTIONS, calls_of

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from psyclone_storage.backend.c.printer import CUnit, print_c
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.frontend.finder import ModuleFinder
-from psyclone_storage.frontend.fortran.body import read_code
-from psyclone_storage.frontend.fortran.called import read_called
-from psyclone_storage.frontend.fortran.resolve import resolve_code
-from psyclone_storage.frontend.modules import defined_modules
 from psyclone_storage.ir.code import Callee, KernelCode, ModuleContext
 from psyclone_storage.ir.expr import Symbol
+from psyclone_storage.languages.c.printer import CUnit, print_c
+from psyclone_storage.languages.fortran.parse.body import read_code
+from psyclone_storage.languages.fortran.parse.called import read_called
+from psyclone_storage.languages.fortran.parse.resolve import resolve_code
+from psyclone_storage.languages.sources.module_finder import ModuleFinder
+from psyclone_storage.languages.sources.module_names import defined_modules
 
 
 class CPrinter:

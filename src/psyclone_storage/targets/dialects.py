@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from psyclone_storage.frontend.python.dialect import Annotated, Dialect
 from psyclone_storage.infrastructures import gocean, lfric, lfric_words
 from psyclone_storage.ir.kernel import ArgKind
+from psyclone_storage.languages.python.parse.api_words import Annotated, Dialect
 
 _POINTWISE = gocean.POINTWISE.upper()
 GOCEAN_WORDS = Dialect(

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from psyclone_storage.base.diagnostic import Diagnostic
-from psyclone_storage.frontend.search import SourceIndex
+from psyclone_storage.languages.sources.kernel_search import SourceIndex
 from psyclone_storage.targets.spec import AskedExtension
 
 

@@ -5,25 +5,25 @@ Bodies of kernels are read for steps alone, so that what reads them is imported 
 
 from __future__ import annotations
 
-from psyclone_storage.backend.fortran.algorithm import emit_algorithm
-from psyclone_storage.backend.fortran.kernel import (
+from psyclone_storage.base.source import SourceText
+from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.interface import Dummy
+from psyclone_storage.languages.fortran.parse.algorithm import read_algorithm
+from psyclone_storage.languages.fortran.parse.kernel_syntax import check_syntax
+from psyclone_storage.languages.fortran.parse.metadata import kernel_types, read_kernel
+from psyclone_storage.languages.fortran.parse.routine import read_routine, subroutine_heads
+from psyclone_storage.languages.fortran.parse.scope_lookup import link_algorithm
+from psyclone_storage.languages.fortran.parse.state import read_state
+from psyclone_storage.languages.fortran.print.algorithm import emit_algorithm
+from psyclone_storage.languages.fortran.print.kernel import (
     emit_code,
     emit_interface,
     emit_kernel_module,
 )
-from psyclone_storage.backend.fortran.limit import within_limit, without_indentation
-from psyclone_storage.backend.fortran.printer import emit_unit
-from psyclone_storage.base.source import SourceText
-from psyclone_storage.frontend.finder import ModuleFinder
-from psyclone_storage.frontend.fortran.algorithm import read_algorithm
-from psyclone_storage.frontend.fortran.kernel_syntax import check_syntax
-from psyclone_storage.frontend.fortran.metadata import kernel_types, read_kernel
-from psyclone_storage.frontend.fortran.routine import read_routine, subroutine_heads
-from psyclone_storage.frontend.fortran.state import read_state
-from psyclone_storage.frontend.fortran.visible import link_algorithm
-from psyclone_storage.frontend.search import SUFFIXES
-from psyclone_storage.ir.code import KernelCode
-from psyclone_storage.ir.interface import Dummy
+from psyclone_storage.languages.fortran.print.line_length import within_limit, without_indentation
+from psyclone_storage.languages.fortran.print.printer import emit_unit
+from psyclone_storage.languages.sources.kernel_search import SUFFIXES
+from psyclone_storage.languages.sources.module_finder import ModuleFinder
 from psyclone_storage.targets.spec import Language
 
 
@@ -31,14 +31,14 @@ def _read_code(
     source: SourceText, name: str, _dummies: tuple[Dummy, ...], _beside: object = None
 ) -> KernelCode:
     """Return the subroutine `name` of a module in `source`, which declares its arguments itself."""
-    from psyclone_storage.frontend.fortran.body import read_code  # noqa: PLC0415
+    from psyclone_storage.languages.fortran.parse.body import read_code  # noqa: PLC0415
 
     return read_code(source, name)
 
 
 def _resolve(code: KernelCode, finder: ModuleFinder, _dummies: tuple[Dummy, ...]) -> KernelCode:
     """Return `code` with a symbol for each name."""
-    from psyclone_storage.frontend.fortran.resolve import resolve_code  # noqa: PLC0415
+    from psyclone_storage.languages.fortran.parse.resolve import resolve_code  # noqa: PLC0415
 
     return resolve_code(code, finder)
 

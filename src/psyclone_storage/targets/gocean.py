@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from psyclone_storage.backend.abi_storage import ACQUIRE
-from psyclone_storage.backend.gocean import abi
-from psyclone_storage.backend.gocean.table import gocean_infrastructure
-from psyclone_storage.backend.gocean_registry.table import gocean_registry
-from psyclone_storage.backend.gocean_storage.table import gocean_storage
-from psyclone_storage.backend.infrastructure import Infrastructure
 from psyclone_storage.base.records import replace
 from psyclone_storage.config.settings import Settings
-from psyclone_storage.domain.build import Domain
-from psyclone_storage.domain.gocean.arguments import build_dummies
-from psyclone_storage.domain.gocean.domain import GoceanDomain
-from psyclone_storage.domain.gocean.kernel_check import check_kernel
-from psyclone_storage.domain.gocean.metadata import interpret
-from psyclone_storage.domain.gocean.rules import GoceanRules
-from psyclone_storage.domain.gocean.words import Tables, current_spelling
+from psyclone_storage.domains.build import Domain
+from psyclone_storage.domains.gocean.arguments import build_dummies
+from psyclone_storage.domains.gocean.domain import GoceanDomain
+from psyclone_storage.domains.gocean.kernel_check import check_kernel
+from psyclone_storage.domains.gocean.metadata import interpret
+from psyclone_storage.domains.gocean.rules import GoceanRules
+from psyclone_storage.domains.gocean.words import Tables, current_spelling
 from psyclone_storage.ir.kernel import GridBounds, Kernel
 from psyclone_storage.ir.parsed import ParsedKernel
+from psyclone_storage.lowering.infrastructure import Infrastructure
+from psyclone_storage.lowering.runtime_names_storage import ACQUIRE
+from psyclone_storage.targets.dl_esm_inf import abi
+from psyclone_storage.targets.dl_esm_inf.table import gocean_infrastructure
+from psyclone_storage.targets.dl_esm_inf_registry.table import gocean_registry
+from psyclone_storage.targets.dl_esm_inf_storage.table import gocean_storage
 from psyclone_storage.targets.fortran import FORTRAN
 from psyclone_storage.targets.gocean_settings import (
     grid_paths,

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from psyclone_storage.backend.grids.native import grids_in_c
-from psyclone_storage.backend.infrastructure import Infrastructure
-from psyclone_storage.backend.native.printer import emit_grids_c
 from psyclone_storage.config.settings import Settings
+from psyclone_storage.lowering.infrastructure import Infrastructure
 from psyclone_storage.targets.dialects import GOCEAN_WORDS
+from psyclone_storage.targets.gocean_python.native import grids_in_c
 from psyclone_storage.targets.gocean_settings import properties_of_grids, with_split_exchanges
+from psyclone_storage.targets.native.printer import emit_grids_c
 from psyclone_storage.targets.python import heads_of_invokes, python
 from psyclone_storage.targets.spec import Target
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from psyclone_storage.backend.grids.table import grids_in_python
-from psyclone_storage.backend.infrastructure import Infrastructure
-from psyclone_storage.backend.numpy.kernel import emit_code
-from psyclone_storage.backend.numpy.printer import emit_unit
 from psyclone_storage.config.settings import Settings
+from psyclone_storage.lowering.infrastructure import Infrastructure
 from psyclone_storage.targets.dialects import GOCEAN_WORDS
+from psyclone_storage.targets.gocean_python.table import grids_in_python
 from psyclone_storage.targets.gocean_settings import grid_ranks, with_split_exchanges
+from psyclone_storage.targets.numpy.kernel import emit_code
+from psyclone_storage.targets.numpy.printer import emit_unit
 from psyclone_storage.targets.python import python
 from psyclone_storage.targets.spec import Target
 

@@ -11,13 +11,13 @@ from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.config.settings import Settings
-from psyclone_storage.domain.gocean.words import current_spelling
-from psyclone_storage.frontend.fortran.reader import read_expression
-from psyclone_storage.frontend.fortran.tokens import UnreadableError
+from psyclone_storage.domains.gocean.words import current_spelling
 from psyclone_storage.infrastructures.gocean import GridProperty
 from psyclone_storage.ir.expr import Expr, Member
 from psyclone_storage.ir.kernel import FIELD_ON_GRID, FIRST_INTERNAL, LAST_INTERNAL
 from psyclone_storage.ir.rewrite import substituted
+from psyclone_storage.languages.fortran.parse.reader import read_expression
+from psyclone_storage.languages.fortran.parse.tokens import UnreadableError
 
 _COMPONENT = regex(r"[a-z]\w*", re.IGNORECASE | re.ASCII)
 

@@ -4,27 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from psyclone_storage.backend.infrastructure import Infrastructure
-from psyclone_storage.backend.lfric import abi
-from psyclone_storage.backend.lfric.checks import CheckLevel
-from psyclone_storage.backend.lfric.table import lfric_infrastructure
-from psyclone_storage.backend.lfric_registry.table import lfric_registry
-from psyclone_storage.backend.lfric_storage.abi import SET_HALO_DIRTY
-from psyclone_storage.backend.lfric_storage.table import lfric_storage
 from psyclone_storage.config.settings import Settings
-from psyclone_storage.domain.build import Domain
-from psyclone_storage.domain.lfric.arguments import build_dummies
-from psyclone_storage.domain.lfric.builtins import builtin, builtin_names
-from psyclone_storage.domain.lfric.domain import LfricDomain
-from psyclone_storage.domain.lfric.kernel_check import check_kernel
-from psyclone_storage.domain.lfric.metadata import interpret
-from psyclone_storage.domain.lfric.passed import passed_to
-from psyclone_storage.domain.lfric.rules import LfricRules
-from psyclone_storage.domain.lfric.structures import STRUCTURES
+from psyclone_storage.domains.build import Domain
+from psyclone_storage.domains.lfric.arguments import build_dummies
+from psyclone_storage.domains.lfric.builtins import builtin, builtin_names
+from psyclone_storage.domains.lfric.domain import LfricDomain
+from psyclone_storage.domains.lfric.kernel_check import check_kernel
+from psyclone_storage.domains.lfric.metadata import interpret
+from psyclone_storage.domains.lfric.passed import passed_to
+from psyclone_storage.domains.lfric.rules import LfricRules
+from psyclone_storage.domains.lfric.structures import STRUCTURES
 from psyclone_storage.infrastructures.lfric import Limits
 from psyclone_storage.ir.kernel import Kernel
 from psyclone_storage.ir.parsed import ParsedKernel
+from psyclone_storage.lowering.infrastructure import Infrastructure
 from psyclone_storage.targets.fortran import FORTRAN
+from psyclone_storage.targets.lfric_fortran import abi
+from psyclone_storage.targets.lfric_fortran.checks import CheckLevel
+from psyclone_storage.targets.lfric_fortran.table import lfric_infrastructure
+from psyclone_storage.targets.lfric_registry.table import lfric_registry
+from psyclone_storage.targets.lfric_storage.abi import SET_HALO_DIRTY
+from psyclone_storage.targets.lfric_storage.table import lfric_storage
 from psyclone_storage.targets.spec import (
     OTHERS_FIELDS,
     ApiParts,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from psyclone_storage.backend.native.printer import emit_meshes_c
 from psyclone_storage.targets.dialects import LFRIC_WORDS
 from psyclone_storage.targets.lfric_meshes import meshes
+from psyclone_storage.targets.native.printer import emit_meshes_c
 from psyclone_storage.targets.python import heads_of_invokes, python, resolve_without_translation
 from psyclone_storage.targets.spec import Target
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from psyclone_storage.analysis.schedules.races import check_races
-from psyclone_storage.backend.infrastructure import Infrastructure
-from psyclone_storage.backend.meshes.on_device import SHARED_LOOPS, on_device
-from psyclone_storage.backend.native.printer import emit_meshes_cuda
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import replace
 from psyclone_storage.config.settings import Settings
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Loop, Over, Program, Schedule
 from psyclone_storage.ir.walk import statements
+from psyclone_storage.lowering.infrastructure import Infrastructure
 from psyclone_storage.targets.dialects import LFRIC_WORDS
 from psyclone_storage.targets.lfric_meshes import meshes
+from psyclone_storage.targets.lfric_python.on_device import SHARED_LOOPS, on_device
+from psyclone_storage.targets.native.printer import emit_meshes_cuda
 from psyclone_storage.targets.python import heads_of_invokes, python, resolve_without_translation
 from psyclone_storage.targets.spec import Target
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from psyclone_storage.backend.infrastructure import Infrastructure
-from psyclone_storage.backend.meshes.table import meshes_in_c
 from psyclone_storage.config.settings import RunTimeChecks, Settings
+from psyclone_storage.lowering.infrastructure import Infrastructure
+from psyclone_storage.targets.lfric_python.table import meshes_in_c
 
 
 def meshes(settings: Settings) -> Infrastructure:

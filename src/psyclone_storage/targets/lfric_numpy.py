@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from psyclone_storage.backend.numpy.columns import emit_unit
 from psyclone_storage.targets.dialects import LFRIC_WORDS
 from psyclone_storage.targets.lfric_meshes import meshes
+from psyclone_storage.targets.numpy.columns import emit_unit
 from psyclone_storage.targets.python import python, resolve_without_translation
 from psyclone_storage.targets.spec import Target
 

@@ -6,19 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
-from psyclone_storage.backend.fortran.kernel import KernelNames
-from psyclone_storage.backend.fortran.printer import InlinedProcedures
-from psyclone_storage.backend.numpy.algorithm import emit_algorithm
 from psyclone_storage.base.diagnostic import Diagnostic, InternalError
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.frontend.finder import ModuleFinder
-from psyclone_storage.frontend.fortran.state import StateInText
-from psyclone_storage.frontend.python.algorithm import read_algorithm
-from psyclone_storage.frontend.python.body import read_code
-from psyclone_storage.frontend.python.dialect import Dialect
-from psyclone_storage.frontend.python.heads import routine_heads
-from psyclone_storage.frontend.python.metadata import kernel_types, read_kernel
-from psyclone_storage.frontend.search import SUFFIXES
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Symbol
 from psyclone_storage.ir.interface import Dummy
@@ -26,7 +15,18 @@ from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.linking import linked
 from psyclone_storage.ir.parsed import ParsedAlgorithm
 from psyclone_storage.ir.unit import Unit
+from psyclone_storage.languages.fortran.parse.state import StateInText
+from psyclone_storage.languages.fortran.print.kernel import KernelNames
+from psyclone_storage.languages.fortran.print.printer import InlinedProcedures
+from psyclone_storage.languages.python.parse.algorithm import read_algorithm
+from psyclone_storage.languages.python.parse.api_words import Dialect
+from psyclone_storage.languages.python.parse.body import read_code
+from psyclone_storage.languages.python.parse.heads import routine_heads
+from psyclone_storage.languages.python.parse.metadata import kernel_types, read_kernel
+from psyclone_storage.languages.sources.kernel_search import SUFFIXES
+from psyclone_storage.languages.sources.module_finder import ModuleFinder
 from psyclone_storage.targets.fortran import FORTRAN
+from psyclone_storage.targets.numpy.algorithm import emit_algorithm
 from psyclone_storage.targets.spec import Language
 
 

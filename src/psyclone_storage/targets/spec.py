@@ -5,17 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple, Protocol
 
-from psyclone_storage.backend.fortran.kernel import KernelNames
-from psyclone_storage.backend.fortran.printer import InlinedProcedures
-from psyclone_storage.backend.infrastructure import Infrastructure
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.config.settings import Settings
-from psyclone_storage.domain.build import Domain
-from psyclone_storage.domain.imports import USE
-from psyclone_storage.frontend.finder import ModuleFinder
-from psyclone_storage.frontend.fortran.state import StateInText
+from psyclone_storage.domains.build import Domain
+from psyclone_storage.domains.imports import USE
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Symbol
 from psyclone_storage.ir.interface import Dummy
@@ -24,6 +19,11 @@ from psyclone_storage.ir.parsed import ParsedAlgorithm, ParsedKernel, ParsedRout
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Program
 from psyclone_storage.ir.unit import Declare, Unit, Use
+from psyclone_storage.languages.fortran.parse.state import StateInText
+from psyclone_storage.languages.fortran.print.kernel import KernelNames
+from psyclone_storage.languages.fortran.print.printer import InlinedProcedures
+from psyclone_storage.languages.sources.module_finder import ModuleFinder
+from psyclone_storage.lowering.infrastructure import Infrastructure
 
 
 class ReadsKernel(Protocol):

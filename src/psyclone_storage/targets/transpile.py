@@ -8,26 +8,26 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from psyclone_storage.backend.native.around import kind_symbol
-from psyclone_storage.backend.python.file import emit_kernels
-from psyclone_storage.backend.python.forms import TranslatedKernel
-from psyclone_storage.backend.python.points import GridKernels
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.records import replace
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.frontend.finder import ModuleFinder
-from psyclone_storage.frontend.fortran.metadata import kernel_types, read_kernel
-from psyclone_storage.frontend.python.body import read_code
-from psyclone_storage.frontend.python.dialect import Dialect
-from psyclone_storage.frontend.python.metadata import code_name
-from psyclone_storage.frontend.search import index_directories
 from psyclone_storage.infrastructures.gocean import WORKING_PRECISION
 from psyclone_storage.ir.code import KernelCode, ModuleContext
 from psyclone_storage.ir.expr import Symbol
 from psyclone_storage.ir.interface import Dummy
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.parsed import ParsedKernel
+from psyclone_storage.languages.fortran.parse.metadata import kernel_types, read_kernel
+from psyclone_storage.languages.python.parse.api_words import Dialect
+from psyclone_storage.languages.python.parse.body import read_code
+from psyclone_storage.languages.python.parse.metadata import code_name
+from psyclone_storage.languages.python.translate.gocean_kernels import GridKernels
+from psyclone_storage.languages.python.translate.module_writer import emit_kernels
+from psyclone_storage.languages.python.translate.protocols import TranslatedKernel
+from psyclone_storage.languages.sources.kernel_search import index_directories
+from psyclone_storage.languages.sources.module_finder import ModuleFinder
 from psyclone_storage.targets.c_printer import CPrinter
+from psyclone_storage.targets.native.module_context import kind_symbol
 
 
 def transpile(

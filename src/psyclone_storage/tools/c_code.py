@@ -5,17 +5,17 @@ from __future__ import annotations
 from enum import Enum
 from pathlib import Path
 
-from psyclone_storage.backend.c.frames import emit_cuda, emit_loops
-from psyclone_storage.backend.c.printer import CUnit, emit_c
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.source import Span
 from psyclone_storage.config.settings import Api, Settings
-from psyclone_storage.frontend.files import read_source
-from psyclone_storage.frontend.finder import ModuleFinder
-from psyclone_storage.frontend.fortran.metadata import kernel_types, read_kernel
-from psyclone_storage.frontend.search import index_directories, index_with
 from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.languages.c.entry_points import emit_cuda, emit_loops
+from psyclone_storage.languages.c.printer import CUnit, emit_c
+from psyclone_storage.languages.fortran.parse.metadata import kernel_types, read_kernel
+from psyclone_storage.languages.sources.files import read_source
+from psyclone_storage.languages.sources.kernel_search import index_directories, index_with
+from psyclone_storage.languages.sources.module_finder import ModuleFinder
 from psyclone_storage.targets.apis import parts_of
 from psyclone_storage.targets.c_printer import CPrinter
 from psyclone_storage.targets.fortran import FORTRAN

@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from psyclone_storage.base.records import dataclass, field
-from psyclone_storage.frontend.files import read_source
-from psyclone_storage.frontend.modules import defined_modules, used_modules
-from psyclone_storage.frontend.search import SourceIndex
+from psyclone_storage.languages.sources.files import read_source
+from psyclone_storage.languages.sources.kernel_search import SourceIndex
+from psyclone_storage.languages.sources.module_names import defined_modules, used_modules
 
 
 @dataclass(slots=True)

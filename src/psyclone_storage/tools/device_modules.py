@@ -13,15 +13,10 @@ from collections.abc import Collection, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
-from psyclone_storage.backend.fortran.edited import emit_changed
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText, Span
-from psyclone_storage.frontend.finder import ModuleFinder
-from psyclone_storage.frontend.fortran.module_code import ModuleCode, read_modules
-from psyclone_storage.frontend.fortran.program_units import read_file
-from psyclone_storage.frontend.fortran.resolve import resolve_code
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Origin, Sort, Symbol, spell
 from psyclone_storage.ir.intrinsic_modules import INTRINSIC_MODULES
@@ -33,7 +28,12 @@ from psyclone_storage.ir.scopes import imports_of
 from psyclone_storage.ir.symbols import ModuleSymbols, Procedure
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Call, Opaque
-from psyclone_storage.transform.kernel.annotate import (
+from psyclone_storage.languages.fortran.parse.module_code import ModuleCode, read_modules
+from psyclone_storage.languages.fortran.parse.resolve import resolve_code
+from psyclone_storage.languages.fortran.parse.syntax_tree import read_file
+from psyclone_storage.languages.fortran.print.edit_script import emit_changed
+from psyclone_storage.languages.sources.module_finder import ModuleFinder
+from psyclone_storage.transform.kernel.acc_annotate import (
     ForDevice,
     annotated,
     lower_bounds,

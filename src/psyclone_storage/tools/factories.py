@@ -16,11 +16,11 @@ from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.load import default_settings
 from psyclone_storage.config.settings import API_NAMES, Api, Settings
-from psyclone_storage.frontend.files import read_source
-from psyclone_storage.frontend.search import SourceIndex
 from psyclone_storage.ir.expr import Literal, Name, spell
 from psyclone_storage.ir.kernel import Kernel, KernelArg
 from psyclone_storage.ir.parsed import ParsedAlgorithm, ParsedArgument, ParsedCall, ParsedInvoke
+from psyclone_storage.languages.sources.files import read_source
+from psyclone_storage.languages.sources.kernel_search import SourceIndex
 from psyclone_storage.pipeline.compile import Compiler, make_compiler
 from psyclone_storage.pipeline.kernels import CalledKernels, find_kernels, read_checked
 from psyclone_storage.pipeline.request import CompileRequest, LineLimit, for_file

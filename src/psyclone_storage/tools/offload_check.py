@@ -10,16 +10,16 @@ from collections.abc import Iterator
 from functools import reduce
 from pathlib import Path
 
-from psyclone_storage.backend.fortran.kernel import names_of, numbered_names
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.config.settings import Api, Settings
-from psyclone_storage.frontend.files import read_source
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.directive import AccRoutineDirective, DeviceLevel
 from psyclone_storage.ir.kernel import Kernel
 from psyclone_storage.ir.rewrite import names_in
 from psyclone_storage.ir.unit import Declare, DirectiveLine
+from psyclone_storage.languages.fortran.print.kernel import names_of, numbered_names
+from psyclone_storage.languages.sources.files import read_source
 from psyclone_storage.targets.apis import parts_of, target_of
 from psyclone_storage.targets.spec import Language
 from psyclone_storage.tools.device_modules import DeviceModules, Needs

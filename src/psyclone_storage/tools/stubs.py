@@ -5,16 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 from psyclone_storage.analysis.bodies.metadata import check_body
-from psyclone_storage.backend.caller import lower_caller
-from psyclone_storage.backend.fortran.printer import InlinedProcedures
-from psyclone_storage.backend.stub import lower_stub
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, Severity, raise_if_any
 from psyclone_storage.base.names import listed
 from psyclone_storage.config.settings import Api, Settings
-from psyclone_storage.frontend.files import read_source
 from psyclone_storage.ir.parsed import ParsedKernel
+from psyclone_storage.languages.fortran.print.printer import InlinedProcedures
+from psyclone_storage.languages.sources.files import read_source
 from psyclone_storage.targets.apis import parts_of, target_of
 from psyclone_storage.targets.spec import Language
+from psyclone_storage.tools.kernel_driver import lower_caller
+from psyclone_storage.tools.kernel_stub import lower_stub
 
 
 def generate_stub(path: Path, type_name: str | None, api: Api, settings: Settings) -> str:

@@ -6,36 +6,42 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from psyclone_storage.backend.python.algorithm import (
-    AlgorithmContext,
-    Surrounding,
-    emit_algorithm,
-    has_invokes,
-)
-from psyclone_storage.backend.python.columns import ColumnKernels
-from psyclone_storage.backend.python.data_forms import ColumnData, DataForm, GridData
-from psyclone_storage.backend.python.file import PythonText, emit_kernels
-from psyclone_storage.backend.python.forms import KernelForm, TranslatedKernel
-from psyclone_storage.backend.python.generic import of_double_precision
-from psyclone_storage.backend.python.points import GridKernels
-from psyclone_storage.backend.python.values import NoPythonError
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.config.settings import Api, Settings
-from psyclone_storage.frontend.files import read_source
-from psyclone_storage.frontend.finder import ModuleFinder
-from psyclone_storage.frontend.fortran.metadata import kernel_types, read_kernel
-from psyclone_storage.frontend.fortran.program_units import read_file
-from psyclone_storage.frontend.python import body as python_body
-from psyclone_storage.frontend.python import metadata as python_metadata
-from psyclone_storage.frontend.python.algorithm import read_algorithm as read_python_algorithm
-from psyclone_storage.frontend.python.dialect import Dialect
 from psyclone_storage.ir.code import ModuleContext
 from psyclone_storage.ir.expr import Sort, Symbol
 from psyclone_storage.ir.interface import Dummy
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.parsed import ParsedKernel
+from psyclone_storage.languages.fortran.parse.metadata import kernel_types, read_kernel
+from psyclone_storage.languages.fortran.parse.syntax_tree import read_file
+from psyclone_storage.languages.python.parse import body as python_body
+from psyclone_storage.languages.python.parse import metadata as python_metadata
+from psyclone_storage.languages.python.parse.algorithm import (
+    read_algorithm as read_python_algorithm,
+)
+from psyclone_storage.languages.python.parse.api_words import Dialect
+from psyclone_storage.languages.python.translate.algorithm import (
+    AlgorithmContext,
+    Surrounding,
+    emit_algorithm,
+    has_invokes,
+)
+from psyclone_storage.languages.python.translate.data_declarations import (
+    ColumnData,
+    DataForm,
+    GridData,
+)
+from psyclone_storage.languages.python.translate.double_precision import of_double_precision
+from psyclone_storage.languages.python.translate.gocean_kernels import GridKernels
+from psyclone_storage.languages.python.translate.lfric_kernels import ColumnKernels
+from psyclone_storage.languages.python.translate.module_writer import PythonText, emit_kernels
+from psyclone_storage.languages.python.translate.protocols import KernelForm, TranslatedKernel
+from psyclone_storage.languages.python.translate.values import NoPythonError
+from psyclone_storage.languages.sources.files import read_source
+from psyclone_storage.languages.sources.module_finder import ModuleFinder
 from psyclone_storage.targets.apis import parts_of
 from psyclone_storage.targets.c_printer import CPrinter
 from psyclone_storage.targets.dialects import GOCEAN_WORDS, LFRIC_WORDS

@@ -7,23 +7,16 @@ from collections.abc import Callable, Collection, Iterator
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass, replace
+from psyclone_storage.ir import schedule as sch
 from psyclone_storage.ir.aliases import aliases_in
 from psyclone_storage.ir.directive import Directive
 from psyclone_storage.ir.rules import Rules
-from psyclone_storage.ir.schedule import (
-    Compound,
-    DirectiveRegion,
-    HaloExchange,
-    Loop,
-    Schedule,
-    Statement,
-)
 from psyclone_storage.ir.walk import outer_loops, path_to, place_near, replaced
 from psyclone_storage.transform.halos import may_be_written, without_halos
 from psyclone_storage.transform.step import CheckedStep, missing, under_directive
 
 
-def block_between(schedule: Schedule, first: str, last: str) -> tuple[Statement, ...]:
+def block_between(schedule: sch.Schedule, first: str, last: str) -> tuple[sch.Statement, ...]:
     """Return the statements from `first` to `last`, with both, if they are in one body.
 
     What is derived is not counted.
@@ -31,21 +24,21 @@ def block_between(schedule: Schedule, first: str, last: str) -> tuple[Statement,
     bare = without_halos(schedule)
     path = path_to(bare, first)
     around = path[-2] if len(path) > 1 else bare
-    if not path or not isinstance(around, Schedule | Compound):
+    if not path or not isinstance(around, sch.Schedule | sch.Compound):
         return ()
     start = _position(around.body, first)
     block = around.body[start:]
     return block[: _position(block, last) + 1]
 
 
-def _position(body: tuple[Statement, ...], uid: str) -> int:
+def _position(body: tuple[sch.Statement, ...], uid: str) -> int:
     """Return the position of the statement `uid` in `body`, -1 if it is not there."""
     return next((at for at, item in enumerate(body) if item.uid == uid), -1)
 
 
 def runs_between_exchanges(
-    schedule: Schedule, belongs: Callable[[Statement], bool]
-) -> Iterator[tuple[Statement, ...]]:
+    schedule: sch.Schedule, belongs: Callable[[sch.Statement], bool]
+) -> Iterator[tuple[sch.Statement, ...]]:
     """Yield, from each statement that `belongs`, the longest run of such statements after it.
 
     A run ends with the first statement before which `schedule` has an exchange of what an earlier
@@ -65,27 +58,27 @@ def runs_between_exchanges(
             stop += 1
             if not written.isdisjoint(exchanged.get(item.uid, ())):
                 break
-            if isinstance(item, Loop | DirectiveRegion):
-                loops = (item,) if isinstance(item, Loop) else outer_loops(item)
+            if isinstance(item, sch.Loop | sch.DirectiveRegion):
+                loops = (item,) if isinstance(item, sch.Loop) else outer_loops(item)
                 written.update(*(may_be_written(loop, aliases) for loop in loops))
         yield body[start:stop]
 
 
-def _exchanged_before(schedule: Schedule) -> dict[str, list[str]]:
+def _exchanged_before(schedule: sch.Schedule) -> dict[str, list[str]]:
     """Return the data that are exchanged directly before a statement, by its uid."""
     found: dict[str, list[str]] = {}
     waiting: list[str] = []
     for item in schedule.body:
-        if isinstance(item, HaloExchange):
+        if isinstance(item, sch.HaloExchange):
             waiting.append(item.datum)
-        elif waiting and isinstance(item, Compound):
+        elif waiting and isinstance(item, sch.Compound):
             found[item.uid] = waiting
             waiting = []
     return found
 
 
 def check_block(
-    schedule: Schedule,
+    schedule: sch.Schedule,
     first: str,
     last: str,
     *,
@@ -106,7 +99,7 @@ def check_block(
     reasons: list[Diagnostic] = []
     for item in block:
         reasons += under_directive(schedule, item.uid, around=around, inside=inside)
-        if not isinstance(item, Loop | DirectiveRegion):
+        if not isinstance(item, sch.Loop | sch.DirectiveRegion):
             message = f"'{item.uid}' is no loop, and threads would all do it."
             reasons.append(Diagnostic("T027", message, place_near(schedule, item.uid)))
     return tuple(reasons)
@@ -119,17 +112,17 @@ class OnBlock(CheckedStep):
     first: str
     last: str
 
-    def transform(self, schedule: Schedule, rules: Rules) -> Schedule:
+    def transform(self, schedule: sch.Schedule, rules: Rules) -> sch.Schedule:
         """Return the schedule with the statements in the region."""
         block = block_between(schedule, self.first, self.last)
         return wrap_in_region(schedule, self.last, self.region(block))
 
-    def region(self, block: tuple[Statement, ...]) -> DirectiveRegion:
+    def region(self, block: tuple[sch.Statement, ...]) -> sch.DirectiveRegion:
         """Return the region with `block` as its body."""
         raise NotImplementedError
 
 
-def wrap_in_region(schedule: Schedule, last: str, made: DirectiveRegion) -> Schedule:
+def wrap_in_region(schedule: sch.Schedule, last: str, made: sch.DirectiveRegion) -> sch.Schedule:
     """Return `schedule` with the construct `made` instead of the statements in it.
 
     `last` is the last of the statements in it; what is derived is dropped.
@@ -138,9 +131,9 @@ def wrap_in_region(schedule: Schedule, last: str, made: DirectiveRegion) -> Sche
     first = made.body[0].uid
     path = path_to(bare, first)
     outer = path[-2] if len(path) > 1 else None
-    around = outer.body if isinstance(outer, Compound) else bare.body
+    around = outer.body if isinstance(outer, sch.Compound) else bare.body
     start, stop = _position(around, first), _position(around, last) + 1
     body = (*around[:start], made, *around[stop:])
-    if not isinstance(outer, Compound):
+    if not isinstance(outer, sch.Compound):
         return replace(bare, body=body)
     return replaced(bare, outer.uid, replace(outer, body=body))

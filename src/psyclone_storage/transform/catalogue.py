@@ -28,16 +28,19 @@ from psyclone_storage.transform.hoist import MoveInvariantAssignments, MoveInvar
 from psyclone_storage.transform.interior import SplitInterior
 from psyclone_storage.transform.jam import JamInKernel
 from psyclone_storage.transform.kernel.arrays import ArraysToLoops, ArraysToRanges
-from psyclone_storage.transform.kernel.boundaries import MoveBoundsInside
-from psyclone_storage.transform.kernel.calling import InlineCallingKernel, InlineProcedures
 from psyclone_storage.transform.kernel.constants import SetKernelConstants
 from psyclone_storage.transform.kernel.imports import ImportsToArguments
 from psyclone_storage.transform.kernel.inline import InlineCall, InlinePointCall
+from psyclone_storage.transform.kernel.inline_accumulating import InlineSummingCall
 from psyclone_storage.transform.kernel.inline_module import InlineKernelModule, InlinePointKernel
+from psyclone_storage.transform.kernel.inline_with_callees import (
+    InlineCallingKernel,
+    InlineProcedures,
+)
 from psyclone_storage.transform.kernel.intrinsics import IntrinsicsToCode
+from psyclone_storage.transform.kernel.pass_bounds import MoveBoundsInside
 from psyclone_storage.transform.kernel.routine import DeclareTarget, MakeAccRoutine
 from psyclone_storage.transform.kernel.share import ShareInKernel
-from psyclone_storage.transform.kernel.summing import InlineSummingCall
 from psyclone_storage.transform.kernel.unswitch import UnswitchCall
 from psyclone_storage.transform.move import MoveStatement
 from psyclone_storage.transform.one_level import VersionForOneLevel

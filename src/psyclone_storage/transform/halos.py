@@ -12,28 +12,17 @@ from itertools import takewhile
 from operator import is_
 
 from psyclone_storage.base.diagnostic import InternalError
-from psyclone_storage.base.kept import kept_lately, kept_with_first
+from psyclone_storage.base.memo import kept_lately, kept_with_first
 from psyclone_storage.base.records import replace
 from psyclone_storage.coherence.halo_effects import HaloEffects
 from psyclone_storage.coherence.halos import HaloPlan, plan_halos
+from psyclone_storage.ir import schedule as sch
 from psyclone_storage.ir.aliases import Aliases, aliases_in
 from psyclone_storage.ir.devices import has_device
 from psyclone_storage.ir.insertion import END
 from psyclone_storage.ir.kernel import Access, KernelArg
 from psyclone_storage.ir.region import NOTHING, Depth
 from psyclone_storage.ir.rules import Rules
-from psyclone_storage.ir.schedule import (
-    DirectiveRegion,
-    FillHalo,
-    GlobalReduction,
-    HaloExchange,
-    KernelCall,
-    Loop,
-    MarkHalo,
-    ProfileRegion,
-    Schedule,
-    Statement,
-)
 from psyclone_storage.ir.transfer import Update, Wait
 from psyclone_storage.ir.walk import (
     calls_in,
@@ -44,27 +33,27 @@ from psyclone_storage.ir.walk import (
     statements,
 )
 
-_Before = tuple[HaloExchange | FillHalo, str]
+_Before = tuple[sch.HaloExchange | sch.FillHalo, str]
 """What goes before a loop, and the loop behind which it has to stay, empty if there is none."""
 
 
 @kept_lately
-def without_halos(schedule: Schedule) -> Schedule:
+def without_halos(schedule: sch.Schedule) -> sch.Schedule:
     """Return `schedule` without anything derived, transfers included; what is pinned stays."""
     body = _bare(schedule.body)
     return schedule if body is schedule.body else replace(schedule, body=body)
 
 
-def _bare(body: tuple[Statement, ...]) -> tuple[Statement, ...]:
+def _bare(body: tuple[sch.Statement, ...]) -> tuple[sch.Statement, ...]:
     """Return `body` without derived statements, the same object if there are none."""
-    kept: list[Statement] = []
+    kept: list[sch.Statement] = []
     for item in body:
         inner = item
-        if isinstance(item, DirectiveRegion | ProfileRegion):
+        if isinstance(item, sch.DirectiveRegion | sch.ProfileRegion):
             inner = _bare_region(item)
-        if isinstance(item, HaloExchange) and (item.fetched or item.sent):
+        if isinstance(item, sch.HaloExchange) and (item.fetched or item.sent):
             inner = replace(item, fetched=False, sent=False, in_strips=False)
-        if isinstance(item, Loop) and item.filled.terms:
+        if isinstance(item, sch.Loop) and item.filled.terms:
             inner = _unfilled(item)
         if not _is_derived(item):
             kept.append(inner)
@@ -73,17 +62,17 @@ def _bare(body: tuple[Statement, ...]) -> tuple[Statement, ...]:
 
 
 @kept_with_first
-def _unfilled(loop: Loop) -> Loop:
+def _unfilled(loop: sch.Loop) -> sch.Loop:
     return replace(loop, filled=NOTHING)
 
 
 @kept_with_first
-def _bare_region(region: DirectiveRegion | ProfileRegion) -> Statement:
+def _bare_region(region: sch.DirectiveRegion | sch.ProfileRegion) -> sch.Statement:
     body = _bare(region.body)
     return region if body is region.body else replace(region, body=body)
 
 
-def with_halos(schedule: Schedule, rules: Rules) -> Schedule:
+def with_halos(schedule: sch.Schedule, rules: Rules) -> sch.Schedule:
     """Return `schedule` with the exchanges, marks and reductions that its loops ask for.
 
     Applying it twice changes nothing. Names are `halo(u)@loop2` for the exchange of `u` before
@@ -105,7 +94,7 @@ def with_halos(schedule: Schedule, rules: Rules) -> Schedule:
     return replace(bare, body=(*body, *(one for one, _ in before[END])))
 
 
-def keeps_plan(planned: Schedule, changed: Schedule, rules: Rules) -> bool:
+def keeps_plan(planned: sch.Schedule, changed: sch.Schedule, rules: Rules) -> bool:
     """Return whether all that is derived in `planned` is right for `changed`, which contains it.
 
     It is if each statement that differs holds one loop, as the one that it replaces does, with the
@@ -123,7 +112,9 @@ def keeps_plan(planned: Schedule, changed: Schedule, rules: Rules) -> bool:
     )
 
 
-def _touch_alike(before: Statement, after: Statement, rules: Rules, touched: HaloEffects) -> bool:
+def _touch_alike(
+    before: sch.Statement, after: sch.Statement, rules: Rules, touched: HaloEffects
+) -> bool:
     """Return whether both are one loop, or hold one, with the same calls, touches and rights."""
     old, new = _only_loop(before), _only_loop(after)
     if old is None or new is None or old.uid != new.uid or old.filled != new.filled:
@@ -138,28 +129,28 @@ def _touch_alike(before: Statement, after: Statement, rules: Rules, touched: Hal
     )
 
 
-def _only_loop(item: Statement) -> Loop | None:
+def _only_loop(item: sch.Statement) -> sch.Loop | None:
     """Return the one loop that `item` is or holds, if there is nothing else, on the host."""
-    loop: Loop | None
-    if isinstance(item, Loop):
+    loop: sch.Loop | None
+    if isinstance(item, sch.Loop):
         loop = item
-    elif isinstance(item, DirectiveRegion) and len(inside := in_sequence(item)) == 1:
-        loop = inside[0] if isinstance(inside[0], Loop) else None
+    elif isinstance(item, sch.DirectiveRegion) and len(inside := in_sequence(item)) == 1:
+        loop = inside[0] if isinstance(inside[0], sch.Loop) else None
     else:
         return None
-    regions = (one for one in (item, *statements(item)) if isinstance(one, DirectiveRegion))
+    regions = (one for one in (item, *statements(item)) if isinstance(one, sch.DirectiveRegion))
     return None if any(one.runs_on_device for one in regions) else loop
 
 
-def _arguments(loop: Loop) -> list[object]:
+def _arguments(loop: sch.Loop) -> list[object]:
     return [
         (call.uid, call.kernel.args, call.kernel.formula, call.args) for call in kernel_calls(loop)
     ]
 
 
 def _computing(
-    body: tuple[Statement, ...], levels: Mapping[str, Depth], earlier: Mapping[str, Loop]
-) -> Iterator[Statement]:
+    body: tuple[sch.Statement, ...], levels: Mapping[str, Depth], earlier: Mapping[str, sch.Loop]
+) -> Iterator[sch.Statement]:
     """Yield `body` with the loops that fill `levels` of their halo.
 
     A loop that is the same as `earlier` stays the same object, with all that is cached with it.
@@ -168,10 +159,10 @@ def _computing(
         yield from body
         return
     for item in body:
-        if isinstance(item, DirectiveRegion | ProfileRegion):
+        if isinstance(item, sch.DirectiveRegion | sch.ProfileRegion):
             inside = tuple(_computing(item.body, levels, earlier))
             yield item if all(map(is_, inside, item.body)) else replace(item, body=inside)
-        elif isinstance(item, Loop) and item.uid in levels:
+        elif isinstance(item, sch.Loop) and item.uid in levels:
             old = earlier.get(item.uid, item)
             same = old.filled == levels[item.uid] and _unfilled(old) is item
             yield old if same else replace(item, filled=levels[item.uid])
@@ -180,14 +171,14 @@ def _computing(
 
 
 def _arranged(
-    body: tuple[Statement, ...],
+    body: tuple[sch.Statement, ...],
     before: Mapping[str, list[_Before]],
-    after: Mapping[str, tuple[MarkHalo, ...]],
+    after: Mapping[str, tuple[sch.MarkHalo, ...]],
     aliases: Aliases,
-) -> Iterator[Statement]:
+) -> Iterator[sch.Statement]:
     """Yield `body` with what goes before and after each of its statements."""
     for item in body:
-        if isinstance(item, ProfileRegion):
+        if isinstance(item, sch.ProfileRegion):
             inside = tuple(_arranged(item.body, before, after, aliases))
             lead = 0 if item.with_exchanges else _leading(inside)
             yield from inside[:lead]
@@ -197,42 +188,42 @@ def _arranged(
         yield from (*hoisted, placed)
         for inner in _opened(item):
             yield from after.get(inner.uid, ())
-            if isinstance(inner, Loop):
+            if isinstance(inner, sch.Loop):
                 yield from _reductions(inner)
 
 
-def _leading(body: tuple[Statement, ...]) -> int:
+def _leading(body: tuple[sch.Statement, ...]) -> int:
     """Return how many derived exchanges `body` begins with."""
-    derived = takewhile(lambda item: isinstance(item, HaloExchange) and not item.pinned, body)
+    derived = takewhile(lambda item: isinstance(item, sch.HaloExchange) and not item.pinned, body)
     return len(tuple(derived))
 
 
-def _opened(item: Statement) -> Iterator[Statement]:
-    if isinstance(item, DirectiveRegion):
+def _opened(item: sch.Statement) -> Iterator[sch.Statement]:
+    if isinstance(item, sch.DirectiveRegion):
         yield from in_sequence(item)
     else:
         yield item
 
 
 def _with_exchanges(
-    item: Statement, before: Mapping[str, list[_Before]], aliases: Aliases
-) -> tuple[list[HaloExchange | FillHalo], Statement]:
+    item: sch.Statement, before: Mapping[str, list[_Before]], aliases: Aliases
+) -> tuple[list[sch.HaloExchange | sch.FillHalo], sch.Statement]:
     """Return what goes before `item`, and `item` with what must stay in it.
 
     An exchange for a loop inside a construct moves out of it, unless an earlier loop of the same
     construct may write the field. What fills a halo moves out unless an earlier loop reads what is
     filled, or an exchange stays inside. `transform.legality` refuses what stays inside.
     """
-    if not isinstance(item, DirectiveRegion):
+    if not isinstance(item, sch.DirectiveRegion):
         return [one for one, _ in before.get(item.uid, [])], item
-    outside: list[HaloExchange | FillHalo] = []
+    outside: list[sch.HaloExchange | sch.FillHalo] = []
     written: set[str] = set()
     passed: set[str] = set()
     placed = item
     for loop in outer_loops(item):
-        inside: list[HaloExchange | FillHalo] = []
+        inside: list[sch.HaloExchange | sch.FillHalo] = []
         for one, after in before.get(loop.uid, []):
-            exchanged = isinstance(one, HaloExchange) and one.datum in written
+            exchanged = isinstance(one, sch.HaloExchange) and one.datum in written
             stays = exchanged or after in passed or any(one.datum == it.datum for it in inside)
             (inside if stays else outside).append(one)
         if inside:
@@ -242,7 +233,7 @@ def _with_exchanges(
     return outside, placed
 
 
-def may_be_written(loop: Loop, aliases: Aliases) -> frozenset[str]:
+def may_be_written(loop: sch.Loop, aliases: Aliases) -> frozenset[str]:
     """Return the data that `loop` writes, and those that may be the same objects."""
     return aliases.closure(
         actual.datum
@@ -252,10 +243,10 @@ def may_be_written(loop: Loop, aliases: Aliases) -> frozenset[str]:
     )
 
 
-def _is_derived(item: Statement) -> bool:
-    if isinstance(item, HaloExchange | Update):
+def _is_derived(item: sch.Statement) -> bool:
+    if isinstance(item, sch.HaloExchange | Update):
         return not item.pinned
-    return isinstance(item, MarkHalo | FillHalo | GlobalReduction | Wait)
+    return isinstance(item, sch.MarkHalo | sch.FillHalo | sch.GlobalReduction | Wait)
 
 
 def _by_place(plan: HaloPlan) -> dict[str, list[_Before]]:
@@ -267,7 +258,7 @@ def _by_place(plan: HaloPlan) -> dict[str, list[_Before]]:
     return found
 
 
-def _reductions(loop: Loop) -> Iterator[GlobalReduction]:
+def _reductions(loop: sch.Loop) -> Iterator[sch.GlobalReduction]:
     """Yield the reductions over all ranks that complete the scalars that `loop` reduces to."""
     for _, call in calls_in(loop):
         for described, actual in zip(call.kernel.args, call.args, strict=True):
@@ -276,12 +267,12 @@ def _reductions(loop: Loop) -> Iterator[GlobalReduction]:
 
 
 def _reduction(
-    loop: Loop, call: KernelCall, described: KernelArg, datum: str | None
-) -> GlobalReduction:
+    loop: sch.Loop, call: sch.KernelCall, described: KernelArg, datum: str | None
+) -> sch.GlobalReduction:
     formula = call.kernel.formula
     if formula is None or formula.reduction is None or datum is None:
         raise InternalError(
             f"'{call.kernel.name}' in '{loop.uid}' reduces to a {described.kind.value},"
             " but how is not known."
         )
-    return GlobalReduction(f"reduce({datum})@{loop.uid}", datum, formula.reduction)
+    return sch.GlobalReduction(f"reduce({datum})@{loop.uid}", datum, formula.reduction)

@@ -11,7 +11,8 @@ from psyclone_storage.analysis.schedules.dependence import Uses
 from psyclone_storage.analysis.schedules.grid import check_points_split
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass, replace
-from psyclone_storage.ir.peel import (
+from psyclone_storage.ir import schedule as sch
+from psyclone_storage.ir.loop_split import (
     SECTIONS_OF_CELLS,
     SECTIONS_OF_POINTS,
     Interior,
@@ -19,18 +20,6 @@ from psyclone_storage.ir.peel import (
     PeelSection,
 )
 from psyclone_storage.ir.rules import Rules
-from psyclone_storage.ir.schedule import (
-    Compound,
-    FillHalo,
-    HaloExchange,
-    KernelCall,
-    Loop,
-    MarkHalo,
-    Phase,
-    ProfileRegion,
-    Schedule,
-    Statement,
-)
 from psyclone_storage.ir.walk import outer_loops, path_to, place_of
 from psyclone_storage.transform.step import OnLoop, loop_named, part_of_a_split, under_directive
 
@@ -59,19 +48,19 @@ class SplitInterior(OnLoop):
     name: ClassVar[str] = "split-interior"
 
     @classmethod
-    def candidates(cls, schedule: Schedule) -> Iterable[Loop]:
+    def candidates(cls, schedule: sch.Schedule) -> Iterable[sch.Loop]:
         """Return every loop with an exchange before it, except parts of loops."""
         for loop in outer_loops(schedule):
             if loop.peel is None and _exchanges_before(schedule, loop.uid):
                 yield loop
 
-    def check_loop(self, schedule: Schedule, rules: Rules, loop: Loop) -> Reasons:
+    def check_loop(self, schedule: sch.Schedule, rules: Rules, loop: sch.Loop) -> Reasons:
         """Return all reasons against the cut."""
         place = place_of(loop)
         if not schedule.distributed:
             message = "Without distributed memory no halo is exchanged."
             return (Diagnostic("T037", message, place),)
-        if any(isinstance(item, Loop) for item in path_to(schedule, self.loop)[:-1]):
+        if any(isinstance(item, sch.Loop) for item in path_to(schedule, self.loop)[:-1]):
             message = f"'{loop.uid}' stands in another loop, which has to be cut with it."
             return (Diagnostic("T037", message, place),)
         reasons = list(under_directive(schedule, self.loop))
@@ -88,7 +77,7 @@ class SplitInterior(OnLoop):
             reasons += check_points_split(schedule, loop)
         return tuple(reasons)
 
-    def transform(self, schedule: Schedule, rules: Rules) -> Schedule:
+    def transform(self, schedule: sch.Schedule, rules: Rules) -> sch.Schedule:
         """Return the schedule with the parts of the loop instead of it."""
         loop = loop_named(schedule, self.loop)
         interior = rules.interior(loop)
@@ -97,43 +86,48 @@ class SplitInterior(OnLoop):
         return replace(schedule, body=_cut(schedule, schedule.body, loop, parts))
 
 
-def _exchanges_before(schedule: Schedule, uid: str) -> tuple[HaloExchange, ...]:
+def _exchanges_before(schedule: sch.Schedule, uid: str) -> tuple[sch.HaloExchange, ...]:
     """Return the exchanges right before a loop that can be finished behind its interior.
 
     Those that are planned may stand in front of what the loop is in, too: they follow it.
     """
     path = path_to(schedule, uid)
-    bodies = (schedule.body, *(item.body for item in path[:-1] if isinstance(item, Compound)))
+    bodies = (schedule.body, *(item.body for item in path[:-1] if isinstance(item, sch.Compound)))
     uids = {item.uid for item in path}
     runs = [_right_before(body, uids) for body in bodies]
     planned = tuple(
         item
         for run in runs
         for item in run
-        if isinstance(item, HaloExchange) and item.phase is not Phase.FINISH and not item.pinned
+        if isinstance(item, sch.HaloExchange)
+        and item.phase is not sch.Phase.FINISH
+        and not item.pinned
     )
     return (*planned, *_carried(schedule, runs[-1]))
 
 
-def _right_before(body: tuple[Statement, ...], uids: set[str]) -> tuple[Statement, ...]:
+def _right_before(body: tuple[sch.Statement, ...], uids: set[str]) -> tuple[sch.Statement, ...]:
     """Return what stands between the loop, or what it is in, and the loop before it."""
     at = next((place for place, item in enumerate(body) if item.uid in uids), 0)
     passed = takewhile(
-        lambda item: isinstance(item, HaloExchange | FillHalo | MarkHalo), reversed(body[:at])
+        lambda item: isinstance(item, sch.HaloExchange | sch.FillHalo | sch.MarkHalo),
+        reversed(body[:at]),
     )
     return tuple(passed)[::-1]
 
 
-def _carried(schedule: Schedule, run: tuple[Statement, ...]) -> tuple[HaloExchange, ...]:
+def _carried(
+    schedule: sch.Schedule, run: tuple[sch.Statement, ...]
+) -> tuple[sch.HaloExchange, ...]:
     """Return the ends of exchanges in what stands right before a loop that may pass the rest of it.
 
     They pass what neither depends on them nor they on it, as the start of another field's exchange.
     """
-    uses, carried, passed = Uses(schedule), list[HaloExchange](), list[Statement]()
+    uses, carried, passed = Uses(schedule), list[sch.HaloExchange](), list[sch.Statement]()
     for item in reversed(run):
-        is_end = isinstance(item, HaloExchange) and item.phase is Phase.FINISH
+        is_end = isinstance(item, sch.HaloExchange) and item.phase is sch.Phase.FINISH
         if is_end and not any(uses.dependences(item, one) for one in passed):
-            assert isinstance(item, HaloExchange)
+            assert isinstance(item, sch.HaloExchange)
             carried.append(item)
         else:
             passed.append(item)
@@ -141,14 +135,17 @@ def _carried(schedule: Schedule, run: tuple[Statement, ...]) -> tuple[HaloExchan
 
 
 def _cut(
-    schedule: Schedule, body: tuple[Statement, ...], loop: Loop, parts: tuple[Loop, ...]
-) -> tuple[Statement, ...]:
+    schedule: sch.Schedule,
+    body: tuple[sch.Statement, ...],
+    loop: sch.Loop,
+    parts: tuple[sch.Loop, ...],
+) -> tuple[sch.Statement, ...]:
     """Return `body` with `parts` for `loop`: all but the interior behind the ends of exchanges."""
     at = next((place for place, item in enumerate(body) if item.uid == loop.uid), None)
     if at is None:
         return tuple(
             replace(item, body=_cut(schedule, item.body, loop, parts))
-            if isinstance(item, ProfileRegion)
+            if isinstance(item, sch.ProfileRegion)
             else item
             for item in body
         )
@@ -158,22 +155,22 @@ def _cut(
     return (*front, inner, *ends, *rim, *body[at + 1 :])
 
 
-def _part(loop: Loop, section: PeelSection, interior: Interior) -> Loop:
+def _part(loop: sch.Loop, section: PeelSection, interior: Interior) -> sch.Loop:
     peel = Peel(section, interior, loop.uid)
 
     def renamed(uid: str) -> str:
         head, at, tail = uid.partition("@")
         return f"{head}@{section.value}@{tail}" if at else f"{section.value}@{uid}"
 
-    def copied(item: Statement) -> Statement:
+    def copied(item: sch.Statement) -> sch.Statement:
         match item:
-            case Loop():
+            case sch.Loop():
                 body = tuple(map(copied, item.body))
                 return replace(item, uid=renamed(item.uid), body=body, peel=peel)
-            case KernelCall():
+            case sch.KernelCall():
                 return replace(item, uid=renamed(item.uid))
         return item
 
     made = copied(loop)
-    assert isinstance(made, Loop)
+    assert isinstance(made, sch.Loop)
     return made

@@ -11,40 +11,32 @@ from collections.abc import Iterator, Mapping
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.coherence.halo_effects import HaloEffect, HaloEffects
+from psyclone_storage.ir import schedule as sch
 from psyclone_storage.ir.datum_parts import DatumPart, alias_parts
 from psyclone_storage.ir.directive import Directive
 from psyclone_storage.ir.region import NOTHING
 from psyclone_storage.ir.rules import Rules
-from psyclone_storage.ir.schedule import (
-    DirectiveRegion,
-    FillHalo,
-    HaloExchange,
-    Loop,
-    Phase,
-    ProfileRegion,
-    Schedule,
-)
 from psyclone_storage.ir.walk import in_sequence, outer_loops, path_to, place_of, statements
 from psyclone_storage.transform.device import check_devices
 
 
-def check_flights(schedule: Schedule, rules: Rules) -> Reasons:
+def check_flights(schedule: sch.Schedule, rules: Rules) -> Reasons:
     """Return which loops access a halo between the start and the finish of its exchange (T031).
 
     Owned dofs may be read meanwhile: that is what an asynchronous exchange is for. Replicas
     may not, not even clean ones, for the exchange writes to them.
     """
     halos = HalosInFlight(schedule, rules)
-    flying: dict[DatumPart, HaloExchange] = {}
+    flying: dict[DatumPart, sch.HaloExchange] = {}
     problems: list[Diagnostic] = []
     for item in in_sequence(schedule):
-        if isinstance(item, HaloExchange):
+        if isinstance(item, sch.HaloExchange):
             key = DatumPart(item.datum, item.component)
-            if item.phase is Phase.START:
+            if item.phase is sch.Phase.START:
                 flying[key] = item
-            elif item.phase is Phase.FINISH:
+            elif item.phase is sch.Phase.FINISH:
                 flying.pop(key, None)
-        elif isinstance(item, Loop) and flying:
+        elif isinstance(item, sch.Loop) and flying:
             problems += halos.touched_by(item, flying)
     return tuple(problems)
 
@@ -52,14 +44,14 @@ def check_flights(schedule: Schedule, rules: Rules) -> Reasons:
 class HalosInFlight:
     """The halos of one schedule while exchanges fill them: which loops access them."""
 
-    def __init__(self, schedule: Schedule, rules: Rules) -> None:
+    def __init__(self, schedule: sch.Schedule, rules: Rules) -> None:
         self._touches = HaloEffects(schedule, rules)
         self._aliases = alias_parts(schedule)
 
     def touched_by(
         self,
-        block: Loop | DirectiveRegion | ProfileRegion,
-        flying: Mapping[DatumPart, HaloExchange],
+        block: sch.Loop | sch.DirectiveRegion | sch.ProfileRegion,
+        flying: Mapping[DatumPart, sch.HaloExchange],
     ) -> Reasons:
         """Return which loops of `block` access what the exchanges `flying` are to fill (T031)."""
         busy = dict(flying)
@@ -67,14 +59,14 @@ class HalosInFlight:
             busy |= dict.fromkeys(self._aliases[key.datum], exchange)
         return tuple(
             _touched(loop, effect, busy[effect.part])
-            for loop in ((block,) if isinstance(block, Loop) else outer_loops(block))
+            for loop in ((block,) if isinstance(block, sch.Loop) else outer_loops(block))
             # What a loop fills besides is planned anew, and with a look at what is under way.
             for effect in self._touches.of(loop, NOTHING)
             if effect.part in busy and (effect.need or effect.left)
         )
 
 
-def _touched(loop: Loop, effect: HaloEffect, exchange: HaloExchange) -> Diagnostic:
+def _touched(loop: sch.Loop, effect: HaloEffect, exchange: sch.HaloExchange) -> Diagnostic:
     need = effect.need
     how = f"reads it {need.why}" if need else "writes it"
     return Diagnostic(
@@ -86,7 +78,7 @@ def _touched(loop: Loop, effect: HaloEffect, exchange: HaloExchange) -> Diagnost
     )
 
 
-def check_constructs(schedule: Schedule) -> Reasons:
+def check_constructs(schedule: sch.Schedule) -> Reasons:
     """Return which exchanges would happen inside of a construct, or what fills a halo (T025)."""
     return tuple(
         Diagnostic(
@@ -98,25 +90,25 @@ def check_constructs(schedule: Schedule) -> Reasons:
         )
         for construct in _outermost(schedule)
         for item in statements(construct)
-        if isinstance(item, HaloExchange | FillHalo)
+        if isinstance(item, sch.HaloExchange | sch.FillHalo)
     )
 
 
-def _why_inside(item: HaloExchange | FillHalo) -> str:
-    if isinstance(item, FillHalo):
+def _why_inside(item: sch.HaloExchange | sch.FillHalo) -> str:
+    if isinstance(item, sch.FillHalo):
         return f"a loop of it reads what may be '{item.datum}', and a later one adds to its halo"
     return f"a loop of it writes '{item.datum}', and a later one reads its halo"
 
 
-def _outermost(block: Schedule | ProfileRegion) -> Iterator[DirectiveRegion]:
+def _outermost(block: sch.Schedule | sch.ProfileRegion) -> Iterator[sch.DirectiveRegion]:
     for item in block.body:
-        if isinstance(item, DirectiveRegion):
+        if isinstance(item, sch.DirectiveRegion):
             yield item
-        elif isinstance(item, ProfileRegion):
+        elif isinstance(item, sch.ProfileRegion):
             yield from _outermost(item)
 
 
-def check_finished(schedule: Schedule, *, in_storages: bool = False) -> Reasons:
+def check_finished(schedule: sch.Schedule, *, in_storages: bool = False) -> Reasons:
     """Return which work lacks the threads that it is dealt out to, or is dealt out to none.
 
     Data that are kept `in_storages` are where they are needed without a step.
@@ -125,10 +117,10 @@ def check_finished(schedule: Schedule, *, in_storages: bool = False) -> Reasons:
     return (*_without_surroundings(schedule), *_repeated(schedule), *on_device)
 
 
-def _repeated(schedule: Schedule) -> Iterator[Diagnostic]:
+def _repeated(schedule: sch.Schedule) -> Iterator[Diagnostic]:
     """Yield the loops that every thread, or gang, of a region would do (T027)."""
     for construct in statements(schedule):
-        if not isinstance(construct, DirectiveRegion) or construct.directive not in _REPEATING:
+        if not isinstance(construct, sch.DirectiveRegion) or construct.directive not in _REPEATING:
             continue
         who, step = _REPEATING[construct.directive]
         for loop in _not_shared(construct):
@@ -141,28 +133,28 @@ def _repeated(schedule: Schedule) -> Iterator[Diagnostic]:
             )
 
 
-def _not_shared(block: Loop | DirectiveRegion) -> Iterator[Loop]:
+def _not_shared(block: sch.Loop | sch.DirectiveRegion) -> Iterator[sch.Loop]:
     """Yield the innermost loops of `block` that no construct inside of it deals out.
 
     A loop that a device runs in order is not dealt out.
     """
     for item in block.body:
-        if isinstance(item, Loop):
-            inside = any(isinstance(one, Loop | DirectiveRegion) for one in item.body)
+        if isinstance(item, sch.Loop):
+            inside = any(isinstance(one, sch.Loop | sch.DirectiveRegion) for one in item.body)
             yield from _not_shared(item) if inside else (item,)
-        elif isinstance(item, DirectiveRegion) and item.options.sequential:
+        elif isinstance(item, sch.DirectiveRegion) and item.options.sequential:
             yield from _not_shared(item)
 
 
-def _without_surroundings(schedule: Schedule) -> Iterator[Diagnostic]:
+def _without_surroundings(schedule: sch.Schedule) -> Iterator[Diagnostic]:
     """Yield the constructs that lack the one around them without which they mean nothing (T026)."""
     for item in statements(schedule):
-        if not isinstance(item, DirectiveRegion) or not item.directive.surroundings:
+        if not isinstance(item, sch.DirectiveRegion) or not item.directive.surroundings:
             continue
         around = {
             one.directive
             for one in path_to(schedule, item.uid)[:-1]
-            if isinstance(one, DirectiveRegion)
+            if isinstance(one, sch.DirectiveRegion)
         }
         if around.isdisjoint(item.directive.surroundings):
             lacking, hint, *remedies = _LACKING[item.directive]

@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
-from psyclone_storage.analysis.bodies.rounding import against_one_level, counts_levels, gathered
+from psyclone_storage.analysis.bodies.fp_contraction import (
+    against_one_level,
+    counts_levels,
+    gathered,
+)
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass, replace

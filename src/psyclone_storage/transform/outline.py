@@ -10,19 +10,13 @@ from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.analysis.schedules.reduction import against_plain_sums
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.records import dataclass, replace
+from psyclone_storage.ir import schedule as sch
 from psyclone_storage.ir.aliases import aliases_in
 from psyclone_storage.ir.datum_parts import DatumPart
 from psyclone_storage.ir.devices import MOVED
 from psyclone_storage.ir.expr import spell
 from psyclone_storage.ir.kernel import Access, ArgKind
 from psyclone_storage.ir.rules import Rules
-from psyclone_storage.ir.schedule import (
-    DirectiveRegion,
-    KernelCall,
-    Loop,
-    Over,
-    Schedule,
-)
 from psyclone_storage.ir.walk import (
     kernel_calls,
     outer_loops,
@@ -69,12 +63,12 @@ class OutlineLoop:
     aliases: bool = False
 
     @classmethod
-    def places(cls, schedule: Schedule) -> Iterator[Place]:
+    def places(cls, schedule: sch.Schedule) -> Iterator[Place]:
         """Yield every loop that no other loop is around."""
         for loop in outer_loops(schedule):
             yield {"loop": loop.uid}
 
-    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
+    def check(self, schedule: sch.Schedule, rules: Rules) -> Reasons:
         """Return all reasons against a procedure."""
         if problems := not_a_loop(schedule, self.loop):
             return problems
@@ -98,19 +92,19 @@ class OutlineLoop:
             for why, hint in dict(reasons).items()
         )
 
-    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
+    def apply(self, schedule: sch.Schedule, rules: Rules) -> sch.Schedule:
         """Return the schedule with the loop outlined."""
         raise_if_any(self.check(schedule, rules))
         loop = loop_named(schedule, self.loop)
         return replaced(schedule, loop.uid, replace(loop, outlined=True))
 
 
-def is_in_place(call: KernelCall) -> bool:
+def is_in_place(call: sch.KernelCall) -> bool:
     """Return whether the statements of a kernel stand in the place of its call."""
     return any(code.in_place for code in call.codes)
 
 
-def about_names(calls: tuple[KernelCall, ...]) -> Iterator[tuple[str, str]]:
+def about_names(calls: tuple[sch.KernelCall, ...]) -> Iterator[tuple[str, str]]:
     """Yield why the data of `calls` are not known to be apart, and what may be done about it.
 
     Two of one kind may be one object if one call writes the one, and another is passed the other.
@@ -136,13 +130,13 @@ def about_names(calls: tuple[KernelCall, ...]) -> Iterator[tuple[str, str]]:
                     yield f"'{first}' and '{second}' may be one object by two names", hint
 
 
-def _about_names_in_place(loop: Loop) -> Iterator[tuple[str, str]]:
+def _about_names_in_place(loop: sch.Loop) -> Iterator[tuple[str, str]]:
     calls = kernel_calls(loop)
     if loop.over.starts_cells and any(map(is_in_place, calls)):
         yield from about_names(calls)
 
 
-def _passed_objects(call: KernelCall) -> dict[DatumPart, tuple[ArgKind, bool]]:
+def _passed_objects(call: sch.KernelCall) -> dict[DatumPart, tuple[ArgKind, bool]]:
     """Return the fields and operators that `call` is passed: the kind, and whether it writes."""
     used: dict[DatumPart, tuple[ArgKind, bool]] = {}
     for described, actual in zip(call.kernel.args, call.args, strict=True):
@@ -157,25 +151,27 @@ _Reason = tuple[str, str]
 """What stands in the way, and what may be done about it."""
 
 
-def _about_place(schedule: Schedule, loop: Loop) -> Iterator[_Reason]:
+def _about_place(schedule: sch.Schedule, loop: sch.Loop) -> Iterator[_Reason]:
     for item in path_to(schedule, loop.uid)[:-1]:
-        if isinstance(item, Loop):
+        if isinstance(item, sch.Loop):
             yield f"it is inside of '{item.uid}'", f"Outline '{item.uid}'."
-        if isinstance(item, DirectiveRegion) and item.runs_on_device:
+        if isinstance(item, sch.DirectiveRegion) and item.runs_on_device:
             yield f"'{item.uid}' runs it on a device", ""
     for item in (*path_to(schedule, loop.uid), *statements(loop)):
-        if isinstance(item, DirectiveRegion) and item.directive.makes_tasks:
+        if isinstance(item, sch.DirectiveRegion) and item.directive.makes_tasks:
             # Tasks have dummy arguments of a procedure for themselves (OpenMP 5.0, 2.19.1.1), so
             # that what they write would be lost.
             hint = "Share it by 'openmp-do' or 'openmp-parallel-do'."
             yield f"each task of '{item.uid}' would have the arrays for itself", hint
-    if loop.over is Over.DOMAIN:
+    if loop.over is sch.Over.DOMAIN:
         yield "its kernel is called once for all cells, and is a procedure already", ""
-    if any(one.parts for one in (loop, *(item for item in loop.body if isinstance(item, Loop)))):
+    if any(
+        one.parts for one in (loop, *(item for item in loop.body if isinstance(item, sch.Loop)))
+    ):
         yield "it was fused under a test of its bounds", ""
 
 
-def _about_calls(schedule: Schedule, loop: Loop) -> Iterator[_Reason]:
+def _about_calls(schedule: sch.Schedule, loop: sch.Loop) -> Iterator[_Reason]:
     calls = kernel_calls(loop)
     of_cells = loop.over.starts_cells
     passed = tuple(ArgKind) if of_cells else _PASSED
@@ -197,7 +193,7 @@ def _about_calls(schedule: Schedule, loop: Loop) -> Iterator[_Reason]:
         yield f"'{one}' and '{other}' may be the same object, and one is written", ""
 
 
-def _shared(schedule: Schedule, calls: tuple[KernelCall, ...]) -> Iterator[tuple[str, str]]:
+def _shared(schedule: sch.Schedule, calls: tuple[sch.KernelCall, ...]) -> Iterator[tuple[str, str]]:
     """Yield the pairs of data of `calls` that may be one object, of which one is written."""
     written: dict[str, bool] = {}
     for call in calls:

@@ -9,17 +9,9 @@ from typing import ClassVar
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass, replace
+from psyclone_storage.ir import schedule as sch
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rules import Rules
-from psyclone_storage.ir.schedule import (
-    Compound,
-    DirectiveRegion,
-    HaloExchange,
-    Loop,
-    ProfileRegion,
-    Schedule,
-    Statement,
-)
 from psyclone_storage.ir.walk import find, kernel_calls, path_to, place_near, replaced, statements
 from psyclone_storage.transform.halos import without_halos
 from psyclone_storage.transform.step import CheckedStep, Place, missing
@@ -57,17 +49,17 @@ class AddProfileRegion(CheckedStep):
     module: str = ""
 
     @classmethod
-    def places(cls, schedule: Schedule) -> Iterator[Place]:
+    def places(cls, schedule: sch.Schedule) -> Iterator[Place]:
         """Yield the whole schedule, unless there is a region in it."""
-        if schedule.body and not any(isinstance(item, ProfileRegion) for item in schedule.body):
+        if schedule.body and not any(isinstance(item, sch.ProfileRegion) for item in schedule.body):
             yield {"first": schedule.body[0].uid, "last": schedule.body[-1].uid}
 
-    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
+    def check(self, schedule: sch.Schedule, rules: Rules) -> Reasons:
         """Return all reasons against the region."""
         if problems := missing(schedule, self.first, self.last):
             return problems
         around = path_to(schedule, self.first)[:-1]
-        if outer := [item for item in around if isinstance(item, Loop | DirectiveRegion)]:
+        if outer := [item for item in around if isinstance(item, sch.Loop | sch.DirectiveRegion)]:
             message = f"'{self.first}' lies inside of '{outer[0].uid}'."
             hint = f"Profile '{outer[0].uid}' as a whole."
             return (Diagnostic("T034", message, place_near(schedule, self.first), hint=hint),)
@@ -83,39 +75,39 @@ class AddProfileRegion(CheckedStep):
             )
         return ()
 
-    def transform(self, schedule: Schedule, rules: Rules) -> Schedule:
+    def transform(self, schedule: sch.Schedule, rules: Rules) -> sch.Schedule:
         """Return the schedule with the statements in a region."""
-        leads = isinstance(find(schedule, self.first), HaloExchange)
+        leads = isinstance(find(schedule, self.first), sch.HaloExchange)
         first, *others = self._kept(schedule)
         body = (_with_pin(first), *map(_with_pin, others))
         name = self.region or _region_name(schedule, body)
-        region = ProfileRegion(_free_uid(schedule, first.uid), self.module, name, body, leads)
+        region = sch.ProfileRegion(_free_uid(schedule, first.uid), self.module, name, body, leads)
         for item in others:
             schedule = replaced(schedule, item.uid)
         return replaced(schedule, first.uid, region)
 
-    def _inside(self, schedule: Schedule) -> tuple[Statement, ...]:
+    def _inside(self, schedule: sch.Schedule) -> tuple[sch.Statement, ...]:
         """Return the statements from the first to the last, if they are in one body."""
         path = path_to(schedule, self.first)
         around = path[-2] if len(path) > 1 else schedule
-        if not isinstance(around, Schedule | Compound):
+        if not isinstance(around, sch.Schedule | sch.Compound):
             return ()
         places = {item.uid: place for place, item in enumerate(around.body)}
         if self.last not in places:
             return ()
         return around.body[places[self.first] : places[self.last] + 1]
 
-    def _kept(self, schedule: Schedule) -> tuple[Statement, ...]:
+    def _kept(self, schedule: sch.Schedule) -> tuple[sch.Statement, ...]:
         """Return what the region is to hold before halos are planned anew.
 
         That is what is not derived or, if there is nothing else, the exchanges, which it pins.
         """
         inside, bare = self._inside(schedule), without_halos(schedule)
         kept = tuple(item for item in inside if find(bare, item.uid) is not None)
-        return kept or tuple(item for item in inside if isinstance(item, HaloExchange))
+        return kept or tuple(item for item in inside if isinstance(item, sch.HaloExchange))
 
 
-def regions_for(schedule: Schedule, grain: ProfileGranularity) -> tuple[AddProfileRegion, ...]:
+def regions_for(schedule: sch.Schedule, grain: ProfileGranularity) -> tuple[AddProfileRegion, ...]:
     """Return the steps that profile a schedule as a whole, or each of its outermost loops.
 
     Exchanges belong to an invoke, and to no kernel. What a script has put into a region
@@ -124,20 +116,20 @@ def regions_for(schedule: Schedule, grain: ProfileGranularity) -> tuple[AddProfi
     body = schedule.body
     if grain is ProfileGranularity.INVOKES:
         return (AddProfileRegion(body[0].uid, body[-1].uid),) if body else ()
-    loops = [item for item in body if isinstance(item, Loop | DirectiveRegion)]
+    loops = [item for item in body if isinstance(item, sch.Loop | sch.DirectiveRegion)]
     return tuple(AddProfileRegion(item.uid, item.uid) for item in loops)
 
 
-def _region_name(schedule: Schedule, body: tuple[Statement, ...]) -> str:
+def _region_name(schedule: sch.Schedule, body: tuple[sch.Statement, ...]) -> str:
     """Return the name of the invoke, of the kernel if it is the only one, and a free number."""
-    number = sum(isinstance(item, ProfileRegion) for item in statements(schedule))
-    calls = [call for item in body if isinstance(item, Compound) for call in kernel_calls(item)]
+    number = sum(isinstance(item, sch.ProfileRegion) for item in statements(schedule))
+    calls = [call for item in body if isinstance(item, sch.Compound) for call in kernel_calls(item)]
     kernels = [call.kernel.procedure or call.kernel.name for call in calls]
     only = [key_of(kernels[0])] if len(kernels) == 1 else []
     return "-".join([schedule.name, *only, f"r{number}"])
 
 
-def _free_uid(schedule: Schedule, first: str) -> str:
+def _free_uid(schedule: sch.Schedule, first: str) -> str:
     """Return what tells a region that starts with `first` from one that does so inside of it."""
     taken = {item.uid for item in statements(schedule)}
     uid, number = f"profile({first})", 2
@@ -146,5 +138,5 @@ def _free_uid(schedule: Schedule, first: str) -> str:
     return uid
 
 
-def _with_pin(item: Statement) -> Statement:
-    return replace(item, pinned=True) if isinstance(item, HaloExchange) else item
+def _with_pin(item: sch.Statement) -> sch.Statement:
+    return replace(item, pinned=True) if isinstance(item, sch.HaloExchange) else item

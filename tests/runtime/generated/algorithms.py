@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from psyclone_storage.domain.lfric.slots import Slot, SlotKind, slots_of
+from psyclone_storage.domains.lfric.slots import Slot, SlotKind, slots_of
 from psyclone_storage.infrastructures.lfric import ANY_W2_MEMBERS, is_wildcard
 from psyclone_storage.ir.interface import Dummy
 from psyclone_storage.ir.kernel import Access, ArgKind, Iteration, KernelArg, MeshRole
@@ -139,7 +139,7 @@ class Caller:
         """Return what field an argument is.
 
         A kernel that the algorithm sends into the halo is trusted to know where its stencils may
-        look: no exchange goes deeper for them (`domain/lfric/rules.py`), so that it has other
+        look: no exchange goes deeper for them (`domains/lfric/rules.py`), so that it has other
         neighbours there than the owner of a cell.
         """
         mesh, number = MESHES[arg.mesh], self.number(position)

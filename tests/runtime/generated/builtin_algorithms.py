@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from psyclone_storage.domain.lfric.builtins import builtin, builtin_names
+from psyclone_storage.domains.lfric.builtins import builtin, builtin_names
 from psyclone_storage.ir.kernel import Access, ArgKind, Kernel, KernelArg
 from psyclone_storage.ir.types import Intrinsic
 from runtime.generated.algorithms import END_EARLY, invoke, write_algorithm

@@ -12,18 +12,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from psyclone_storage.backend.fortran.printer import emit_unit
-from psyclone_storage.backend.stub import lower_stub
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.load import default_settings
 from psyclone_storage.config.settings import Api
-from psyclone_storage.frontend.files import read_source
-from psyclone_storage.frontend.fortran.metadata import kernel_types, read_kernel
-from psyclone_storage.frontend.fortran.routine import read_routine
 from psyclone_storage.ir.interface import Dummy, Role
 from psyclone_storage.ir.kernel import Iteration, Kernel
 from psyclone_storage.ir.types import ScalarType
+from psyclone_storage.languages.fortran.parse.metadata import kernel_types, read_kernel
+from psyclone_storage.languages.fortran.parse.routine import read_routine
+from psyclone_storage.languages.fortran.print.printer import emit_unit
+from psyclone_storage.languages.sources.files import read_source
 from psyclone_storage.targets.apis import parts_of
+from psyclone_storage.tools.kernel_stub import lower_stub
 from runtime.generated.bodies import write_body
 
 LFRIC = parts_of(Api.LFRIC)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.domain.lfric.rules import LfricRules, iteration_argument
+from psyclone_storage.domains.lfric.rules import LfricRules, iteration_argument
 from psyclone_storage.ir.expr import Expr, Literal, Name
 from psyclone_storage.ir.kernel import (
     Access,

@@ -9,7 +9,7 @@ import pytest
 
 from command import run_command
 from psyclone_storage.base.diagnostic import CompileError
-from psyclone_storage.base.shipped import shared_file
+from psyclone_storage.base.package_files import shared_file
 from psyclone_storage.cli.examples import unpack_examples
 
 

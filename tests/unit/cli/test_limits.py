@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from psyclone_storage.cli.guard import run_guarded
+from psyclone_storage.cli.main_guard import run_guarded
 from psyclone_storage.cli.style import Style
 from unit.cli.conftest import Command
 

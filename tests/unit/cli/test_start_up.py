@@ -14,7 +14,7 @@ SOURCE = Path(__file__).parents[3] / "src"
 ALONE = {"PYTHONPATH": str(SOURCE), "PSYCLONE_STORAGE_CACHE": ""}
 HEAVY = ("fparser", "jinja2", "numpy", "psyclone_storage.pipeline", "psyclone_storage.targets",
          "psyclone_storage.tools", "psyclone_storage.ir.expr",
-         "psyclone_storage.ir.unit", "psyclone_storage.frontend")  # fmt: skip
+         "psyclone_storage.ir.unit", "psyclone_storage.languages.sources")  # fmt: skip
 
 PROGRAM = """
 import sys

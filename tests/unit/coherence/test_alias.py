@@ -10,8 +10,8 @@ from psyclone_storage.analysis.schedules.races import check_races
 from psyclone_storage.coherence.check_halos import check_halos
 from psyclone_storage.coherence.halos import plan_halos
 from psyclone_storage.coherence.scenarios import HaloScenario
-from psyclone_storage.domain.lfric.builtins import builtin
-from psyclone_storage.domain.lfric.rules import LfricRules
+from psyclone_storage.domains.lfric.builtins import builtin
+from psyclone_storage.domains.lfric.rules import LfricRules
 from psyclone_storage.ir.aliases import APART, Aliases
 from psyclone_storage.ir.directive import Directive
 from psyclone_storage.ir.expr import Element, Literal, Member, Name

@@ -8,7 +8,7 @@ import pytest
 
 from psyclone_storage.coherence.check_halos import check_halos
 from psyclone_storage.coherence.scenarios import HaloScenario
-from psyclone_storage.domain.lfric.rules import LfricRules
+from psyclone_storage.domains.lfric.rules import LfricRules
 from psyclone_storage.ir.expr import Binary, Expr, Literal, Name
 from psyclone_storage.ir.kernel import (
     Access,

@@ -15,9 +15,9 @@ from psyclone_storage.coherence.storage_access import (
     check_storage_policy,
     plan_storage_access,
 )
-from psyclone_storage.domain.gocean.arguments import build_dummies as grid_dummies
-from psyclone_storage.domain.gocean.rules import GoceanRules
-from psyclone_storage.domain.lfric.arguments import build_dummies
+from psyclone_storage.domains.gocean.arguments import build_dummies as grid_dummies
+from psyclone_storage.domains.gocean.rules import GoceanRules
+from psyclone_storage.domains.lfric.arguments import build_dummies
 from psyclone_storage.ir.schedule import Schedule
 from psyclone_storage.ir.storage_access import (
     AcquireData,

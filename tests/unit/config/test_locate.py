@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from psyclone_storage.base.diagnostic import CompileError, InternalError
-from psyclone_storage.base.shipped import shared_file
+from psyclone_storage.base.package_files import shared_file
 from psyclone_storage.config.load import default_settings, load_settings
 from psyclone_storage.config.locate import (
     SearchContext,

@@ -8,8 +8,6 @@ import sys
 import pytest
 
 from psyclone_storage import gocean
-from psyclone_storage.frontend.python.closure import FunctionReader
-from psyclone_storage.frontend.python.live import source_of
 from psyclone_storage.gocean import (
     GO_CT,
     GO_GRID_DX_CONST,
@@ -28,6 +26,8 @@ from psyclone_storage.gocean import (
     scalar,
 )
 from psyclone_storage.infrastructures import gocean_words as table
+from psyclone_storage.languages.python.parse.closure import FunctionReader
+from psyclone_storage.languages.python.parse.live_source import source_of
 from psyclone_storage.targets.dialects import GOCEAN_WORDS
 
 

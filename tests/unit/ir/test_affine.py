@@ -6,7 +6,6 @@ import random
 
 import pytest
 
-from psyclone_storage.frontend.fortran.reader import read_expression
 from psyclone_storage.ir.affine import (
     AffineForm,
     Polynomial,
@@ -19,6 +18,7 @@ from psyclone_storage.ir.affine import (
     with_offset,
 )
 from psyclone_storage.ir.expr import Expr, Parenthesised, spell
+from psyclone_storage.languages.fortran.parse.reader import read_expression
 
 NAMES = ("i", "j", "n", "m")
 

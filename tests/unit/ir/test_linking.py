@@ -10,10 +10,6 @@ import pytest
 
 from kernel_bodies import NO_MODULES, code_of, kernel_module
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.frontend.finder import ModuleFinder
-from psyclone_storage.frontend.fortran.body import read_code
-from psyclone_storage.frontend.fortran.resolve import resolve_code
-from psyclone_storage.frontend.search import index_directories
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import (
     CallFunction,
@@ -37,11 +33,15 @@ from psyclone_storage.ir.linking import linked
 from psyclone_storage.ir.rewrite import expressions_of, walk_lines
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Assign, Declare
+from psyclone_storage.languages.fortran.parse.body import read_code
+from psyclone_storage.languages.fortran.parse.resolve import resolve_code
+from psyclone_storage.languages.sources.kernel_search import index_directories
+from psyclone_storage.languages.sources.module_finder import ModuleFinder
 from psyclone_storage.passes.loops import jam_loops, strip_mine_loop, tile_loops
 from psyclone_storage.passes.scalarise import scalarise_assignments
 from psyclone_storage.transform.kernel.arrays import with_ranges
-from psyclone_storage.transform.kernel.boundaries import with_bounds_inside
 from psyclone_storage.transform.kernel.intrinsics import FUNCTIONS, written_out
+from psyclone_storage.transform.kernel.pass_bounds import with_bounds_inside
 
 DUMMIES = "n, m, a, b"
 DECLARED = """integer, intent(in) :: n, m

@@ -8,7 +8,6 @@ from itertools import pairwise
 
 import pytest
 
-from psyclone_storage.frontend.fortran.reader import read_expression
 from psyclone_storage.ir.expr import Binary, Name, spell
 from psyclone_storage.ir.operators import (
     SPELLINGS,
@@ -16,6 +15,7 @@ from psyclone_storage.ir.operators import (
     Operator,
     OperatorKind,
 )
+from psyclone_storage.languages.fortran.parse.reader import read_expression
 
 A, B, C = Name("a"), Name("b"), Name("c")
 LOOSE_FIRST = (".eqv. .neqv.", ".or.", ".and.", "== /= < <= > >=", "//", "+ -", "* /", "**")

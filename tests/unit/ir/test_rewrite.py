@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.frontend.fortran.program_units import read_file
 from psyclone_storage.ir.rewrite import blocks_of, rewritten, walk_lines, with_each_block
 from psyclone_storage.ir.unit import Line
+from psyclone_storage.languages.fortran.parse.syntax_tree import read_file
 
 CONSTRUCTS = (
     "select case (n)\n! before\ncase (1)\na = 1\ncase default\na = 2\nend select",

@@ -24,7 +24,6 @@ import pytest
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.results import Result
 from psyclone_storage.embedded.invoke import PROGRAM
-from psyclone_storage.frontend.python.closure import ClosureSnapshot
 from psyclone_storage.gocean import (
     GO_CT,
     GO_INTERNAL_PTS,
@@ -42,6 +41,7 @@ from psyclone_storage.jit import _pure, call_cache
 from psyclone_storage.jit.invokes import builds_of
 from psyclone_storage.jit.session import JitSession
 from psyclone_storage.jit.types import CompiledInvoke, JitOptions
+from psyclone_storage.languages.python.parse.closure import ClosureSnapshot
 from psyclone_storage.runtime.gocean import Field, Grid
 from psyclone_storage.runtime.native import WholeNumber, number_of
 

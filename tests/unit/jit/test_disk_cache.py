@@ -16,11 +16,11 @@ import pytest
 
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.embedded.invoke import PROGRAM as RUNNING
-from psyclone_storage.frontend.python.closure import call_location_of
 from psyclone_storage.gocean import configure, fortran_kernel
 from psyclone_storage.jit import compile as jit_compile
 from psyclone_storage.jit import disk_cache, invokes
 from psyclone_storage.jit.session import JitSession
+from psyclone_storage.languages.python.parse.closure import call_location_of
 from psyclone_storage.lfric import X_plus_Y, setval_X
 from psyclone_storage.runtime.gocean import Field, Grid
 

@@ -16,7 +16,6 @@ import pytest
 
 import psyclone_storage
 from psyclone_storage.embedded.invoke import GRIDS, RunningProgram, make_invoke
-from psyclone_storage.frontend.python.closure import FunctionReader
 from psyclone_storage.gocean import (
     GO_CT,
     GO_INTERNAL_PTS,
@@ -33,6 +32,7 @@ from psyclone_storage.gocean import (
 from psyclone_storage.jit import invokes
 from psyclone_storage.jit.invokes import builds_of
 from psyclone_storage.jit.session import JitSession
+from psyclone_storage.languages.python.parse.closure import FunctionReader
 from psyclone_storage.runtime.gocean import Field, Grid
 
 Invoke = Callable[..., None]

@@ -8,11 +8,11 @@ import pytest
 
 from kernel_bodies import KINDS, inlined, text_of
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.frontend.finder import ModuleFinder
-from psyclone_storage.frontend.fortran.body import read_code
-from psyclone_storage.frontend.fortran.resolve import resolve_code
-from psyclone_storage.frontend.search import index_directories
 from psyclone_storage.ir.code import InlinedCode
+from psyclone_storage.languages.fortran.parse.body import read_code
+from psyclone_storage.languages.fortran.parse.resolve import resolve_code
+from psyclone_storage.languages.sources.kernel_search import index_directories
+from psyclone_storage.languages.sources.module_finder import ModuleFinder
 
 HELPERS = """module helpers_mod
 use constants_mod, only: r_def, r_single, i_def, wp => r_def

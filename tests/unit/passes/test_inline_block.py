@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from kernel_bodies import code_in
-from psyclone_storage.backend.fortran.printer import emit_lines
-from psyclone_storage.backend.workspace import ModuleImports, Workspace
 from psyclone_storage.base.diagnostic import InternalError
-from psyclone_storage.frontend.fortran.reader import read_expression
+from psyclone_storage.languages.fortran.parse.reader import read_expression
+from psyclone_storage.languages.fortran.print.printer import emit_lines
+from psyclone_storage.lowering.routine_builder import ModuleImports, Workspace
 from psyclone_storage.passes.inline.block import inlined_block, kinds_in_block
 from psyclone_storage.passes.inline.kernels import inline_procedures
 

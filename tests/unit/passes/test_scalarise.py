@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from psyclone_storage.analysis.bodies.shapes import Triplet
-from psyclone_storage.backend.fortran.kernel import emit_code
-from psyclone_storage.backend.python.element_types import values_of_modules
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.frontend.finder import ModuleFinder
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Name, whole
+from psyclone_storage.languages.fortran.print.kernel import emit_code
+from psyclone_storage.languages.python.translate.element_types import values_of_modules
+from psyclone_storage.languages.sources.module_finder import ModuleFinder
 from psyclone_storage.passes.array_functions import scalarise
 from psyclone_storage.passes.element_loops import ElementPosition, NotScalarisedError
 from psyclone_storage.passes.scalarise import check_assignments, scalarise_assignments

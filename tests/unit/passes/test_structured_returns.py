@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from psyclone_storage.backend.fortran.printer import emit_lines
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.frontend.fortran.constructs import read_whole_lines
-from psyclone_storage.frontend.fortran.elements import elements
-from psyclone_storage.frontend.fortran.statements import scan
 from psyclone_storage.ir.unit import Line
+from psyclone_storage.languages.fortran.parse.constructs import read_whole_lines
+from psyclone_storage.languages.fortran.parse.statements import scan
+from psyclone_storage.languages.fortran.parse.trivia import elements
+from psyclone_storage.languages.fortran.print.printer import emit_lines
 from psyclone_storage.passes.structured_returns import reason_for_returns, without_returns
 
 

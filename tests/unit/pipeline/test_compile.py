@@ -9,9 +9,9 @@ import pytest
 
 from psyclone_storage.base.diagnostic import CompileError, InternalError
 from psyclone_storage.config.load import default_settings
-from psyclone_storage.frontend.finder import ModuleFinder
-from psyclone_storage.frontend.search import index_directories
 from psyclone_storage.ir.walk import outer_loops
+from psyclone_storage.languages.sources.kernel_search import index_directories
+from psyclone_storage.languages.sources.module_finder import ModuleFinder
 from psyclone_storage.pipeline.compile import Build, Compiler, make_compiler
 from psyclone_storage.pipeline.request import CompileRequest, LineLimit
 

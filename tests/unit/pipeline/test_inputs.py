@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from psyclone_storage.base.diagnostic import CompileError
-from psyclone_storage.base.shipped import shared_file
+from psyclone_storage.base.package_files import shared_file
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.load import default_settings
-from psyclone_storage.frontend.search import SourceIndex, index_directories
+from psyclone_storage.languages.sources.kernel_search import SourceIndex, index_directories
 from psyclone_storage.pipeline.compile import make_compiler
 from psyclone_storage.pipeline.inputs import Inputs, find_inputs
 from psyclone_storage.pipeline.request import CompileRequest

@@ -11,8 +11,8 @@ import pytest
 
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.cli.main import main
-from psyclone_storage.frontend.fortran import statements
-from psyclone_storage.frontend.fortran.statements import SourceStatement, scan
+from psyclone_storage.languages.fortran.parse import statements
+from psyclone_storage.languages.fortran.parse.statements import SourceStatement, scan
 
 DEMO = Path(__file__).parents[3] / "examples" / "lfric" / "demo"
 

@@ -19,7 +19,7 @@ from psyclone_storage.pipeline import coherence
 from psyclone_storage.pipeline.compile import make_compiler
 from psyclone_storage.pipeline.request import CompileRequest
 from psyclone_storage.transform.catalogue import RECIPES
-from unit.backend.native.test_loops import built
+from unit.targets.native.test_loops import built
 
 PLAN = coherence.plan_storage_access
 

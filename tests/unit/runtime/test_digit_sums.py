@@ -11,8 +11,8 @@ from fractions import Fraction
 
 import pytest
 
-from psyclone_storage.backend.c import exact_sums
-from psyclone_storage.backend.c.helpers import preamble
+from psyclone_storage.languages.c import exact_sums
+from psyclone_storage.languages.c.helpers import preamble
 from psyclone_storage.runtime.compiling import load_library
 from psyclone_storage.runtime.lfric import ExactSum
 from psyclone_storage.runtime.ranks import SingleRank

@@ -12,7 +12,7 @@ import pytest
 
 from lfric_schedules import SOURCE, SPAN
 from psyclone_storage.base.diagnostic import CompileError
-from psyclone_storage.domain.lfric.rules import LfricRules
+from psyclone_storage.domains.lfric.rules import LfricRules
 from psyclone_storage.infrastructures.lfric import SPACES, is_continuous
 from psyclone_storage.ir.parsed import ParsedAlgorithm, ParsedInvoke, Scope, ScopeKind
 from psyclone_storage.ir.schedule import Invoke, KernelCall, Program

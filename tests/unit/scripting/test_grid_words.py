@@ -8,7 +8,7 @@ import pytest
 
 from gocean_programs import READ, WRITE, kernel, program
 from psyclone_storage.base.diagnostic import CompileError
-from psyclone_storage.domain.gocean.rules import GoceanRules
+from psyclone_storage.domains.gocean.rules import GoceanRules
 from psyclone_storage.ir.expr import spell
 from psyclone_storage.ir.kernel import LAST_INTERNAL
 from psyclone_storage.ir.schedule import Loop, Schedule

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from psyclone_storage.backend.fortran.directives import spell_meaning
 from psyclone_storage.config.load import default_settings
 from psyclone_storage.ir import schedule as tree
+from psyclone_storage.languages.fortran.print.directives import spell_meaning
 from psyclone_storage.pipeline.compile import make_compiler
 from psyclone_storage.pipeline.request import CompileRequest
 from psyclone_storage.scripting import Psy

@@ -9,7 +9,7 @@ import pytest
 
 from lfric_schedules import built_in, dof_loop, field, program, scalar
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
-from psyclone_storage.domain.lfric.rules import LfricRules
+from psyclone_storage.domains.lfric.rules import LfricRules
 from psyclone_storage.scripting.recipe import read_recipe
 
 PROGRAM = program((field("f"), scalar("a")), dof_loop(built_in("setval_c", "f", "a")))

@@ -20,7 +20,7 @@ from lfric_schedules import (
     scalar_arg,
 )
 from psyclone_storage import scripting
-from psyclone_storage.domain.lfric.rules import LfricRules
+from psyclone_storage.domains.lfric.rules import LfricRules
 from psyclone_storage.ir.expr import Literal
 from psyclone_storage.ir.kernel import Access, ReductionOp
 from psyclone_storage.ir.region import Depth

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from psyclone_storage.frontend.search import index_directories
+from psyclone_storage.languages.sources.kernel_search import index_directories
 from psyclone_storage.targets.extensions import check_extensions
 from psyclone_storage.targets.spec import AskedExtension
 

@@ -10,8 +10,8 @@ from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.load import default_settings
 from psyclone_storage.config.settings import Api
-from psyclone_storage.frontend.files import read_source
-from psyclone_storage.frontend.fortran.metadata import kernel_types
+from psyclone_storage.languages.fortran.parse.metadata import kernel_types
+from psyclone_storage.languages.sources.files import read_source
 from psyclone_storage.pipeline.compile import make_compiler
 from psyclone_storage.pipeline.request import CompileRequest
 from psyclone_storage.tools.stubs import generate_caller

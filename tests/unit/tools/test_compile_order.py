@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from psyclone_storage.frontend.search import index_directories
+from psyclone_storage.languages.sources.kernel_search import index_directories
 from psyclone_storage.tools.compile_order import (
     CompileOrder,
     compiled_modules,

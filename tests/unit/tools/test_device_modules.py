@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.frontend.finder import ModuleFinder
-from psyclone_storage.frontend.fortran.body import read_code
-from psyclone_storage.frontend.fortran.resolve import resolve_code
-from psyclone_storage.frontend.search import index_directories
+from psyclone_storage.languages.fortran.parse.body import read_code
+from psyclone_storage.languages.fortran.parse.resolve import resolve_code
+from psyclone_storage.languages.sources.kernel_search import index_directories
+from psyclone_storage.languages.sources.module_finder import ModuleFinder
 from psyclone_storage.tools.device_modules import DeviceModules
 
 KERNEL = """module k_mod

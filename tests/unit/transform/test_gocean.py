@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from gocean_programs import READ, WRITE, kernel, schedule
-from psyclone_storage.domain.gocean.rules import GoceanRules
+from psyclone_storage.domains.gocean.rules import GoceanRules
 from psyclone_storage.ir.directive import Directive
-from psyclone_storage.ir.parts import taken_apart
+from psyclone_storage.ir.loop_versions import taken_apart
 from psyclone_storage.ir.schedule import DirectiveRegion, HaloExchange, Loop, Over, Schedule
 from psyclone_storage.ir.walk import kernel_calls, outer_loops, statements
 from psyclone_storage.transform.asynchronous import SplitExchange

@@ -8,7 +8,7 @@ import pytest
 
 from psyclone_storage.coherence.check_halos import check_halos
 from psyclone_storage.coherence.scenarios import halo_scenarios
-from psyclone_storage.ir.peel import Interior, describe_peel
+from psyclone_storage.ir.loop_split import Interior, describe_peel
 from psyclone_storage.ir.region import Depth
 from psyclone_storage.ir.schedule import Loop, Schedule
 from psyclone_storage.ir.walk import find, kernel_calls, replaced

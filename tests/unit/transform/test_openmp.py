@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from psyclone_storage.base.diagnostic import CompileError
-from psyclone_storage.domain.lfric.rules import LfricRules
+from psyclone_storage.domains.lfric.rules import LfricRules
 from psyclone_storage.ir.directive import RegionOptions, Sharing, ThreadSchedule
 from psyclone_storage.ir.kernel import Iteration
 from psyclone_storage.ir.schedule import DirectiveRegion, HaloExchange, KernelCall, Over

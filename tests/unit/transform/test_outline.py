@@ -9,7 +9,7 @@ import pytest
 from gocean_programs import READ, WRITE, kernel
 from gocean_programs import schedule as of_grids
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.domain.gocean.rules import GoceanRules
+from psyclone_storage.domains.gocean.rules import GoceanRules
 from psyclone_storage.ir.code import KernelCode, KernelModule
 from psyclone_storage.ir.schedule import KernelCall, Loop, Schedule
 from psyclone_storage.ir.walk import kernel_calls, outer_loops, replaced

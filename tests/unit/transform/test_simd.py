@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from psyclone_storage.domain.lfric.rules import LfricRules
+from psyclone_storage.domains.lfric.rules import LfricRules
 from psyclone_storage.ir.directive import Directive
 from psyclone_storage.ir.schedule import DirectiveRegion, KernelCall, Loop
 from psyclone_storage.transform.halos import with_halos

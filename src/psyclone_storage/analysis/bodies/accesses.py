@@ -11,17 +11,8 @@ from collections.abc import Iterable, Iterator
 from psyclone_storage.analysis.bodies.files import names_namelist, read_parts, written_parts
 from psyclone_storage.analysis.bodies.names import RoutineNames
 from psyclone_storage.base.records import dataclass, replace
-from psyclone_storage.ir.expr import (
-    Expr,
-    Index,
-    Keyword,
-    Member,
-    Name,
-    Range,
-    Verbatim,
-    children,
-    walk,
-)
+from psyclone_storage.ir import expr as ex
+from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.intrinsics import INQUIRING
 from psyclone_storage.ir.paths import AccessPath, Subscripts, path_of, prefixes
 from psyclone_storage.ir.rewrite import (
@@ -36,28 +27,6 @@ from psyclone_storage.ir.rewrite import (
     with_each_block,
 )
 from psyclone_storage.ir.types import Intent
-from psyclone_storage.ir.unit import (
-    Allocate,
-    Assign,
-    Associate,
-    Call,
-    Conditional,
-    Critical,
-    Deallocate,
-    Do,
-    DoConcurrent,
-    Forall,
-    Goto,
-    InputOutput,
-    Label,
-    Line,
-    Nullify,
-    Opaque,
-    PointerAssign,
-    ScopedBlock,
-    Select,
-    Where,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,45 +45,45 @@ class MemoryAccess:
 # ---------------------------------------------------------------------------- accesses
 
 
-def accesses(lines: Iterable[Line], names: RoutineNames) -> Iterator[MemoryAccess]:
+def accesses(lines: Iterable[un.Line], names: RoutineNames) -> Iterator[MemoryAccess]:
     """Yield the accesses of `lines` and of what is inside of them, in the order of their text."""
     for line in walk_lines(lines):
         yield from accesses_of(line, names)
 
 
-def accesses_of(line: Line, names: RoutineNames) -> Iterator[MemoryAccess]:
+def accesses_of(line: un.Line, names: RoutineNames) -> Iterator[MemoryAccess]:
     """Yield the accesses of `line` itself: what it reads first, then what it writes."""
     match line:
-        case Assign(target, value):
+        case un.Assign(target, value):
             yield from reads_of(value, names)
             yield from _written(target, names)
-        case PointerAssign(target, value):
+        case un.PointerAssign(target, value):
             yield from _of_both_kinds(names_in(value))
             yield from _written(target, names)
-        case Call():
+        case un.Call():
             yield from _called(line, names)
-        case Do() | DoConcurrent() | Forall():
+        case un.Do() | un.DoConcurrent() | un.Forall():
             yield from _counted(line, names)
-        case Allocate() | Deallocate() | Nullify() | Associate():
+        case un.Allocate() | un.Deallocate() | un.Nullify() | un.Associate():
             for part in expressions_of(line):
                 yield from _passed(part, names)
-        case InputOutput():
+        case un.InputOutput():
             yield from _transferred(line, names)
-        case Opaque() if (inside := associated_lines(line, names)) is not None:
+        case un.Opaque() if (inside := associated_lines(line, names)) is not None:
             yield from accesses(inside, names)
-        case Opaque() | Select(word="type" | "rank") | ScopedBlock() | Conditional():
+        case un.Opaque() | un.Select(word="type" | "rank") | un.ScopedBlock() | un.Conditional():
             yield from _of_both_kinds(names_of_line(line))
         case _:
             for part in expressions_of(line):
                 yield from reads_of(part, names)
 
 
-def associated_lines(line: Line, names: RoutineNames) -> tuple[Line, ...] | None:
+def associated_lines(line: un.Line, names: RoutineNames) -> tuple[un.Line, ...] | None:
     """Return the statements of an `associate`, with selectors in place of the names for them.
 
     None if `line` is none, or does more than one plain statement after the other.
     """
-    if not isinstance(line, Opaque) or line.associate is None or line.place is None:
+    if not isinstance(line, un.Opaque) or line.associate is None or line.place is None:
         return None
     if line.place.text.replace("\r\n", "\n") != line.text:
         return None
@@ -122,7 +91,7 @@ def associated_lines(line: Line, names: RoutineNames) -> tuple[Line, ...] | None
         found = tuple(_flattened(_opened((line,)), names))
     except _UnclearError:
         return None
-    plain = (isinstance(one, Plain | Where | Select) for one in walk_lines(found))
+    plain = (isinstance(one, Plain | un.Where | un.Select) for one in walk_lines(found))
     is_known = all(plain) and not any(unknown_lines(found))
     return found if is_known and not any(map(moves_memory, walk_lines(found))) else None
 
@@ -131,27 +100,27 @@ class _UnclearError(Exception):
     """The name of an `associate` may stand for something else later in its block."""
 
 
-def _opened(lines: Iterable[Line]) -> tuple[Line, ...]:
+def _opened(lines: Iterable[un.Line]) -> tuple[un.Line, ...]:
     """Return statements with each `associate` of an author as a construct, on all levels."""
 
-    def change(line: Line) -> tuple[Line, ...]:
-        inner = line.associate if isinstance(line, Opaque) else None
+    def change(line: un.Line) -> tuple[un.Line, ...]:
+        inner = line.associate if isinstance(line, un.Opaque) else None
         return (line if inner is None else replace(inner, body=_opened(inner.body)),)
 
     return rewritten(lines, change)
 
 
-def _flattened(lines: Iterable[Line], names: RoutineNames) -> Iterator[Line]:
+def _flattened(lines: Iterable[un.Line], names: RoutineNames) -> Iterator[un.Line]:
     for line in lines:
-        if isinstance(line, Associate):
+        if isinstance(line, un.Associate):
             yield from _flattened(_body_with_selectors(line, names), names)
         else:
             yield with_each_block(line, lambda block: tuple(_flattened(block, names)))
 
 
-def _body_with_selectors(line: Associate, names: RoutineNames) -> tuple[Line, ...]:
+def _body_with_selectors(line: un.Associate, names: RoutineNames) -> tuple[un.Line, ...]:
     values = {name.key: selector for name, selector in line.pairs}
-    inner = (one for one in walk_lines(line.body) if isinstance(one, Associate))
+    inner = (one for one in walk_lines(line.body) if isinstance(one, un.Associate))
     if any(name.key in values for one in inner for name, _ in one.pairs):
         raise _UnclearError
     body = everywhere(line.body, lambda part: substituted(part, values))
@@ -160,8 +129,8 @@ def _body_with_selectors(line: Associate, names: RoutineNames) -> tuple[Line, ..
         part.base.key
         for one in walk_lines(line.body)
         for expr in expressions_of(one)
-        for part in walk(expr)
-        if isinstance(part, Index) and isinstance(part.base, Name)
+        for part in ex.walk(expr)
+        if isinstance(part, ex.Index) and isinstance(part.base, ex.Name)
     }
     if any(
         (key in indexed and _has_brackets(value)) or _may_move(value, written, names)
@@ -171,40 +140,44 @@ def _body_with_selectors(line: Associate, names: RoutineNames) -> tuple[Line, ..
     return body
 
 
-def _has_brackets(selector: Expr) -> bool:
-    return any(isinstance(part, Index) for part in walk(selector)) or path_of(selector) is None
+def _has_brackets(selector: ex.Expr) -> bool:
+    return (
+        any(isinstance(part, ex.Index) for part in ex.walk(selector)) or path_of(selector) is None
+    )
 
 
-def _may_move(selector: Expr, written: frozenset[str], names: RoutineNames) -> bool:
+def _may_move(selector: ex.Expr, written: frozenset[str], names: RoutineNames) -> bool:
     """Return whether a selector may be something else once the roots `written` are changed."""
     path = path_of(selector)
     if path is not None and not _has_brackets(selector):
         pointers = any(map(names.is_pointer, prefixes(path.variable)))
         return pointers and bool(path.steps) and path.root in written
-    inside = tuple(walk(selector))
-    calls = (part for part in inside if isinstance(part, Index))
+    inside = tuple(ex.walk(selector))
+    calls = (part for part in inside if isinstance(part, ex.Index))
     if any(names.function_called(part) is not None for part in calls):
         return True
-    read = {part.key for part in inside if isinstance(part, Name)}
+    read = {part.key for part in inside if isinstance(part, ex.Name)}
     changed = written
     if path is not None and not any(path.root in names_in(one) for one in path.subscripts):
         changed = written - {path.root}
-    ranges = any(isinstance(part, Range) for part in inside)
+    ranges = any(isinstance(part, ex.Range) for part in inside)
     return ranges or bool(read & changed) or any(names.is_shared((one,)) for one in read)
 
 
-def _counted(line: Do | DoConcurrent | Forall, names: RoutineNames) -> Iterator[MemoryAccess]:
+def _counted(
+    line: un.Do | un.DoConcurrent | un.Forall, names: RoutineNames
+) -> Iterator[MemoryAccess]:
     """Yield what the head of a loop reads, then that it sets its counters."""
-    counters = [line.variable] if isinstance(line, Do) else [it.variable for it in line.controls]
+    counters = [line.variable] if isinstance(line, un.Do) else [it.variable for it in line.controls]
     keys = [counter.key for counter in counters]
     for part in expressions_of(line):
-        if not (isinstance(part, Name) and part.key in keys):
+        if not (isinstance(part, ex.Name) and part.key in keys):
             yield from reads_of(part, names)
     for key in keys:
         yield MemoryAccess(AccessPath(key), True)
 
 
-def _transferred(line: InputOutput, names: RoutineNames) -> Iterator[MemoryAccess]:
+def _transferred(line: un.InputOutput, names: RoutineNames) -> Iterator[MemoryAccess]:
     if names_namelist(line):
         yield from _of_both_kinds(names_of_line(line))
     for part in read_parts(line):
@@ -213,13 +186,13 @@ def _transferred(line: InputOutput, names: RoutineNames) -> Iterator[MemoryAcces
         yield from _written(part, names)
 
 
-def _called(line: Call, names: RoutineNames) -> Iterator[MemoryAccess]:
+def _called(line: un.Call, names: RoutineNames) -> Iterator[MemoryAccess]:
     procedure = line.procedure
-    if not isinstance(procedure, Name):
+    if not isinstance(procedure, ex.Name):
         yield from _of_both_kinds(names_in(_base(procedure)))
     intents = _intents(line, names)
     for at, arg in enumerate(line.args):
-        value = arg.value if isinstance(arg, Keyword) else arg
+        value = arg.value if isinstance(arg, ex.Keyword) else arg
         if intents is not None and intents[at] is Intent.IN:
             yield from _behind(arg, at, line.procedure, names)
             yield from reads_of(value, names)
@@ -228,24 +201,26 @@ def _called(line: Call, names: RoutineNames) -> Iterator[MemoryAccess]:
             yield from _written(value, names)
         else:
             yield from _passed(value, names)
-    if intents is not None and isinstance(procedure, Name):
+    if intents is not None and isinstance(procedure, ex.Name):
         for name in sorted(names.read_by(procedure.key)):
             yield MemoryAccess(AccessPath(name), False)
 
 
 def _behind(
-    arg: Expr, at: int, procedure: Expr, names: RoutineNames, *, writes: bool = False
+    arg: ex.Expr, at: int, procedure: ex.Expr, names: RoutineNames, *, writes: bool = False
 ) -> Iterator[MemoryAccess]:
     """Yield that a procedure touches all of a variable of which it is given an element.
 
     The element stands for what follows it, too, if the dummy argument is an array.
     """
-    own = names.procedures.get(procedure.key) if isinstance(procedure, Name) else None
-    value = arg.value if isinstance(arg, Keyword) else arg
+    own = names.procedures.get(procedure.key) if isinstance(procedure, ex.Name) else None
+    value = arg.value if isinstance(arg, ex.Keyword) else arg
     path = path_of(value)
     if own is None or path is None or _function(value, names) is not None:
         return
-    dummy = arg.key if isinstance(arg, Keyword) else next(iter(own.dummies[at : at + 1]), ("",))[0]
+    dummy = (
+        arg.key if isinstance(arg, ex.Keyword) else next(iter(own.dummies[at : at + 1]), ("",))[0]
+    )
     steps = path.steps
     while steps and isinstance(steps[-1], Subscripts):
         steps = steps[:-1]
@@ -261,20 +236,20 @@ def _is_section(path: AccessPath, names: RoutineNames) -> bool:
     if declared is None or not isinstance(last, Subscripts):
         return False
     once = not before or not isinstance(before[-1], Subscripts)
-    ranges = any(isinstance(item, Range) for item in last.items)
+    ranges = any(isinstance(item, ex.Range) for item in last.items)
     return once and ranges and len(declared.shape) == len(last.items)
 
 
-def _intents(line: Call, names: RoutineNames) -> tuple[Intent, ...] | None:
+def _intents(line: un.Call, names: RoutineNames) -> tuple[Intent, ...] | None:
     """Return the intents of the dummies that arguments go to; None if the call may do more."""
-    own = names.procedures.get(line.procedure.key) if isinstance(line.procedure, Name) else None
+    own = names.procedures.get(line.procedure.key) if isinstance(line.procedure, ex.Name) else None
     if own is None or not own.pure or own.is_function or not own.dummies:
         return None
     by_name = dict(own.dummies)
     if len(line.args) > len(own.dummies):
         return None
     found = (
-        by_name.get(arg.key) if isinstance(arg, Keyword) else own.dummies[at][1]
+        by_name.get(arg.key) if isinstance(arg, ex.Keyword) else own.dummies[at][1]
         for at, arg in enumerate(line.args)
     )
     return tuple(intent or Intent.INOUT for intent in found)
@@ -286,11 +261,11 @@ def _of_both_kinds(roots: Iterable[str]) -> Iterator[MemoryAccess]:
         yield MemoryAccess(AccessPath(root), True)
 
 
-def reads_of(expr: Expr, names: RoutineNames) -> Iterator[MemoryAccess]:
+def reads_of(expr: ex.Expr, names: RoutineNames) -> Iterator[MemoryAccess]:
     """Yield what the value of `expr` depends on, and what functions in it may change."""
     path = path_of(expr)
     if path is None:
-        for part in children(expr):
+        for part in ex.children(expr):
             yield from reads_of(part, names)
         return
     function = _function(expr, names)
@@ -302,7 +277,7 @@ def reads_of(expr: Expr, names: RoutineNames) -> Iterator[MemoryAccess]:
     yield MemoryAccess(path, False)
 
 
-def _function(expr: Expr, names: RoutineNames) -> tuple[str, Index] | None:
+def _function(expr: ex.Expr, names: RoutineNames) -> tuple[str, ex.Index] | None:
     """Return the function that `expr`, a path, calls, and where; None if it is data."""
     for part in _brackets(expr):
         function = names.function_called(part)
@@ -311,17 +286,17 @@ def _function(expr: Expr, names: RoutineNames) -> tuple[str, Index] | None:
     return None
 
 
-def _brackets(expr: Expr) -> list[Index]:
+def _brackets(expr: ex.Expr) -> list[ex.Index]:
     """Return the parts of a path that end with brackets, the innermost first."""
-    found: list[Index] = []
-    while isinstance(expr, Index | Member):
-        if isinstance(expr, Index):
+    found: list[ex.Index] = []
+    while isinstance(expr, ex.Index | ex.Member):
+        if isinstance(expr, ex.Index):
             found.insert(0, expr)
         expr = expr.base
     return found
 
 
-def _function_reads(function: str, expr: Expr, names: RoutineNames) -> Iterator[MemoryAccess]:
+def _function_reads(function: str, expr: ex.Expr, names: RoutineNames) -> Iterator[MemoryAccess]:
     """Yield what a function reads; one that is not known may change what it is given."""
     harmless = names.is_harmless(function)
     if function in INQUIRING and harmless:
@@ -334,7 +309,7 @@ def _function_reads(function: str, expr: Expr, names: RoutineNames) -> Iterator[
         return
     if function in names.procedures and harmless:
         for at, item in enumerate(_brackets(expr)[0].items):
-            yield from _behind(item, at, Name(function), names)
+            yield from _behind(item, at, ex.Name(function), names)
     if function in names.procedures:
         for name in sorted(names.read_by(function)):
             yield MemoryAccess(AccessPath(name), False)
@@ -345,7 +320,7 @@ def _function_reads(function: str, expr: Expr, names: RoutineNames) -> Iterator[
         yield from _of_both_kinds({path.root}) if path.steps[1:] else (MemoryAccess(plain, False),)
 
 
-def _written(target: Expr, names: RoutineNames) -> Iterator[MemoryAccess]:
+def _written(target: ex.Expr, names: RoutineNames) -> Iterator[MemoryAccess]:
     path = path_of(target)
     if path is None:
         yield from _of_both_kinds(names_in(target))
@@ -355,17 +330,17 @@ def _written(target: Expr, names: RoutineNames) -> Iterator[MemoryAccess]:
     yield MemoryAccess(path, True)
 
 
-def _passed(arg: Expr, names: RoutineNames) -> Iterator[MemoryAccess]:
+def _passed(arg: ex.Expr, names: RoutineNames) -> Iterator[MemoryAccess]:
     """Yield that an argument may be read and changed, and that its subscripts are read."""
-    value = arg.value if isinstance(arg, Keyword) else arg
+    value = arg.value if isinstance(arg, ex.Keyword) else arg
     yield from reads_of(value, names)
     path = path_of(value)
     if path is not None and names.may_be_changed(path.variable):
         yield MemoryAccess(AccessPath(path.root), True)
 
 
-def _base(target: Expr) -> Expr:
-    while isinstance(target, Index | Member):
+def _base(target: ex.Expr) -> ex.Expr:
+    while isinstance(target, ex.Index | ex.Member):
         target = target.base
     return target
 
@@ -373,12 +348,12 @@ def _base(target: Expr) -> Expr:
 # ---------------------------------------------------------------------------- names of all of it
 
 
-def read_names(lines: Iterable[Line], names: RoutineNames) -> frozenset[str]:
+def read_names(lines: Iterable[un.Line], names: RoutineNames) -> frozenset[str]:
     """Return the keys of the variables of which `lines` read something."""
     return frozenset(one.root for one in accesses(lines, names) if not one.writes)
 
 
-def written_names(lines: Iterable[Line], names: RoutineNames) -> frozenset[str]:
+def written_names(lines: Iterable[un.Line], names: RoutineNames) -> frozenset[str]:
     """Return the keys of the variables of which `lines` write something."""
     return frozenset(one.root for one in accesses(lines, names) if one.writes)
 
@@ -386,31 +361,33 @@ def written_names(lines: Iterable[Line], names: RoutineNames) -> frozenset[str]:
 # ---------------------------------------------------------------------------- what is unknown
 
 
-def unknown_lines(lines: Iterable[Line], *, inside: bool = True) -> Iterator[tuple[Line, str]]:
+def unknown_lines(
+    lines: Iterable[un.Line], *, inside: bool = True
+) -> Iterator[tuple[un.Line, str]]:
     """Yield statements that are not understood, or parts of them, with the text of that part.
 
     Those `inside` of others are looked at, too, unless the caller does that.
     """
     for line in walk_lines(lines) if inside else lines:
         match line:
-            case Opaque():
+            case un.Opaque():
                 yield line, line.text.split("\n")[0]
-            case Goto() | Label():
+            case un.Goto() | un.Label():
                 yield line, "a jump to a label"
-            case Conditional():
+            case un.Conditional():
                 yield line, line.branches[0].text
-            case Associate():
+            case un.Associate():
                 first = f" ({line.pairs[0][0].text} => ...)" if line.pairs else ""
                 yield line, f"associate{first}"
-            case Critical():
+            case un.Critical():
                 yield line, "critical"
         for expr in expressions_of(line):
-            for part in walk(expr):
-                if isinstance(part, Verbatim):
+            for part in ex.walk(expr):
+                if isinstance(part, ex.Verbatim):
                     yield line, part.text
 
 
-def irregular_lines(lines: Iterable[Line]) -> tuple[Line, ...]:
+def irregular_lines(lines: Iterable[un.Line]) -> tuple[un.Line, ...]:
     """Return the statements that may do more than one after the other can be seen to do.
 
     They are not understood, or may leave a loop or the routine, or have an order of their own.
@@ -418,7 +395,7 @@ def irregular_lines(lines: Iterable[Line]) -> tuple[Line, ...]:
     return tuple(line for line in walk_lines(lines) if not isinstance(line, Plain))
 
 
-def is_understood(lines: Iterable[Line], names: RoutineNames) -> bool:
+def is_understood(lines: Iterable[un.Line], names: RoutineNames) -> bool:
     """Return whether `lines` do nothing but what can be seen, one after the other."""
     found = tuple(lines)
     return not (
@@ -430,29 +407,29 @@ def is_understood(lines: Iterable[Line], names: RoutineNames) -> bool:
 
 
 def unknown_calls(
-    lines: Iterable[Line], names: RoutineNames, *, inside: bool = True
-) -> Iterator[tuple[Line, str]]:
+    lines: Iterable[un.Line], names: RoutineNames, *, inside: bool = True
+) -> Iterator[tuple[un.Line, str]]:
     """Yield calls of procedures that may do more than can be seen, with the procedure's name.
 
     What has brackets and is neither declared nor a function of the language may be one of those.
     """
     for line in walk_lines(lines) if inside else lines:
-        if isinstance(line, Call) and _intents(line, names) is None:
+        if isinstance(line, un.Call) and _intents(line, names) is None:
             base = path_of(line.procedure)
             yield line, "%".join(base.variable) if base else "a procedure"
         targets = expressions_of(line)
-        for expr in targets[1:] if isinstance(line, Call) else targets:
-            for part in walk(expr):
-                function = _function(part, names) if isinstance(part, Index) else None
+        for expr in targets[1:] if isinstance(line, un.Call) else targets:
+            for part in ex.walk(expr):
+                function = _function(part, names) if isinstance(part, ex.Index) else None
                 if function is not None and not names.is_harmless(function[0]):
                     yield line, function[0]
 
 
-def unknown_procedures(lines: Iterable[Line], names: RoutineNames) -> frozenset[str]:
+def unknown_procedures(lines: Iterable[un.Line], names: RoutineNames) -> frozenset[str]:
     """Return the names of the procedures of `unknown_calls`."""
     return frozenset(name for _, name in unknown_calls(lines, names))
 
 
-def moves_memory(line: Line) -> bool:
+def moves_memory(line: un.Line) -> bool:
     """Return whether a statement allocates something or lets a pointer point elsewhere."""
-    return isinstance(line, PointerAssign | Allocate | Deallocate | Nullify)
+    return isinstance(line, un.PointerAssign | un.Allocate | un.Deallocate | un.Nullify)

@@ -10,23 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import chain, pairwise, product, takewhile
 
+from psyclone_storage.analysis.bodies.def_use import touches_any
 from psyclone_storage.analysis.bodies.flow import Flow, FlowNode, Item
 from psyclone_storage.analysis.bodies.inequalities import NonNegativePolynomials, may_be_zero
 from psyclone_storage.analysis.bodies.names import RoutineNames
 from psyclone_storage.analysis.bodies.ranks import is_scalar
-from psyclone_storage.analysis.bodies.summaries import touches_any
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.records import dataclass, field, replace
+from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.affine import Polynomial, constant_polynomial, polynomial_of, symbol
-from psyclone_storage.ir.expr import (
-    CallFunction,
-    Expr,
-    Index,
-    Keyword,
-    Range,
-    intrinsic_called,
-    walk,
-)
 from psyclone_storage.ir.paths import AccessPath, Subscripts, Variable, aligned, path_of, prefixes
 from psyclone_storage.ir.unit import Do
 
@@ -50,22 +42,22 @@ class Symbols:
     """Whole-number expressions as polynomials, and which variables their symbols depend on."""
 
     flow: Flow
-    _found: dict[Expr, Polynomial] = field(default_factory=dict)
+    _found: dict[ex.Expr, Polynomial] = field(default_factory=dict)
     _variables: dict[str, frozenset[Variable] | None] = field(default_factory=dict)
 
-    def polynomial(self, expr: Expr) -> Polynomial:
+    def polynomial(self, expr: ex.Expr) -> Polynomial:
         """Return `expr` as a polynomial."""
         if expr not in self._found:
             self._found[expr] = polynomial_of(expr, self._note)
         return self._found[expr]
 
-    def _note(self, key: str, expr: Expr) -> None:
+    def _note(self, key: str, expr: ex.Expr) -> None:
         if key in self._variables:
             return
-        paths = (path_of(part) for part in walk(expr))
+        paths = (path_of(part) for part in ex.walk(expr))
         known = {path.variable for path in paths if path is not None}
         names = self.flow.names
-        brackets = (part for part in walk(expr) if isinstance(part, Index))
+        brackets = (part for part in ex.walk(expr) if isinstance(part, ex.Index))
         calls = (word for part in brackets if (word := names.function_called(part)) is not None)
         own = names.procedures.keys() | names.statement_functions.keys()
         unclear = any(word in own or not names.is_harmless(word) for word in calls)
@@ -127,7 +119,7 @@ def counter_of(loop: FlowNode, flow: Flow, symbols: Symbols) -> CounterRange:
     known = step.known or None
     upward = known is None or known > 0
 
-    def fixed(*parts: Expr) -> tuple[Polynomial, ...]:
+    def fixed(*parts: ex.Expr) -> tuple[Polynomial, ...]:
         values = map(symbols.polynomial, parts)
         return tuple(value for value in values if symbols.is_fixed(value, written))
 
@@ -139,10 +131,10 @@ def counter_of(loop: FlowNode, flow: Flow, symbols: Symbols) -> CounterRange:
     return CounterRange(line.variable.key, first, last, starts, ends, known, symbolic)
 
 
-def _alternatives(expr: Expr, function: str) -> tuple[Expr, ...]:
+def _alternatives(expr: ex.Expr, function: str) -> tuple[ex.Expr, ...]:
     """Return the arguments of `function` where `expr` is a call of it, and `expr` itself if not."""
-    if isinstance(expr, CallFunction) and intrinsic_called(expr) == function:
-        plain = not any(isinstance(item, Keyword) for item in expr.items)
+    if isinstance(expr, ex.CallFunction) and ex.intrinsic_called(expr) == function:
+        plain = not any(isinstance(item, ex.Keyword) for item in expr.items)
         return expr.items if plain else (expr,)
     return (expr,)
 
@@ -255,7 +247,7 @@ class DependenceTests:
 
         return value.renamed(change)
 
-    def value(self, expr: Expr, mark: str) -> Polynomial:
+    def value(self, expr: ex.Expr, mark: str) -> Polynomial:
         """Return an expression as a marked polynomial."""
         return self.marked(self._symbols.polynomial(expr), mark)
 
@@ -270,7 +262,7 @@ class _AccessPair:
         tests: DependenceTests,
         first: Item,
         second: Item,
-        pairs: tuple[tuple[Expr, Expr], ...],
+        pairs: tuple[tuple[ex.Expr, ex.Expr], ...],
     ) -> None:
         self._tests = tests
         self._first, self._second = first, second
@@ -279,13 +271,13 @@ class _AccessPair:
         written = aligned(first.access.path, second.access.path) or ()
         for (one, other), parts in zip(pairs, written, strict=True):
             names = tests.names
-            if all(isinstance(part, Range) or is_scalar(part, names) for part in parts):
+            if all(isinstance(part, ex.Range) or is_scalar(part, names) for part in parts):
                 self._compare(one, other)
 
-    def _compare(self, one: Expr, other: Expr) -> None:
+    def _compare(self, one: ex.Expr, other: ex.Expr) -> None:
         """Note what is 0 where the two are equal, or not positive where two ranges overlap."""
         value = self._tests.value
-        if not isinstance(one, Range) and not isinstance(other, Range):
+        if not isinstance(one, ex.Range) and not isinstance(other, ex.Range):
             self._equal.append(value(one, _FIRST).minus(value(other, _SECOND)))
             return
         ends = [_ends(one, value, _FIRST), _ends(other, value, _SECOND)]
@@ -380,10 +372,10 @@ class _AccessPair:
 
 
 def _ends(
-    expr: Expr, value: Callable[[Expr, str], Polynomial], mark: str
+    expr: ex.Expr, value: Callable[[ex.Expr, str], Polynomial], mark: str
 ) -> tuple[Polynomial | None, Polynomial | None]:
     """Return the lowest and the highest subscript, None where it is not known."""
-    if not isinstance(expr, Range):
+    if not isinstance(expr, ex.Range):
         only = value(expr, mark)
         return only, only
     low = None if expr.lower is None else value(expr.lower, mark)

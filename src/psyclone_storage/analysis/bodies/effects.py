@@ -13,52 +13,21 @@ from functools import cache
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import Span
+from psyclone_storage.ir import expr as ex
+from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.code import KernelCode
-from psyclone_storage.ir.expr import (
-    Binary,
-    CallFunction,
-    Expr,
-    Index,
-    Keyword,
-    Member,
-    Name,
-    Origin,
-    Sort,
-    Star,
-    Symbol,
-    Unary,
-    Unresolved,
-    walk,
-)
 from psyclone_storage.ir.intrinsics import DEFINED, SUBROUTINES
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import AnyOperator, DefinedOperator, OperatorKind
 from psyclone_storage.ir.rewrite import blocks_of, expressions_of, place_of_line, walk_lines
 from psyclone_storage.ir.typed import Typing
 from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
-from psyclone_storage.ir.unit import (
-    Allocate,
-    Assign,
-    Associate,
-    Call,
-    Cycle,
-    Declare,
-    Exit,
-    Goto,
-    InputOutput,
-    Line,
-    Opaque,
-    PointerAssign,
-    Return,
-    Select,
-    Stop,
-)
 
-Ends = Callable[[Line], bool]
+Ends = Callable[[un.Line], bool]
 """Whether a statement certainly ends the program."""
 
 ASSIGNMENT = "assignment(=)"
-_JUMPS = (Return, Cycle, Exit, Goto, Opaque)
+_JUMPS = (un.Return, un.Cycle, un.Exit, un.Goto, un.Opaque)
 _MESSAGE_UNITS = frozenset({"output_unit", "error_unit"})
 _GENERATOR = "it changes the state of the random number generator"
 ACTIONS = {
@@ -90,8 +59,8 @@ _OPAQUE_FILE = regex(
 class ProcedureCall:
     """A call of a subroutine or function: the procedure designator and the arguments."""
 
-    procedure: Expr
-    args: tuple[Expr, ...] = ()
+    procedure: ex.Expr
+    args: tuple[ex.Expr, ...] = ()
     place: Span | None = None
 
 
@@ -103,14 +72,14 @@ class Effect:
     place: Span | None
 
 
-def base_of(target: Expr) -> str:
+def base_of(target: ex.Expr) -> str:
     """Return the key of the variable that `target` is or is a part of, or nothing."""
-    while isinstance(target, Index | Member | Keyword):
-        target = target.value if isinstance(target, Keyword) else target.base
-    return target.key if isinstance(target, Name) else ""
+    while isinstance(target, ex.Index | ex.Member | ex.Keyword):
+        target = target.value if isinstance(target, ex.Keyword) else target.base
+    return target.key if isinstance(target, ex.Name) else ""
 
 
-def continuing(lines: Iterable[Line], ends: Ends) -> Iterator[Line]:
+def continuing(lines: Iterable[un.Line], ends: Ends) -> Iterator[un.Line]:
     """Yield the statements, also those inside of others, after which the program may go on.
 
     Blocks whose statements certainly lead to the end of the program are left out.
@@ -124,10 +93,10 @@ def continuing(lines: Iterable[Line], ends: Ends) -> Iterator[Line]:
             yield from continuing(inner, ends)
 
 
-def _ends(block: tuple[Line, ...], ends: Ends) -> bool:
+def _ends(block: tuple[un.Line, ...], ends: Ends) -> bool:
     """Return whether the program ends wherever `block` has begun."""
     for line in block:
-        if isinstance(line, Stop) or ends(line):
+        if isinstance(line, un.Stop) or ends(line):
             return True
         if any(isinstance(inner, _JUMPS) for inner in walk_lines((line,))):
             return False
@@ -137,12 +106,12 @@ def _ends(block: tuple[Line, ...], ends: Ends) -> bool:
 # ---------------------------------------------------------------------------- files
 
 
-def is_internal(line: InputOutput, code: KernelCode) -> bool:
+def is_internal(line: un.InputOutput, code: KernelCode) -> bool:
     """Return whether an I/O statement uses a character variable as an internal file."""
     if line.word not in ("read", "write"):
         return False
     unit = unit_of(line)
-    if not isinstance(unit, Name | Index | Member):
+    if not isinstance(unit, ex.Name | ex.Index | ex.Member):
         return False
     declared = code.symbol(base_of(unit)).type
     return declared is None or not (
@@ -150,59 +119,59 @@ def is_internal(line: InputOutput, code: KernelCode) -> bool:
     )
 
 
-def other_effects(lines: Iterable[Line], code: KernelCode) -> Iterator[Effect]:
+def other_effects(lines: Iterable[un.Line], code: KernelCode) -> Iterator[Effect]:
     """Yield the effects of `lines` on files and on the state of the random number generator.
 
     Messages to standard output and standard error do not count: only their order may change.
     """
     for line in lines:
         place = place_of_line(line)
-        if isinstance(line, InputOutput) and _uses_file(line, code):
+        if isinstance(line, un.InputOutput) and _uses_file(line, code):
             yield Effect(f"it uses a file ('{line.word}')", place)
-        elif isinstance(line, Opaque) and (found := _OPAQUE_FILE.search(line.text)):
+        elif isinstance(line, un.Opaque) and (found := _OPAQUE_FILE.search(line.text)):
             yield Effect(f"it uses a file ('{key_of(found[1])}')", place)
-        elif isinstance(line, Call) and (name := intrinsic_subroutine(line, code)) in ACTIONS:
+        elif isinstance(line, un.Call) and (name := intrinsic_subroutine(line, code)) in ACTIONS:
             yield Effect(ACTIONS[name], place)
 
 
-def intrinsic_subroutine(line: Call, code: KernelCode) -> str:
+def intrinsic_subroutine(line: un.Call, code: KernelCode) -> str:
     """Return the name of the intrinsic subroutine that a statement calls, or nothing."""
-    if not isinstance(line.procedure, Name):
+    if not isinstance(line.procedure, ex.Name):
         return ""
     symbol = code.symbol(line.procedure.key)
-    return symbol.key if symbol.origin is Origin.INTRINSIC else ""
+    return symbol.key if symbol.origin is ex.Origin.INTRINSIC else ""
 
 
-def defined_arguments(line: Call, code: KernelCode) -> Iterator[Expr]:
+def defined_arguments(line: un.Call, code: KernelCode) -> Iterator[ex.Expr]:
     """Yield the arguments that the call of an intrinsic subroutine may define."""
     name = intrinsic_subroutine(line, code)
     if name not in DEFINED:
         return
     for dummy, arg in zip(SUBROUTINES[name], line.args, strict=False):
-        key = arg.key if isinstance(arg, Keyword) else dummy
+        key = arg.key if isinstance(arg, ex.Keyword) else dummy
         if key in DEFINED[name]:
-            yield arg.value if isinstance(arg, Keyword) else arg
+            yield arg.value if isinstance(arg, ex.Keyword) else arg
 
 
-def _uses_file(line: InputOutput, code: KernelCode) -> bool:
+def _uses_file(line: un.InputOutput, code: KernelCode) -> bool:
     if line.word in ("inquire", "flush", "print") or is_internal(line, code):
         return False
     return line.word != "write" or not _is_for_messages(unit_of(line), code)
 
 
-def _is_for_messages(unit: Expr | None, code: KernelCode) -> bool:
-    if isinstance(unit, Star):
+def _is_for_messages(unit: ex.Expr | None, code: KernelCode) -> bool:
+    if isinstance(unit, ex.Star):
         return True
-    if isinstance(unit, Name):
+    if isinstance(unit, ex.Name):
         symbol = code.symbol(unit.key)
-        return symbol.origin is Origin.IMPORTED and key_of(symbol.name) in _MESSAGE_UNITS
+        return symbol.origin is ex.Origin.IMPORTED and key_of(symbol.name) in _MESSAGE_UNITS
     return False
 
 
-def unit_of(line: InputOutput) -> Expr | None:
+def unit_of(line: un.InputOutput) -> ex.Expr | None:
     """Return the I/O unit of a statement, or None if it has none."""
     for at, control in enumerate(line.controls):
-        if isinstance(control, Keyword):
+        if isinstance(control, ex.Keyword):
             if control.key == "unit":
                 return control.value
         elif at == 0:
@@ -221,19 +190,19 @@ def names_behind(code: KernelCode) -> dict[str, frozenset[str]]:
     found: dict[str, frozenset[str]] = {}
     pairs = []
     for line in walk_lines(code.body):
-        if isinstance(line, PointerAssign):
+        if isinstance(line, un.PointerAssign):
             pairs.append((base_of(line.target), base_of(line.value)))
-        elif isinstance(line, Associate):
+        elif isinstance(line, un.Associate):
             pairs += [(name.key, base_of(value)) for name, value in line.pairs]
-        elif isinstance(line, Assign) and has_pointers(line.target, code):
-            parts = line.value.items if isinstance(line.value, Index) else ()
+        elif isinstance(line, un.Assign) and has_pointers(line.target, code):
+            parts = line.value.items if isinstance(line.value, ex.Index) else ()
             pairs += [(base_of(line.target), base_of(one)) for one in (line.value, *parts)]
-        elif isinstance(line, Allocate):
-            named = [one for one in line.arrays if isinstance(one, Keyword)]
+        elif isinstance(line, un.Allocate):
+            named = [one for one in line.arrays if isinstance(one, ex.Keyword)]
             values = [base_of(one.value) for one in named if one.key == "source"]
             objects = [one for one in line.arrays if has_pointers(one, code)]
             pairs += [(base_of(one), value) for one in objects for value in values]
-        elif isinstance(line, Select) and line.alias is not None:
+        elif isinstance(line, un.Select) and line.alias is not None:
             pairs.append((line.alias.key, base_of(line.selector)))
     pairs = [(name, value) for name, value in pairs if name and value]
     for _ in pairs:
@@ -242,7 +211,7 @@ def names_behind(code: KernelCode) -> dict[str, frozenset[str]]:
     return found
 
 
-def has_pointers(target: Expr, code: KernelCode) -> bool:
+def has_pointers(target: ex.Expr, code: KernelCode) -> bool:
     """Return whether a variable is an object with pointer components."""
     kind = Typing(code.symbol, code.structure).type_of(target)
     own = code.structure(kind) if isinstance(kind, DerivedType) else None
@@ -253,7 +222,7 @@ def has_pointers(target: Expr, code: KernelCode) -> bool:
 
 
 def call_sites(
-    lines: Iterable[Line], code: KernelCode, *, overloaded: bool = False
+    lines: Iterable[un.Line], code: KernelCode, *, overloaded: bool = False
 ) -> Iterator[ProcedureCall]:
     """Yield the calls in `lines` of `code`: subroutines, functions in expressions, operators.
 
@@ -267,42 +236,42 @@ def call_sites(
     for line in lines:
         place = place_of_line(line)
         parts = expressions_of(line)
-        if isinstance(line, Call):
+        if isinstance(line, un.Call):
             yield ProcedureCall(line.procedure, line.args, place)
             parts = parts[1:]
-        elif isinstance(line, Opaque):
+        elif isinstance(line, un.Opaque):
             yield from _in_opaque(line, code)
         elif typing:
             yield from _by_language(line, typing)
         for expr in parts:
-            for part in walk(expr):
+            for part in ex.walk(expr):
                 yield from _called_by(part, is_function, typing, place)
-    opaque = [item.names for item in code.declarations if isinstance(item, Opaque)]
+    opaque = [item.names for item in code.declarations if isinstance(item, un.Opaque)]
     for key in sorted(frozenset[str]().union(*opaque)):
         if is_function(key):
-            yield ProcedureCall(Name(key))
+            yield ProcedureCall(ex.Name(key))
 
 
-def _by_language(line: Line, typing: Typing) -> Iterator[ProcedureCall]:
+def _by_language(line: un.Line, typing: Typing) -> Iterator[ProcedureCall]:
     """Yield the calls of procedures that define what an assignment or an I/O statement does."""
     place = place_of_line(line)
-    if isinstance(line, Assign) and _is_defined(None, typing, line.target, line.value):
-        yield ProcedureCall(Name(ASSIGNMENT), (line.target, line.value), place)
-    elif isinstance(line, InputOutput):
+    if isinstance(line, un.Assign) and _is_defined(None, typing, line.target, line.value):
+        yield ProcedureCall(ex.Name(ASSIGNMENT), (line.target, line.value), place)
+    elif isinstance(line, un.InputOutput):
         word = "read" if line.word == "read" else "write"
         for item in line.items:
             if isinstance(typing.type_of(item), DerivedType):
                 for form in ("formatted", "unformatted"):
-                    yield ProcedureCall(Name(f"{word}({form})"), (item,), place)
+                    yield ProcedureCall(ex.Name(f"{word}({form})"), (item,), place)
 
 
 def set_functions(code: KernelCode) -> Iterator[str]:
     """Yield the functions that return a pointer through which a procedure assigns."""
     for line in walk_lines(code.body):
-        target = line.target if isinstance(line, Assign) else None
-        while isinstance(target, Index | Member):
+        target = line.target if isinstance(line, un.Assign) else None
+        while isinstance(target, ex.Index | ex.Member):
             target = target.base
-            if isinstance(target, Name) and code.symbol(target.key).sort is Sort.FUNCTION:
+            if isinstance(target, ex.Name) and code.symbol(target.key).sort is ex.Sort.FUNCTION:
                 yield target.key
 
 
@@ -310,13 +279,13 @@ def _has_structures(code: KernelCode) -> bool:
     """Return whether any variable or function in `code` has a derived type."""
     symbols = code.module.symbols.symbols.values()
     types = [symbol.type for symbol in symbols]
-    types += [item.type for item in code.declarations if isinstance(item, Declare)]
+    types += [item.type for item in code.declarations if isinstance(item, un.Declare)]
     return any(isinstance(one, DerivedType) for one in types) or any(
-        symbol.sort is Sort.TYPE for symbol in symbols
+        symbol.sort is ex.Sort.TYPE for symbol in symbols
     )
 
 
-def _is_defined(kind: OperatorKind | None, typing: Typing, *operands: Expr) -> bool:
+def _is_defined(kind: OperatorKind | None, typing: Typing, *operands: ex.Expr) -> bool:
     """Return whether an operation, or an assignment, of these operands is not of the language."""
     types = [typing.type_of(operand) for operand in operands]
     if any(isinstance(one, DerivedType) for one in types):
@@ -327,34 +296,34 @@ def _is_defined(kind: OperatorKind | None, typing: Typing, *operands: Expr) -> b
 
 
 def _called_by(
-    part: Expr, is_function: Callable[[str], bool], typing: Typing | None, place: Span | None
+    part: ex.Expr, is_function: Callable[[str], bool], typing: Typing | None, place: Span | None
 ) -> Iterator[ProcedureCall]:
     match part:
-        case CallFunction(base, items) | Unresolved(base, items):
+        case ex.CallFunction(base, items) | ex.Unresolved(base, items):
             yield ProcedureCall(base, items, place)
-        case Name() if is_function(part.key):
+        case ex.Name() if is_function(part.key):
             yield ProcedureCall(part, (), place)
-        case Unary(op, operand) if _is_called(op, typing, operand):
-            yield ProcedureCall(Name(f"operator({op.spelling})"), (operand,), place)
-        case Binary(op, left, right) if _is_called(op, typing, left, right):
-            yield ProcedureCall(Name(f"operator({op.spelling})"), (left, right), place)
+        case ex.Unary(op, operand) if _is_called(op, typing, operand):
+            yield ProcedureCall(ex.Name(f"operator({op.spelling})"), (operand,), place)
+        case ex.Binary(op, left, right) if _is_called(op, typing, left, right):
+            yield ProcedureCall(ex.Name(f"operator({op.spelling})"), (left, right), place)
 
 
-def _is_called(op: AnyOperator, typing: Typing | None, *operands: Expr) -> bool:
+def _is_called(op: AnyOperator, typing: Typing | None, *operands: ex.Expr) -> bool:
     """Return whether an operator is a procedure."""
     if isinstance(op, DefinedOperator):
         return True
     return typing is not None and _is_defined(op.kind, typing, *operands)
 
 
-def _is_function(symbol: Symbol) -> bool:
-    around = symbol.origin in (Origin.HOST, Origin.IMPORTED)
+def _is_function(symbol: ex.Symbol) -> bool:
+    around = symbol.origin in (ex.Origin.HOST, ex.Origin.IMPORTED)
     return around and symbol.is_called
 
 
-def _in_opaque(line: Opaque, code: KernelCode) -> Iterator[ProcedureCall]:
+def _in_opaque(line: un.Opaque, code: KernelCode) -> Iterator[ProcedureCall]:
     called = {key_of(name) for name in _OPAQUE_CALL.findall(line.text)}
     called |= {key for key in line.names if _is_function(code.symbol(key))}
     called |= {f"operator({key_of(word)})" for word in _OPAQUE_OPERATOR.findall(line.text)}
     for key in sorted(called):
-        yield ProcedureCall(Name(key), (), place_of_line(line))
+        yield ProcedureCall(ex.Name(key), (), place_of_line(line))

@@ -18,9 +18,7 @@ from psyclone_storage.analysis.bodies.accesses import (
     accesses_of,
     associated_lines,
 )
-from psyclone_storage.analysis.bodies.names import RoutineNames
-from psyclone_storage.analysis.bodies.shapes import is_integer
-from psyclone_storage.analysis.bodies.summaries import (
+from psyclone_storage.analysis.bodies.def_use import (
     NOTHING,
     Jump,
     Summary,
@@ -28,36 +26,21 @@ from psyclone_storage.analysis.bodies.summaries import (
     touches_any,
     without,
 )
+from psyclone_storage.analysis.bodies.names import RoutineNames
+from psyclone_storage.analysis.bodies.shapes import is_integer
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.regex import regex
+from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.affine import constant_polynomial, polynomial_of
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Expr, Name, walk
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.paths import AccessPath, Component, Subscripts, Variable, path_of
 from psyclone_storage.ir.rewrite import blocks_of, substituted, walk_lines
-from psyclone_storage.ir.unit import (
-    Assign,
-    Conditional,
-    Cycle,
-    Do,
-    DoConcurrent,
-    Exit,
-    Forall,
-    Goto,
-    If,
-    Line,
-    Opaque,
-    Return,
-    Select,
-    Stop,
-    Where,
-    While,
-)
 
 _JUMP = regex(r"\bgo\s*to\b", re.IGNORECASE)
 _RETURN: Jump = ("return", 0)
-_LOOPS = (Do, While, DoConcurrent, Forall)
+_LOOPS = (un.Do, un.While, un.DoConcurrent, un.Forall)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +53,7 @@ class FlowNode:
     """
 
     number: int
-    line: Line
+    line: un.Line
     around: tuple[int, ...]
     blocks: tuple[int, ...]
     accesses: tuple[MemoryAccess, ...]
@@ -129,7 +112,7 @@ class Flow:
     @property
     def loops(self) -> tuple[FlowNode, ...]:
         """The counted loops in the order of the text."""
-        return tuple(node for node in self.nodes if isinstance(node.line, Do))
+        return tuple(node for node in self.nodes if isinstance(node.line, un.Do))
 
     def node(self, number: int) -> FlowNode:
         """Return the statement `number`."""
@@ -200,9 +183,11 @@ def flow_of(code: KernelCode) -> Flow:
     )
 
 
-def _jumps_anywhere(line: Line) -> bool:
+def _jumps_anywhere(line: un.Line) -> bool:
     """Return whether control may come to a label from elsewhere."""
-    return isinstance(line, Goto) or (isinstance(line, Opaque) and bool(_JUMP.search(line.text)))
+    return isinstance(line, un.Goto) or (
+        isinstance(line, un.Opaque) and bool(_JUMP.search(line.text))
+    )
 
 
 # ---------------------------------------------------------------------------- reaching copies
@@ -218,14 +203,14 @@ class _NodeBuilder:
         self._copies = copies
         self._nodes: list[FlowNode] = []
 
-    def nodes(self, lines: Iterable[Line]) -> tuple[FlowNode, ...]:
+    def nodes(self, lines: Iterable[un.Line]) -> tuple[FlowNode, ...]:
         """Return all statements of a body."""
         self._block(lines, (), (), {})
         return tuple(self._nodes)
 
     def _block(
         self,
-        lines: Iterable[Line],
+        lines: Iterable[un.Line],
         around: tuple[int, ...],
         blocks: tuple[int, ...],
         values: Mapping[str, Expr],
@@ -236,14 +221,14 @@ class _NodeBuilder:
             own = self._line(line, around, blocks, values)
             changed |= own
             values = _without(values, own)
-            if self._copies and isinstance(line, Assign) and isinstance(line.target, Name):
+            if self._copies and isinstance(line, un.Assign) and isinstance(line.target, Name):
                 node = self._nodes[-1]
                 values = self._with_copy(values, line.target, node.clear(line.value))
         return changed
 
     def _line(
         self,
-        line: Line,
+        line: un.Line,
         around: tuple[int, ...],
         blocks: tuple[int, ...],
         values: Mapping[str, Expr],
@@ -255,17 +240,17 @@ class _NodeBuilder:
         self._nodes.append(FlowNode(number, line, around, blocks, accesses, values))
         if isinstance(line, _LOOPS):
             changed |= self._changed_in(line)
-        if isinstance(line, (*_LOOPS, Opaque)):
+        if isinstance(line, (*_LOOPS, un.Opaque)):
             values = _without(values, changed)
         for which, block in enumerate(blocks_of(line)):
             changed |= self._block(block, (*around, number), (*blocks, which), values)
-        known = values if isinstance(line, Opaque) else self._nodes[at].values
+        known = values if isinstance(line, un.Opaque) else self._nodes[at].values
         self._nodes[at] = FlowNode(
             number, line, around, blocks, accesses, known, len(self._nodes) + 1
         )
         return changed
 
-    def _changed_in(self, line: Line) -> frozenset[str]:
+    def _changed_in(self, line: un.Line) -> frozenset[str]:
         found: set[str] = set()
         for block in blocks_of(line):
             for inner in block:
@@ -312,7 +297,7 @@ class _SummaryBuilder:
         self.summaries = [Summary()] * len(nodes)
         self.bodies: dict[int, Summary] = {}
 
-    def block(self, lines: Iterable[Line], first: int) -> Summary:
+    def block(self, lines: Iterable[un.Line], first: int) -> Summary:
         """Return the summary of a block whose first statement has the number `first`."""
         found = []
         for _ in lines:
@@ -331,23 +316,23 @@ class _SummaryBuilder:
         own = self._own(node)
         ends: tuple[Jump, ...] = (("exit", node.number),)
         match line:
-            case Do() | While() | DoConcurrent() | Forall():
+            case un.Do() | un.While() | un.DoConcurrent() | un.Forall():
                 body = in_sequence(inner)
                 self.bodies[node.number] = body
                 return own.then(self._repeated(node, body)).landing(*ends)
-            case If() | Where():
+            case un.If() | un.Where():
                 return own.then(_choice(inner)).landing(*ends)
-            case Select():
+            case un.Select():
                 default = any(not case.guards for case in line.cases)
                 found = _choice(inner[1:])
                 return own.then(found if default else found.at_most()).landing(*ends)
-            case Conditional():
+            case un.Conditional():
                 return _choice(inner).at_most()
         return own.then(in_sequence(inner)).landing(*ends)
 
     def _repeated(self, node: FlowNode, body: Summary) -> Summary:
         body = body.landing(("cycle", node.number))
-        if isinstance(node.line, While) and node.line.condition is None:
+        if isinstance(node.line, un.While) and node.line.condition is None:
             return Summary(body.exposed, None, body.written, body.jumps)
         return body if _runs(node) else body.at_most()
 
@@ -361,24 +346,26 @@ class _SummaryBuilder:
         exposed = frozenset(one.path.variable for one in node.accesses if not one.writes)
         written = frozenset(one.path.variable for one in node.accesses if one.writes)
         sets = NOTHING
-        masked = any(isinstance(self._nodes[at - 1].line, Where | Forall) for at in node.around)
-        if isinstance(line, Assign | Do) and not masked:
+        masked = any(
+            isinstance(self._nodes[at - 1].line, un.Where | un.Forall) for at in node.around
+        )
+        if isinstance(line, un.Assign | un.Do) and not masked:
             sets = frozenset(
                 one.path.variable for one in node.accesses if one.writes and one.path.is_whole
             )
         jump = self._jump(node)
         if jump is not None:
             return Summary(exposed, None, written, {jump: sets})
-        if isinstance(line, Stop | Goto):
-            return Summary(exposed, None if isinstance(line, Stop) else sets, written)
+        if isinstance(line, un.Stop | un.Goto):
+            return Summary(exposed, None if isinstance(line, un.Stop) else sets, written)
         return Summary(exposed, sets, written)
 
     def _jump(self, node: FlowNode) -> Jump | None:
         match node.line:
-            case Return():
+            case un.Return():
                 return _RETURN
-            case Exit(name) | Cycle(name):
-                word = "exit" if isinstance(node.line, Exit) else "cycle"
+            case un.Exit(name) | un.Cycle(name):
+                word = "exit" if isinstance(node.line, un.Exit) else "cycle"
                 return (word, self._target(node, name))
         return None
 
@@ -388,12 +375,12 @@ class _SummaryBuilder:
             line = self._nodes[number - 1].line
             if name and key_of(getattr(line, "name", "")) == key_of(name):
                 return number
-            if not name and isinstance(line, Do | While | DoConcurrent):
+            if not name and isinstance(line, un.Do | un.While | un.DoConcurrent):
                 return number
         return 0
 
 
-def _numbers(nodes: tuple[FlowNode, ...], first: int, block: Iterable[Line]) -> Iterator[int]:
+def _numbers(nodes: tuple[FlowNode, ...], first: int, block: Iterable[un.Line]) -> Iterator[int]:
     """Yield the numbers of the statements of a block on all levels."""
     for _ in block:
         stop = nodes[first - 1].stop
@@ -411,7 +398,7 @@ def _choice(parts: list[Summary]) -> Summary:
 def _runs(node: FlowNode) -> bool:
     """Return whether a counted loop certainly has an iteration."""
     line = node.line
-    if not isinstance(line, Do):
+    if not isinstance(line, un.Do):
         return False
     parts = (line.start, line.stop, line.step)
     start, stop, step = (
@@ -441,7 +428,7 @@ class _Liveness:
         self._landing: dict[Jump, frozenset[Variable]] = {_RETURN: NOTHING}
         self.later: dict[int, frozenset[Variable]] = {}
 
-    def block(self, lines: Iterable[Line], first: int, live: frozenset[Variable]) -> None:
+    def block(self, lines: Iterable[un.Line], first: int, live: frozenset[Variable]) -> None:
         """Find what is read behind the loops of a block, behind which `live` is read."""
         numbers = []
         for _ in lines:

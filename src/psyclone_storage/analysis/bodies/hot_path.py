@@ -14,21 +14,8 @@ from psyclone_storage.analysis.bodies.names import RoutineNames
 from psyclone_storage.analysis.bodies.shapes import type_by_dummies
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import dataclass
+from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.code import HotPath, KernelCode, LiftedValue
-from psyclone_storage.ir.expr import (
-    Binary,
-    CallFunction,
-    Element,
-    Expr,
-    Index,
-    Name,
-    Parenthesised,
-    Unary,
-    canonical,
-    integer_value,
-    intrinsic_called,
-    walk,
-)
 from psyclone_storage.ir.intrinsics import EXACT
 from psyclone_storage.ir.keys import keys_of
 from psyclone_storage.ir.operators import Operator
@@ -65,15 +52,15 @@ def hot_path_of(code: KernelCode, strip: int) -> HotPath:
         NoHotPathError: there is none that gains, or none that means the same.
     """
     lines, asked = _way(code.body)
-    conditions = tuple({canonical(one): one for one in asked}.values())
+    conditions = tuple({ex.canonical(one): one for one in asked}.values())
     if not conditions:
         raise NoHotPathError("it has no branches")
     fixed = _Fixed(code)
     for condition in conditions:
-        fixed.demand(condition, f"whether '{canonical(condition)}' holds")
-        for part in walk(condition):
+        fixed.demand(condition, f"whether '{ex.canonical(condition)}' holds")
+        for part in ex.walk(condition):
             if _is_inexact(part):
-                raise NoHotPathError(f"'{canonical(part)}' would decide which way is taken")
+                raise NoHotPathError(f"'{ex.canonical(part)}' would decide which way is taken")
     lifts = _Lifts(code, fixed)
     body = tuple(with_expressions(line, lifts.changed) for line in lines)
     return HotPath(conditions, body, tuple(lifts.found.values()), strip)
@@ -97,15 +84,15 @@ def work_of(code: KernelCode) -> int:
 # ---------------------------------------------------------------------------- the way
 
 
-def _way(lines: Iterable[Line]) -> tuple[tuple[Line, ...], tuple[Expr, ...]]:
+def _way(lines: Iterable[Line]) -> tuple[tuple[Line, ...], tuple[ex.Expr, ...]]:
     """Return the statements on the way through `lines`, and the conditions in their order."""
     taken: list[Line] = []
-    conditions: list[Expr] = []
+    conditions: list[ex.Expr] = []
     for line in lines:
         match line:
             case Comment() | Blank():
                 pass
-            case Assign(target=Name() | Element()):
+            case Assign(target=ex.Name() | ex.Element()):
                 taken.append(line)
             case If():
                 inner, asked = _branch(line)
@@ -116,7 +103,7 @@ def _way(lines: Iterable[Line]) -> tuple[tuple[Line, ...], tuple[Expr, ...]]:
     return tuple(taken), tuple(conditions)
 
 
-def _branch(line: If) -> tuple[tuple[Line, ...], tuple[Expr, ...]]:
+def _branch(line: If) -> tuple[tuple[Line, ...], tuple[ex.Expr, ...]]:
     """Return the statements of the branch with most work, and what has to hold to get there."""
     ways = [_way(branch.body) for branch in line.branches]
     ways.append(_way(line.otherwise))
@@ -132,15 +119,15 @@ def _work(lines: Iterable[Line]) -> int:
     return sum(_operations(line.value) for line in lines if isinstance(line, Assign))
 
 
-def _operations(expr: Expr) -> int:
+def _operations(expr: ex.Expr) -> int:
     match expr:
-        case Binary(_, left, right):
+        case ex.Binary(_, left, right):
             return 1 + _operations(left) + _operations(right)
-        case Unary(_, operand):
+        case ex.Unary(_, operand):
             return 1 + _operations(operand)
-        case Parenthesised(operand):
+        case ex.Parenthesised(operand):
             return _operations(operand)
-        case CallFunction(_, items):
+        case ex.CallFunction(_, items):
             return 1 + sum(map(_operations, items))
     return 0
 
@@ -157,26 +144,26 @@ class _Fixed:
         written = written_names(code.body, RoutineNames(code))
         self._changing = (variables - {*code.dummy_keys}) | written
 
-    def demand(self, expr: Expr, what: str) -> None:
+    def demand(self, expr: ex.Expr, what: str) -> None:
         """Raise `NoHotPathError` if `expr` depends on what is computed, or on who knows what.
 
         What stands before brackets and is not known may be a function, which may count its calls.
         """
-        for part in walk(expr):
-            if isinstance(part, Index) and not _is_known(part):
+        for part in ex.walk(expr):
+            if isinstance(part, ex.Index) and not _is_known(part):
                 raise NoHotPathError(
-                    f"{what} depends on '{canonical(part.base)}', which is not known"
+                    f"{what} depends on '{ex.canonical(part.base)}', which is not known"
                 )
         if changing := sorted(names_in(expr) & self._changing):
             raise NoHotPathError(f"{what} depends on '{changing[0]}', which it computes")
 
 
-def _is_known(part: Index) -> bool:
+def _is_known(part: ex.Index) -> bool:
     """Return whether a reference is an element of an array, or calls a function of the language."""
-    if intrinsic_called(part) is not None:
+    if ex.intrinsic_called(part) is not None:
         return True
     base = part.base
-    return isinstance(base, Name) and base.symbol is not None and base.symbol.is_data
+    return isinstance(base, ex.Name) and base.symbol is not None and base.symbol.is_data
 
 
 class _Lifts:
@@ -190,32 +177,32 @@ class _Lifts:
         self._names = NameTable({*used, *local_names(code)})
         self.found: dict[str, LiftedValue] = {}
 
-    def changed(self, expr: Expr) -> Expr:
+    def changed(self, expr: ex.Expr) -> ex.Expr:
         """Return `expr` with names in the place of what is computed ahead."""
         if not _is_inexact(expr):
             return with_parts(expr, self.changed)
-        text = canonical(expr)
+        text = ex.canonical(expr)
         if text not in self.found:
             self.found[text] = self._lifted(expr, text)
-        return Name(self.found[text].name)
+        return ex.Name(self.found[text].name)
 
-    def _lifted(self, expr: Expr, text: str) -> LiftedValue:
+    def _lifted(self, expr: ex.Expr, text: str) -> LiftedValue:
         self._fixed.demand(expr, f"'{text}'")
         type_ = type_by_dummies(expr, self._code)
         if type_ is None or (type_.kind is not None and self._code.declared(type_.kind)):
             raise NoHotPathError(f"it is not known of what kind '{text}' is")
-        word = intrinsic_called(expr) or "power"
+        word = ex.intrinsic_called(expr) or "power"
         return LiftedValue(self._names.fresh(f"{word}_of_strip"), type_, expr)
 
 
-def _is_inexact(expr: Expr) -> bool:
+def _is_inexact(expr: ex.Expr) -> bool:
     """Return whether the value depends on how it is computed: alone, or together with others."""
-    if isinstance(expr, CallFunction):
-        called = intrinsic_called(expr)
+    if isinstance(expr, ex.CallFunction):
+        called = ex.intrinsic_called(expr)
         if called is None:
-            raise NoHotPathError(f"it calls '{canonical(expr.base)}'")
+            raise NoHotPathError(f"it calls '{ex.canonical(expr.base)}'")
         return called not in EXACT
-    if isinstance(expr, Binary) and expr.op is Operator.POWER:
-        exponent = integer_value(expr.right)
+    if isinstance(expr, ex.Binary) and expr.op is Operator.POWER:
+        exponent = ex.integer_value(expr.right)
         return exponent is None or not 0 <= exponent <= _MOST_EXPONENT
     return False

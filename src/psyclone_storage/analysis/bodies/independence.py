@@ -19,11 +19,11 @@ from psyclone_storage.analysis.bodies.accesses import (
     unknown_lines,
 )
 from psyclone_storage.analysis.bodies.coverage import Coverage
+from psyclone_storage.analysis.bodies.def_use import touches_any
 from psyclone_storage.analysis.bodies.dependence_tests import DependenceTests, IterationOrder
 from psyclone_storage.analysis.bodies.flow import Flow, FlowNode, Item
 from psyclone_storage.analysis.bodies.places import place_of_access
 from psyclone_storage.analysis.bodies.reductions import LoopReduction, reduction_of
-from psyclone_storage.analysis.bodies.summaries import touches_any
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic, Related
 from psyclone_storage.base.records import dataclass

@@ -29,6 +29,7 @@ from psyclone_storage.base.diagnostic import Diagnostic, Related, Severity
 from psyclone_storage.base.names import listed
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.source import Span
+from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.affine import difference
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Expr, Name, Range
@@ -36,18 +37,6 @@ from psyclone_storage.ir.interface import Dummy, Role
 from psyclone_storage.ir.kernel import Access, ArgKind, GridStencil, Kernel, KernelArg
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rewrite import walk_lines
-from psyclone_storage.ir.unit import (
-    Assign,
-    Blank,
-    Branch,
-    Comment,
-    DirectiveLine,
-    Do,
-    If,
-    Line,
-    Return,
-    While,
-)
 
 _DATA = frozenset(
     {
@@ -89,7 +78,7 @@ def check_body(
     `wanted` are the dummies that the metadata asks for. Nothing is compared where the subroutine
     has another number of them, or where it is empty, as a stub is.
     """
-    is_stub = all(isinstance(line, Blank | Comment | DirectiveLine) for line in code.body)
+    is_stub = all(isinstance(line, un.Blank | un.Comment | un.DirectiveLine) for line in code.body)
     if is_stub or len(wanted) != len(code.dummies):
         return ()
     checking = _KernelCheck(kernel, code, tuple(_certain(flow_of(code))))
@@ -124,25 +113,25 @@ def _certain(flow: Flow) -> Iterator[_CertainAccess]:
                     yield _CertainAccess(MemoryAccess(node.seen(access.path), access.writes), place)
 
 
-def _parts(line: Line) -> Iterator[tuple[Line, Span | None]]:
+def _parts(line: un.Line) -> Iterator[tuple[un.Line, Span | None]]:
     """Yield the statement, each condition of a choice on its own, with its place."""
     match line:
-        case If():
+        case un.If():
             for branch in line.branches:
-                yield If((branch,)), branch.place
-        case Assign() | Do() | While() | Return():
+                yield un.If((branch,)), branch.place
+        case un.Assign() | un.Do() | un.While() | un.Return():
             yield line, line.place
 
 
-def _shallow(line: Line) -> tuple[Line, ...]:
+def _shallow(line: un.Line) -> tuple[un.Line, ...]:
     """Return the statement without those inside of it."""
     match line:
-        case If((branch,)):
-            return (If((Branch(branch.condition, ()),)),)
-        case Do():
-            return (Do(line.variable, line.start, line.stop, (), line.step),)
-        case While():
-            return (While(line.condition, ()),)
+        case un.If((branch,)):
+            return (un.If((un.Branch(branch.condition, ()),)),)
+        case un.Do():
+            return (un.Do(line.variable, line.start, line.stop, (), line.step),)
+        case un.While():
+            return (un.While(line.condition, ()),)
     return (line,)
 
 
@@ -282,7 +271,7 @@ def _unclear_names(code: KernelCode) -> frozenset[str]:
         for part, _ in _parts(line):
             if unknown_procedures(_shallow(part), names):
                 found |= {access.root for access in accesses_of(part, names)}
-        if not isinstance(line, Assign | Do | If | While | Return):
+        if not isinstance(line, un.Assign | un.Do | un.If | un.While | un.Return):
             found |= {access.root for access in accesses_of(line, names)}
     return frozenset(found)
 

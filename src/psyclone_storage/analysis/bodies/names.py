@@ -13,33 +13,15 @@ from itertools import chain
 
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.regex import regex
+from psyclone_storage.ir import expr as ex
+from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.code import STATEMENT_FUNCTION, KernelCode, Specified, Structure
-from psyclone_storage.ir.expr import (
-    CallFunction,
-    Construct,
-    Element,
-    Extents,
-    Index,
-    Origin,
-    Section,
-    Substring,
-)
 from psyclone_storage.ir.intrinsics import HARMLESS
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.paths import Variable, path_of, prefixes, share_data
 from psyclone_storage.ir.rewrite import walk_lines
 from psyclone_storage.ir.symbols import Procedure, declaration_of
 from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
-from psyclone_storage.ir.unit import (
-    Assign,
-    Associate,
-    Declare,
-    Do,
-    Opaque,
-    PointerAssign,
-    ScopedBlock,
-    Select,
-)
 
 _SHARED = frozenset({"pointer", "target"})
 _SAVE_ALL = regex(r"(?:^|;)[ \t]*save[ \t]*(?:$|[!;])", re.IGNORECASE | re.MULTILINE)
@@ -61,7 +43,7 @@ class RoutineNames:
     code: KernelCode
 
     @cached_property
-    def imported(self) -> dict[str, Declare]:
+    def imported(self) -> dict[str, un.Declare]:
         """The variables of other modules that are known, by their keys here."""
         return {item.key: declaration_of(item) for item in self.code.module.variables}
 
@@ -85,15 +67,15 @@ class RoutineNames:
         found: set[str] = set()
         for line in walk_lines(self.code.body):
             match line:
-                case Associate():
+                case un.Associate():
                     found.update(name.key for name, _ in line.pairs)
-                case Select(alias=alias) if alias is not None:
+                case un.Select(alias=alias) if alias is not None:
                     found.add(alias.key)
-                case ScopedBlock():
-                    own = (item for item in line.declarations if isinstance(item, Declare))
+                case un.ScopedBlock():
+                    own = (item for item in line.declarations if isinstance(item, un.Declare))
                     found.update(item.key for item in own)
         for item in chain(self.code.declarations, self.code.module.declarations):
-            if isinstance(item, Opaque) and {"equivalence", "common"} & item.names:
+            if isinstance(item, un.Opaque) and {"equivalence", "common"} & item.names:
                 found |= item.names
         return frozenset(found)
 
@@ -111,16 +93,16 @@ class RoutineNames:
             for item in _opaque(self.code.declarations)
             if not STATEMENT_FUNCTION.match(item.text)
         ]
-        lines = (line for line in walk_lines(self.code.body) if isinstance(line, Opaque))
+        lines = (line for line in walk_lines(self.code.body) if isinstance(line, un.Opaque))
         here += [line.names for line in lines if _first_word(line) == "data"]
-        hidden = {item.key for item in self.code.declarations if isinstance(item, Declare)}
+        hidden = {item.key for item in self.code.declarations if isinstance(item, un.Declare)}
         return frozenset().union(*here) | (frozenset().union(*outer) - hidden)
 
     @cached_property
     def counters(self) -> frozenset[str]:
         """The names of the counters of loops."""
         lines = walk_lines(self.code.body)
-        return frozenset(line.variable.key for line in lines if isinstance(line, Do))
+        return frozenset(line.variable.key for line in lines if isinstance(line, un.Do))
 
     @cached_property
     def _keeps(self) -> bool:
@@ -136,7 +118,7 @@ class RoutineNames:
         paths = (
             path_of(line.target)
             for line in walk_lines(self.code.body)
-            if isinstance(line, Assign | PointerAssign)
+            if isinstance(line, un.Assign | un.PointerAssign)
         )
         return frozenset(one for path in paths if path for one in prefixes(path.variable))
 
@@ -163,10 +145,10 @@ class RoutineNames:
         return declared is not None and bool(declared.shape) and "external" not in declared.words
 
     def _is_harmless_there(self, function: str) -> bool:
-        known = self.code.symbol(function).origin is Origin.INTRINSIC
+        known = self.code.symbol(function).origin is ex.Origin.INTRINSIC
         return function in HARMLESS and known and function not in self.procedures
 
-    def declaration(self, variable: Variable) -> Declare | None:
+    def declaration(self, variable: Variable) -> un.Declare | None:
         """Return the declaration of a variable or component, None where it is not at hand."""
         root, *components = variable
         found = self._root(root)
@@ -177,7 +159,7 @@ class RoutineNames:
             found = next((part for part in parts if part.key == key), None)
         return found
 
-    def _components(self, kind: DerivedType) -> tuple[Declare, ...]:
+    def _components(self, kind: DerivedType) -> tuple[un.Declare, ...]:
         """Return the components of a derived type, those that are known."""
         own = self.structures.get((key_of(kind.module or ""), kind.name))
         if own is not None:
@@ -185,7 +167,7 @@ class RoutineNames:
         found = self.code.structure(kind) or self.code.symbol(kind.name)
         return tuple(map(declaration_of, found.components))
 
-    def _root(self, key: str) -> Declare | None:
+    def _root(self, key: str) -> un.Declare | None:
         code = self.code
         return code.declared(key) or code.module.declared.get(key) or self.imported.get(key)
 
@@ -210,15 +192,17 @@ class RoutineNames:
 
     # ------------------------------------------------------------------------ functions
 
-    def function_called(self, brackets: Index) -> str | None:
+    def function_called(self, brackets: ex.Index) -> str | None:
         """Return the function that `brackets` call, by its name, None if they are subscripts.
 
         Where nobody has told, they are taken for a call unless something is assigned there.
         """
         base = path_of(brackets.base)
-        if base is None or isinstance(brackets, Element | Section | Substring | Extents):
+        if base is None or isinstance(
+            brackets, ex.Element | ex.Section | ex.Substring | ex.Extents
+        ):
             return None
-        if isinstance(brackets, CallFunction | Construct):
+        if isinstance(brackets, ex.CallFunction | ex.Construct):
             return "%".join(base.variable)
         return self._function_perhaps(base.variable)
 
@@ -238,7 +222,7 @@ class RoutineNames:
         own = self.procedures.get(function)
         if own is not None:
             return own.pure and own.is_function
-        return function in HARMLESS and self.code.symbol(function).origin is Origin.INTRINSIC
+        return function in HARMLESS and self.code.symbol(function).origin is ex.Origin.INTRINSIC
 
     def read_by(self, procedure: str) -> frozenset[str]:
         """Return the names, none of them local, that a pure procedure of the module may read."""
@@ -325,15 +309,15 @@ class RoutineNames:
         return len(types) == 2 and len(kinds) == 2
 
 
-def _opaque(items: tuple[Specified, ...]) -> Iterator[Opaque]:
-    return (item for item in items if isinstance(item, Opaque))
+def _opaque(items: tuple[Specified, ...]) -> Iterator[un.Opaque]:
+    return (item for item in items if isinstance(item, un.Opaque))
 
 
-def _first_word(item: Opaque) -> str:
+def _first_word(item: un.Opaque) -> str:
     found = _WORD.match(item.text)
     return key_of(found[0]) if found else ""
 
 
-def _is_text(declared: Declare) -> bool:
+def _is_text(declared: un.Declare) -> bool:
     kind = declared.type
     return isinstance(kind, ScalarType) and kind.intrinsic is Intrinsic.CHARACTER

@@ -6,52 +6,41 @@ A subscript that is an array stands for many elements; what is not known may be 
 from __future__ import annotations
 
 from psyclone_storage.analysis.bodies.names import RoutineNames
-from psyclone_storage.ir.expr import (
-    Binary,
-    CallFunction,
-    Construct,
-    Expr,
-    Keyword,
-    Literal,
-    Parenthesised,
-    Unary,
-    Unresolved,
-    intrinsic_called,
-)
+from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.intrinsics import ELEMENTAL, INQUIRING, REDUCING
 from psyclone_storage.ir.paths import AccessPath, Subscripts, Variable, path_of
 
 _OF_BOUNDS = frozenset({"lbound", "ubound"})
 
 
-def is_scalar(expr: Expr, names: RoutineNames) -> bool:
+def is_scalar(expr: ex.Expr, names: RoutineNames) -> bool:
     """Return whether `expr` is known to be no array."""
     match expr:
-        case Literal():
+        case ex.Literal():
             return True
-        case Unary(_, part) | Parenthesised(part) | Keyword(_, part):
+        case ex.Unary(_, part) | ex.Parenthesised(part) | ex.Keyword(_, part):
             return is_scalar(part, names)
-        case Binary(_, left, right):
+        case ex.Binary(_, left, right):
             return is_scalar(left, names) and is_scalar(right, names)
-        case CallFunction(_, items):
-            word = intrinsic_called(expr)
+        case ex.CallFunction(_, items):
+            word = ex.intrinsic_called(expr)
             return word is not None and _is_scalar_call(word, items, names)
-        case Construct():
+        case ex.Construct():
             return True
-        case Unresolved():
+        case ex.Unresolved():
             return False
     path = path_of(expr)
     return path is not None and _is_scalar_data(path, names)
 
 
-def _is_scalar_call(function: str, items: tuple[Expr, ...], names: RoutineNames) -> bool:
+def _is_scalar_call(function: str, items: tuple[ex.Expr, ...], names: RoutineNames) -> bool:
     """Return whether a function of the language makes a scalar of its arguments."""
     if function in ELEMENTAL:
         return all(is_scalar(item, names) for item in items)
     if function in REDUCING:
         return len(items) == 1 or function == "dot_product"
     if function in _OF_BOUNDS:
-        return len(items) > 1 and (not isinstance(items[1], Keyword) or items[1].key == "dim")
+        return len(items) > 1 and (not isinstance(items[1], ex.Keyword) or items[1].key == "dim")
     return function in INQUIRING and function != "shape"
 
 

@@ -12,15 +12,7 @@ from enum import Enum
 from psyclone_storage.analysis.bodies.flow import Flow, Item
 from psyclone_storage.analysis.bodies.shapes import type_of
 from psyclone_storage.base.records import dataclass
-from psyclone_storage.ir.expr import (
-    Binary,
-    CallFunction,
-    Expr,
-    Index,
-    children,
-    intrinsic_called,
-    same,
-)
+from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.operators import AnyOperator, Operator
 from psyclone_storage.ir.paths import Variable, path_of
 from psyclone_storage.ir.types import Intrinsic, ScalarType
@@ -117,7 +109,7 @@ def _operator(item: Item, variable: Variable, flow: Flow) -> Reducing | None:
 def _updated(line: Assign, variable: Variable) -> Reducing | None:
     """Return by what operator an assignment changes a variable, None if it does more."""
     target = line.target
-    if isinstance(target, Index) and any(_mentions(item, variable) for item in target.items):
+    if isinstance(target, ex.Index) and any(_mentions(item, variable) for item in target.items):
         return None
     terms = list(_terms(line.value, 1))
     if len(terms) > 1:
@@ -127,43 +119,43 @@ def _updated(line: Assign, variable: Variable) -> Reducing | None:
         if len(factors) > 1:
             pairs = [(factor, 1) for factor in factors]
             return operator if _is_once(pairs, target, variable) else None
-    word = intrinsic_called(line.value)
-    if isinstance(line.value, CallFunction) and word in {"max", "min"}:
+    word = ex.intrinsic_called(line.value)
+    if isinstance(line.value, ex.CallFunction) and word in {"max", "min"}:
         pairs = [(item, 1) for item in line.value.items]
         return Extreme(word) if _is_once(pairs, target, variable) else None
     return None
 
 
-def _is_once(terms: list[tuple[Expr, int]], target: Expr, variable: Variable) -> bool:
+def _is_once(terms: list[tuple[ex.Expr, int]], target: ex.Expr, variable: Variable) -> bool:
     """Return whether the target is one of the terms, and the variable in no other."""
-    own = [at for at, (term, sign) in enumerate(terms) if sign > 0 and same(term, target)]
+    own = [at for at, (term, sign) in enumerate(terms) if sign > 0 and ex.same(term, target)]
     if len(own) != 1:
         return False
     return not any(_mentions(term, variable) for at, (term, _) in enumerate(terms) if at != own[0])
 
 
-def _terms(expr: Expr, sign: int) -> Iterator[tuple[Expr, int]]:
+def _terms(expr: ex.Expr, sign: int) -> Iterator[tuple[ex.Expr, int]]:
     """Yield the terms of a sum with their signs."""
     match expr:
-        case Binary(Operator.PLUS, left, right):
+        case ex.Binary(Operator.PLUS, left, right):
             yield from _terms(left, sign)
             yield from _terms(right, sign)
-        case Binary(Operator.MINUS, left, right):
+        case ex.Binary(Operator.MINUS, left, right):
             yield from _terms(left, sign)
             yield from _terms(right, -sign)
         case _:
             yield expr, sign
 
 
-def _operands(expr: Expr, operator: Operator) -> Iterator[Expr]:
-    if isinstance(expr, Binary) and expr.op is operator:
+def _operands(expr: ex.Expr, operator: Operator) -> Iterator[ex.Expr]:
+    if isinstance(expr, ex.Binary) and expr.op is operator:
         yield from _operands(expr.left, operator)
         yield from _operands(expr.right, operator)
     else:
         yield expr
 
 
-def _mentions(expr: Expr, variable: Variable) -> bool:
+def _mentions(expr: ex.Expr, variable: Variable) -> bool:
     stack = [expr]
     while stack:
         part = stack.pop()
@@ -173,7 +165,7 @@ def _mentions(expr: Expr, variable: Variable) -> bool:
                 return True
             stack += path.subscripts
         else:
-            stack += children(part)
+            stack += ex.children(part)
     return False
 
 
@@ -186,14 +178,14 @@ def _kept(line: If, variable: Variable) -> Extreme | None:
         if not isinstance(one, Comment | Blank)
     ]
     match line.branches, line.otherwise, lines:
-        case (Branch(Binary(op, left, right)),), (), [Assign(target, value)] if op in _KEPT:
+        case (Branch(ex.Binary(op, left, right)),), (), [Assign(target, value)] if op in _KEPT:
             path = path_of(target)
             if path is None or path.variable != variable or _mentions(value, variable):
                 return None
-            if isinstance(target, Index) and any(_mentions(it, variable) for it in target.items):
+            if isinstance(target, ex.Index) and any(_mentions(it, variable) for it in target.items):
                 return None
-            if same(left, target) and same(right, value):
+            if ex.same(left, target) and ex.same(right, value):
                 return _KEPT[op][0]
-            if same(right, target) and same(left, value):
+            if ex.same(right, target) and ex.same(left, value):
                 return _KEPT[op][1]
     return None

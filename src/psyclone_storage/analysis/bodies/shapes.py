@@ -9,32 +9,12 @@ not resolved may be anything.
 from __future__ import annotations
 
 from psyclone_storage.base.records import dataclass, replace
+from psyclone_storage.ir import expr as ex
+from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.affine import (
     simplified,
 )
 from psyclone_storage.ir.code import KernelCode
-from psyclone_storage.ir.expr import (
-    Binary,
-    CallFunction,
-    Element,
-    Expr,
-    Index,
-    Keyword,
-    Literal,
-    Member,
-    Name,
-    Origin,
-    Parenthesised,
-    Range,
-    Section,
-    Star,
-    Symbol,
-    Unary,
-    Verbatim,
-    intrinsic,
-    intrinsic_called,
-    whole,
-)
 from psyclone_storage.ir.intrinsics import (
     ELEMENTAL,
     INQUIRING,
@@ -45,38 +25,29 @@ from psyclone_storage.ir.operators import Operator, OperatorKind
 from psyclone_storage.ir.rewrite import Plain, names_in, names_of_line, walk_lines
 from psyclone_storage.ir.typed import Typing
 from psyclone_storage.ir.types import Intrinsic, ScalarType
-from psyclone_storage.ir.unit import (
-    Allocate,
-    Assign,
-    Call,
-    Deallocate,
-    Declare,
-    Do,
-    PointerAssign,
-)
 
 
 @dataclass(frozen=True, slots=True)
 class Triplet:
     """The subscripts `start, start + step, ...` up to `stop`; without a step they count by one."""
 
-    start: Expr
-    stop: Expr
-    step: Expr | None = None
+    start: ex.Expr
+    stop: ex.Expr
+    step: ex.Expr | None = None
 
     @property
-    def count(self) -> Expr:
+    def count(self) -> ex.Expr:
         """The number of subscripts, which is below one where there is none."""
-        span = Binary(Operator.MINUS, self.stop, self.start)
+        span = ex.Binary(Operator.MINUS, self.stop, self.start)
         if self.step is None:
-            return simplified(Binary(Operator.PLUS, span, whole(1)))
-        return Binary(Operator.DIVIDE, Binary(Operator.PLUS, span, self.step), self.step)
+            return simplified(ex.Binary(Operator.PLUS, span, ex.whole(1)))
+        return ex.Binary(Operator.DIVIDE, ex.Binary(Operator.PLUS, span, self.step), self.step)
 
 
 Dimensions = tuple[Triplet, ...]
 
 
-def declaration_of(code: KernelCode, name: str) -> Declare | None:
+def declaration_of(code: KernelCode, name: str) -> un.Declare | None:
     """Return the declaration of `name` in the kernel or, where there is none, in its module."""
     return code.declared(name) or code.module.declared.get(key_of(name))
 
@@ -84,7 +55,7 @@ def declaration_of(code: KernelCode, name: str) -> Declare | None:
 # ---------------------------------------------------------------------------- types
 
 
-def type_of(expr: Expr, code: KernelCode) -> ScalarType | None:
+def type_of(expr: ex.Expr, code: KernelCode) -> ScalarType | None:
     """Return the type of the values of `expr`, None where it cannot be told.
 
     The kind is a name that means the same in the kernel.
@@ -94,7 +65,7 @@ def type_of(expr: Expr, code: KernelCode) -> ScalarType | None:
     return found if isinstance(found, ScalarType) else None
 
 
-def type_by_dummies(expr: Expr, code: KernelCode) -> ScalarType | None:
+def type_by_dummies(expr: ex.Expr, code: KernelCode) -> ScalarType | None:
     """Return the type of the values of `expr` as `type_of` does, with kinds known by their names.
 
     The kind of a variable of another module is taken to be what the kernel calls so, where that is
@@ -103,7 +74,7 @@ def type_by_dummies(expr: Expr, code: KernelCode) -> ScalarType | None:
     dummies = (code.declared(name) for name in code.dummies)
     kinds = {item.type.kind_key for item in dummies if item and isinstance(item.type, ScalarType)}
 
-    def symbol(name: str) -> Symbol:
+    def symbol(name: str) -> ex.Symbol:
         found = code.symbol(name)
         known = found.kind is not None and key_of(found.kind) in kinds
         unclear = known and not code.symbol(found.kind or "").is_resolved
@@ -113,26 +84,26 @@ def type_by_dummies(expr: Expr, code: KernelCode) -> ScalarType | None:
     return found if isinstance(found, ScalarType) else None
 
 
-def is_integer(expr: Expr, code: KernelCode) -> bool:
+def is_integer(expr: ex.Expr, code: KernelCode) -> bool:
     """Return whether `expr` is known to be an integer, of whatever kind.
 
     The kind of a sum of two kinds is that of the wider one, which only the compiler knows.
     """
     match expr:
-        case Binary(op, left, right) if op.kind is OperatorKind.ARITHMETIC:
+        case ex.Binary(op, left, right) if op.kind is OperatorKind.ARITHMETIC:
             return is_integer(left, code) and is_integer(right, code)
-        case Unary(op, operand) if op.kind is OperatorKind.ARITHMETIC:
+        case ex.Unary(op, operand) if op.kind is OperatorKind.ARITHMETIC:
             return is_integer(operand, code)
-        case Parenthesised(operand):
+        case ex.Parenthesised(operand):
             return is_integer(operand, code)
     found = type_of(expr, code)
     return found is not None and found.intrinsic is Intrinsic.INTEGER
 
 
-def _with_kind_in_sight(code: KernelCode, symbol: Symbol) -> Symbol:
+def _with_kind_in_sight(code: KernelCode, symbol: ex.Symbol) -> ex.Symbol:
     """Return `symbol`, without its type if the kind of that is a name of another module alone."""
     kind = symbol.kind
-    if symbol.origin is not Origin.IMPORTED or kind is None or kind.isdigit():
+    if symbol.origin is not ex.Origin.IMPORTED or kind is None or kind.isdigit():
         return symbol
     here = code.symbol(kind)
     if here.is_resolved and (here.module, here.name) == symbol.home_of_kind:
@@ -143,34 +114,34 @@ def _with_kind_in_sight(code: KernelCode, symbol: Symbol) -> Symbol:
 # ---------------------------------------------------------------------------- shapes
 
 
-def rank_of(expr: Expr, code: KernelCode) -> int | None:
+def rank_of(expr: ex.Expr, code: KernelCode) -> int | None:
     """Return the number of dimensions of `expr`, 0 for a scalar, None where it is not known."""
     dimensions = dimensions_of(expr, code)
     return None if dimensions is None else len(dimensions)
 
 
-def dimensions_of(expr: Expr, code: KernelCode) -> Dimensions | None:
+def dimensions_of(expr: ex.Expr, code: KernelCode) -> Dimensions | None:
     """Return the subscripts that `expr` runs over; nothing for a scalar."""
     match expr:
-        case Literal():
+        case ex.Literal():
             return ()
-        case Name():
+        case ex.Name():
             return _whole_dimensions(expr, code)
-        case Element(Name() as name, items) | Section(Name() as name, items):
+        case ex.Element(ex.Name() as name, items) | ex.Section(ex.Name() as name, items):
             return _section_dimensions(name, items, code)
-        case CallFunction(_, items):
-            word = intrinsic_called(expr)
+        case ex.CallFunction(_, items):
+            word = ex.intrinsic_called(expr)
             return None if word is None else _function_dimensions(word, items, code)
-        case Unary(_, operand):
+        case ex.Unary(_, operand):
             return dimensions_of(operand, code)
-        case Keyword(_, value):
+        case ex.Keyword(_, value):
             return dimensions_of(value, code)
-        case Binary(_, left, right):
+        case ex.Binary(_, left, right):
             return _common((left, right), code)
     return None
 
 
-def _common(parts: tuple[Expr, ...], code: KernelCode) -> Dimensions | None:
+def _common(parts: tuple[ex.Expr, ...], code: KernelCode) -> Dimensions | None:
     """Return the dimensions of the first array among operands, all of which must be known."""
     found: Dimensions = ()
     for part in parts:
@@ -181,7 +152,7 @@ def _common(parts: tuple[Expr, ...], code: KernelCode) -> Dimensions | None:
     return found
 
 
-def _whole_dimensions(name: Name, code: KernelCode) -> Dimensions | None:
+def _whole_dimensions(name: ex.Name, code: KernelCode) -> Dimensions | None:
     found = _data(name, code)
     if found is None or not isinstance(found.type, ScalarType):
         return None
@@ -189,13 +160,13 @@ def _whole_dimensions(name: Name, code: KernelCode) -> Dimensions | None:
     return None if any(bound is None for bound in bounds) else tuple(filter(None, bounds))
 
 
-def _data(name: Name, code: KernelCode) -> Symbol | None:
+def _data(name: ex.Name, code: KernelCode) -> ex.Symbol | None:
     """Return the symbol of a variable or constant, None if it is none or not known."""
     found = code.symbol(name.text)
     return found if found.is_data else None
 
 
-def _bounds(name: Name, at: int, code: KernelCode) -> Triplet | None:
+def _bounds(name: ex.Name, at: int, code: KernelCode) -> Triplet | None:
     """Return the bounds of dimension `at` of an array.
 
     What another module writes for them may not be known here, but the functions of bounds are.
@@ -203,11 +174,13 @@ def _bounds(name: Name, at: int, code: KernelCode) -> Triplet | None:
     declared = declaration_of(code, name.text)
     if declared is not None:
         return bounds_of(declared, at, code)
-    place = whole(at + 1)
-    return Triplet(intrinsic("lbound", name, place), intrinsic("ubound", name, place))
+    place = ex.whole(at + 1)
+    return Triplet(ex.intrinsic("lbound", name, place), ex.intrinsic("ubound", name, place))
 
 
-def _section_dimensions(name: Name, items: tuple[Expr, ...], code: KernelCode) -> Dimensions | None:
+def _section_dimensions(
+    name: ex.Name, items: tuple[ex.Expr, ...], code: KernelCode
+) -> Dimensions | None:
     found_data = _data(name, code)
     if found_data is None or len(items) != found_data.rank:
         return None
@@ -220,9 +193,9 @@ def _section_dimensions(name: Name, items: tuple[Expr, ...], code: KernelCode) -
     return tuple(found)
 
 
-def _section(name: Name, at: int, item: Expr, code: KernelCode) -> Dimensions | None:
+def _section(name: ex.Name, at: int, item: ex.Expr, code: KernelCode) -> Dimensions | None:
     """Return what one subscript runs over: nothing, a triplet, or those of an index vector."""
-    if not isinstance(item, Range):
+    if not isinstance(item, ex.Range):
         return dimensions_of(item, code) if rank_of(item, code) in (0, 1) else None
     start, stop = item.lower, item.upper
     if start is None and stop is not None and (declared := declaration_of(code, name.text)):
@@ -236,11 +209,13 @@ def _section(name: Name, at: int, item: Expr, code: KernelCode) -> Dimensions | 
     return (Triplet(start, stop, item.step),)
 
 
-def _function_dimensions(word: str, items: tuple[Expr, ...], code: KernelCode) -> Dimensions | None:
+def _function_dimensions(
+    word: str, items: tuple[ex.Expr, ...], code: KernelCode
+) -> Dimensions | None:
     if word in ELEMENTAL:
         return _common(items, code)
     if word in REDUCING:
-        words = {item.key for item in items if isinstance(item, Keyword)}
+        words = {item.key for item in items if isinstance(item, ex.Keyword)}
         alone = len(items) == 1 or word == "dot_product"
         return () if alone or (len(items) == 2 and words == {"mask"}) else None
     if word in INQUIRING and word != "shape":
@@ -249,7 +224,7 @@ def _function_dimensions(word: str, items: tuple[Expr, ...], code: KernelCode) -
     return None
 
 
-def bounds_of(declared: Declare, at: int, code: KernelCode) -> Triplet | None:
+def bounds_of(declared: un.Declare, at: int, code: KernelCode) -> Triplet | None:
     """Return the bounds of dimension `at`, counted from 0, of an array.
 
     Those that are written in its declaration are used where their values are the same throughout
@@ -257,27 +232,27 @@ def bounds_of(declared: Declare, at: int, code: KernelCode) -> Triplet | None:
     assumed size has no bounds.
     """
     extent = declared.shape[at]
-    upper = extent.upper if isinstance(extent, Range) else extent
-    if isinstance(upper, Star | Verbatim):
+    upper = extent.upper if isinstance(extent, ex.Range) else extent
+    if isinstance(upper, ex.Star | ex.Verbatim):
         return None
     return Triplet(_lower_bound(declared, at, code), _bound("ubound", declared, at, upper, code))
 
 
-def _lower_bound(declared: Declare, at: int, code: KernelCode) -> Expr:
+def _lower_bound(declared: un.Declare, at: int, code: KernelCode) -> ex.Expr:
     extent = declared.shape[at]
-    lower = extent.lower if isinstance(extent, Range) else None
-    deferred = isinstance(extent, Range) and declared.words & {"pointer", "allocatable"}
+    lower = extent.lower if isinstance(extent, ex.Range) else None
+    deferred = isinstance(extent, ex.Range) and declared.words & {"pointer", "allocatable"}
     if lower is None and not deferred:
-        lower = whole(1)
+        lower = ex.whole(1)
     return _bound("lbound", declared, at, lower, code)
 
 
 def _bound(
-    function: str, declared: Declare, at: int, written: Expr | None, code: KernelCode
-) -> Expr:
+    function: str, declared: un.Declare, at: int, written: ex.Expr | None, code: KernelCode
+) -> ex.Expr:
     if written is not None and not names_in(written) & changed_names(code):
         return written
-    return intrinsic(function, Name(declared.name), whole(at + 1))
+    return ex.intrinsic(function, ex.Name(declared.name), ex.whole(at + 1))
 
 
 def changed_names(code: KernelCode) -> frozenset[str]:
@@ -285,20 +260,20 @@ def changed_names(code: KernelCode) -> frozenset[str]:
     found: set[str] = set()
     for line in walk_lines(code.body):
         match line:
-            case Assign(target, _) | PointerAssign(target, _):
+            case un.Assign(target, _) | un.PointerAssign(target, _):
                 found |= names_in(_base(target))
-            case Allocate(arrays) | Deallocate(arrays):
+            case un.Allocate(arrays) | un.Deallocate(arrays):
                 found.update(*(names_in(_base(array)) for array in arrays))
-            case Do():
+            case un.Do():
                 found.add(line.variable.key)
-            case Call(_, args):
+            case un.Call(_, args):
                 found.update(*(names_in(arg) for arg in args))
             case _ if not isinstance(line, Plain):
                 found |= names_of_line(line)
     return frozenset(found)
 
 
-def _base(target: Expr) -> Expr:
-    while isinstance(target, Index | Member):
+def _base(target: ex.Expr) -> ex.Expr:
+    while isinstance(target, ex.Index | ex.Member):
         target = target.base
     return target

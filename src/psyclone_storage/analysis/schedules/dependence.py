@@ -17,22 +17,9 @@ from enum import Enum
 
 from psyclone_storage.analysis.schedules.access import DataAccess, DataUse, parts_of
 from psyclone_storage.base.records import dataclass
+from psyclone_storage.ir import schedule as sch
 from psyclone_storage.ir.aliases import aliases_in
 from psyclone_storage.ir.kernel import Access
-from psyclone_storage.ir.schedule import (
-    Compound,
-    DirectiveRegion,
-    FillHalo,
-    GlobalReduction,
-    HaloExchange,
-    KernelCall,
-    Loop,
-    MarkHalo,
-    Phase,
-    ProfileRegion,
-    Schedule,
-    Statement,
-)
 from psyclone_storage.ir.transfer import EnterData, TaskWait, Update, Wait
 from psyclone_storage.ir.walk import kernel_calls, statements
 
@@ -63,7 +50,7 @@ RANDOM_NUMBERS = "random numbers"
 """What stands for the datum of a dependence that is for the sake of a sequence of numbers."""
 
 
-def uses_of(schedule: Schedule, statement: Statement) -> tuple[DataUse, ...]:
+def uses_of(schedule: sch.Schedule, statement: sch.Statement) -> tuple[DataUse, ...]:
     """Return what `statement` does to which data, whatever is inside it included."""
     return tuple(use for use in Uses(schedule).of(statement) if use.datum != RANDOM_NUMBERS)
 
@@ -74,17 +61,17 @@ class Uses:
     Taking random numbers counts as a use of their sequence, which comes last.
     """
 
-    def __init__(self, schedule: Schedule) -> None:
+    def __init__(self, schedule: sch.Schedule) -> None:
         self._aliases = aliases_in(schedule)
         self._known: dict[str, tuple[DataUse, ...]] = {}
 
-    def of(self, item: Statement) -> tuple[DataUse, ...]:
+    def of(self, item: sch.Statement) -> tuple[DataUse, ...]:
         """Return what `item` uses, and the same for each datum that may be the same object."""
         if item.uid not in self._known:
             self._known[item.uid] = tuple(self._gathered(item))
         return self._known[item.uid]
 
-    def dependences(self, first: Statement, second: Statement) -> tuple[Dependence, ...]:
+    def dependences(self, first: sch.Statement, second: sch.Statement) -> tuple[Dependence, ...]:
         """Return why `second`, which comes after `first`, must stay there."""
         later: dict[str, list[DataUse]] = defaultdict(list)
         for use in self.of(second):
@@ -96,21 +83,21 @@ class Uses:
                     found.update(dict.fromkeys(_between(use, other, use.components)))
         return tuple(found)
 
-    def _gathered(self, item: Statement) -> Iterator[DataUse]:
+    def _gathered(self, item: sch.Statement) -> Iterator[DataUse]:
         data, uid = self._aliases.data, item.uid
-        inside = statements(item) if isinstance(item, Compound) else (item,)
+        inside = statements(item) if isinstance(item, sch.Compound) else (item,)
         for one in inside:
             for datum, component, access in _touched(one):
                 parts = parts_of(component, data[datum].vector)
-                yield DataUse(uid, datum, parts, access, isinstance(one, HaloExchange))
+                yield DataUse(uid, datum, parts, access, isinstance(one, sch.HaloExchange))
                 for name in self._aliases.others(datum):
                     parts = parts_of(None, data[name].vector)
-                    yield DataUse(uid, name, parts, access, isinstance(one, HaloExchange), True)
-        if any(isinstance(one, KernelCall) and takes_random_numbers(one) for one in inside):
+                    yield DataUse(uid, name, parts, access, isinstance(one, sch.HaloExchange), True)
+        if any(isinstance(one, sch.KernelCall) and takes_random_numbers(one) for one in inside):
             yield DataUse(uid, RANDOM_NUMBERS, parts_of(None, 1), Access.READWRITE)
 
 
-def edges(schedule: Schedule) -> tuple[Dependence, ...]:
+def edges(schedule: sch.Schedule) -> tuple[Dependence, ...]:
     """Return the dependences between the statements of `schedule`, nearest ones only.
 
     The statements are those that stand directly in the schedule. A use depends on the uses after
@@ -129,17 +116,19 @@ def edges(schedule: Schedule) -> tuple[Dependence, ...]:
     return tuple(sorted(found, key=lambda edge: (order[edge.earlier], order[edge.later])))
 
 
-def forward(schedule: Schedule, uid: str) -> tuple[Dependence, ...]:
+def forward(schedule: sch.Schedule, uid: str) -> tuple[Dependence, ...]:
     """Return the dependences of later statements on `uid`."""
     return tuple(edge for edge in edges(schedule) if edge.earlier == uid)
 
 
-def backward(schedule: Schedule, uid: str) -> tuple[Dependence, ...]:
+def backward(schedule: sch.Schedule, uid: str) -> tuple[Dependence, ...]:
     """Return the dependences of `uid` on earlier statements."""
     return tuple(edge for edge in edges(schedule) if edge.later == uid)
 
 
-def dependences(schedule: Schedule, first: Statement, second: Statement) -> tuple[Dependence, ...]:
+def dependences(
+    schedule: sch.Schedule, first: sch.Statement, second: sch.Statement
+) -> tuple[Dependence, ...]:
     """Return why `second`, which comes after `first`, must stay there; nothing if it need not.
 
     Whoever asks about more than one pair keeps a `Uses`.
@@ -181,10 +170,10 @@ _Touched = Iterable[tuple[str, int | None, Access]]
 """Names of data, the component of each (all of them if None), and what is done to it."""
 
 
-def _touched(item: Statement) -> _Touched:
+def _touched(item: sch.Statement) -> _Touched:
     """Return what `item` itself does to which data, not what is inside of it."""
     match item:
-        case KernelCall():
+        case sch.KernelCall():
             passed = zip(item.kernel.args, item.args, strict=True)
             known = [(described, actual, actual.datum) for described, actual in passed]
             return [
@@ -192,18 +181,18 @@ def _touched(item: Statement) -> _Touched:
                 for described, actual, datum in known
                 if datum is not None
             ]
-        case HaloExchange(phase=Phase.START) | MarkHalo():
+        case sch.HaloExchange(phase=sch.Phase.START) | sch.MarkHalo():
             return [(item.datum, item.component, Access.READ)]
-        case HaloExchange() | FillHalo() | Update():
+        case sch.HaloExchange() | sch.FillHalo() | Update():
             return [(item.datum, item.component, Access.READWRITE)]
-        case GlobalReduction():
+        case sch.GlobalReduction():
             return [(item.datum, None, Access.READWRITE)]
         case EnterData():
             return [(name, None, Access.READ) for name in item.data]
     return []
 
 
-def takes_random_numbers(call: KernelCall) -> bool:
+def takes_random_numbers(call: sch.KernelCall) -> bool:
     """Return whether `call` takes the next numbers of a sequence that is common to all calls."""
     return call.kernel.formula is not None and call.kernel.formula.is_random
 
@@ -215,15 +204,15 @@ _STYLES = {
     DependenceKind.ANTI: 'color="#b2182b", style=dashed',
     DependenceKind.OUTPUT: 'color="#5e5e5e", style=dotted',
 }
-_SHAPES: dict[type[Statement], str] = {
-    Loop: "box",
-    DirectiveRegion: "box",
-    ProfileRegion: "box",
-    KernelCall: "box",
-    HaloExchange: "ellipse",
-    MarkHalo: "note",
-    FillHalo: "note",
-    GlobalReduction: "hexagon",
+_SHAPES: dict[type[sch.Statement], str] = {
+    sch.Loop: "box",
+    sch.DirectiveRegion: "box",
+    sch.ProfileRegion: "box",
+    sch.KernelCall: "box",
+    sch.HaloExchange: "ellipse",
+    sch.MarkHalo: "note",
+    sch.FillHalo: "note",
+    sch.GlobalReduction: "hexagon",
     EnterData: "house",
     Update: "cds",
     Wait: "octagon",
@@ -231,7 +220,7 @@ _SHAPES: dict[type[Statement], str] = {
 }
 
 
-def dag_dot(schedule: Schedule) -> str:
+def dag_dot(schedule: sch.Schedule) -> str:
     """Return the dependences of `schedule` as text for Graphviz's `dot`.
 
     An arrow points from a statement to one that must stay after it, and names the data: a solid
@@ -263,8 +252,8 @@ _LEGEND = {
 }
 
 
-def _node(item: Statement) -> str:
+def _node(item: sch.Statement) -> str:
     label = item.uid
-    if isinstance(item, Compound):
+    if isinstance(item, sch.Compound):
         label += "".join(f"\\n{call.kernel.name}" for call in kernel_calls(item))
     return f'"{item.uid}" [shape={_SHAPES[type(item)]}, label="{label}"];'

@@ -14,24 +14,15 @@ from psyclone_storage.analysis.schedules.spaces import groups_by_space, numbered
 from psyclone_storage.base.diagnostic import Diagnostic, Related
 from psyclone_storage.base.records import replace
 from psyclone_storage.base.source import Span
+from psyclone_storage.ir import schedule as sch
 from psyclone_storage.ir.aliases import Aliases, aliases_in
 from psyclone_storage.ir.kernel import Access, KernelArg
 from psyclone_storage.ir.region import describe_depth
 from psyclone_storage.ir.rules import Rules
-from psyclone_storage.ir.schedule import (
-    Actual,
-    Compound,
-    Extent,
-    KernelCall,
-    Loop,
-    Over,
-    Schedule,
-    Statement,
-)
 from psyclone_storage.ir.walk import kernel_calls, path_to, place_near, place_of
 
 
-def may_move(schedule: Schedule, uid: str, target: str, *, after: bool = False) -> Reasons:
+def may_move(schedule: sch.Schedule, uid: str, target: str, *, after: bool = False) -> Reasons:
     """Return why the statement `uid` must not move to just before, or `after`, `target`.
 
     Both must stand directly in the schedule. Nothing it passes may depend on it, or it on that.
@@ -50,14 +41,14 @@ def may_move(schedule: Schedule, uid: str, target: str, *, after: bool = False) 
     )
 
 
-def check_neighbours(schedule: Schedule, first: str, second: str) -> Reasons:
+def check_neighbours(schedule: sch.Schedule, first: str, second: str) -> Reasons:
     """Return why `second` is not a loop right after the loop `first` (S003, S005, S006)."""
     around = path_to(schedule, first)[-2:-1]
-    body = around[0].body if around and isinstance(around[0], Compound) else schedule.body
+    body = around[0].body if around and isinstance(around[0], sch.Compound) else schedule.body
     places = {item.uid: place for place, item in enumerate(body)}
     if problems := _missing(schedule, places, first, second):
         return problems
-    if not all(isinstance(body[places[uid]], Loop) for uid in (first, second)):
+    if not all(isinstance(body[places[uid]], sch.Loop) for uid in (first, second)):
         message = f"'{first}' and '{second}' are not both loops."
         return (Diagnostic("S006", message, place_near(schedule, second)),)
     if places[second] - places[first] != 1:
@@ -67,7 +58,7 @@ def check_neighbours(schedule: Schedule, first: str, second: str) -> Reasons:
 
 
 def check_alike(
-    schedule: Schedule, rules: Rules, one: Loop, two: Loop, assertions: UserAssertions
+    schedule: sch.Schedule, rules: Rules, one: sch.Loop, two: sch.Loop, assertions: UserAssertions
 ) -> Reasons:
     """Return why the loops do not run over the same things, equally far (S007, S008)."""
     if one.over.axis is None:
@@ -77,14 +68,14 @@ def check_alike(
     return tuple(_after_a_test(rules, one, two, unlike)) if assertions.tested else unlike
 
 
-def _share_known_space(schedule: Schedule, one: Loop, two: Loop) -> bool:
+def _share_known_space(schedule: sch.Schedule, one: sch.Loop, two: sch.Loop) -> bool:
     """Return whether both loops take their bounds from fields that are on one space."""
     (_, mine), (_, theirs) = _bounds(one), _bounds(two)
     groups = groups_by_space(schedule)
     return any(mine.datum in group and theirs.datum in group for group in groups)
 
 
-def _missing(schedule: Schedule, places: dict[str, int], *uids: str) -> Reasons:
+def _missing(schedule: sch.Schedule, places: dict[str, int], *uids: str) -> Reasons:
     return tuple(
         Diagnostic(
             "S003",
@@ -96,7 +87,9 @@ def _missing(schedule: Schedule, places: dict[str, int], *uids: str) -> Reasons:
     )
 
 
-def _out_of_order(uid: str, passed: Statement, edge: Dependence, place: Span | None) -> Diagnostic:
+def _out_of_order(
+    uid: str, passed: sch.Statement, edge: Dependence, place: Span | None
+) -> Diagnostic:
     other = place_of(passed)
     return Diagnostic(
         "S004",
@@ -110,7 +103,9 @@ def _out_of_order(uid: str, passed: Statement, edge: Dependence, place: Span | N
 # ---------------------------------------------------------------------------- fusing
 
 
-def _unlike(schedule: Schedule, one: Loop, two: Loop, *, same_space: bool) -> Iterator[Diagnostic]:
+def _unlike(
+    schedule: sch.Schedule, one: sch.Loop, two: sch.Loop, *, same_space: bool
+) -> Iterator[Diagnostic]:
     names, place = f"'{one.uid}' and '{two.uid}'", place_of(two)
     if one.over is not two.over:
         yield Diagnostic("S007", f"{names} run over {one.over.value} and {two.over.value}.", place)
@@ -143,17 +138,19 @@ def _unlike(schedule: Schedule, one: Loop, two: Loop, *, same_space: bool) -> It
         )
 
 
-def bounds_agree(schedule: Schedule, one: Loop, two: Loop) -> bool:
+def bounds_agree(schedule: sch.Schedule, one: sch.Loop, two: sch.Loop) -> bool:
     """Return whether two loops over points of a grid provably have the same limits."""
     return _bounds_agree(schedule, one, two, same_space=False)
 
 
-def dofs_agree(schedule: Schedule, one: Loop, two: Loop) -> bool:
+def dofs_agree(schedule: sch.Schedule, one: sch.Loop, two: sch.Loop) -> bool:
     """Return whether two loops over dofs provably have the same limits."""
     return _bounds_agree(schedule, one, two, same_space=_share_known_space(schedule, one, two))
 
 
-def _after_a_test(rules: Rules, one: Loop, two: Loop, unlike: Reasons) -> Iterator[Diagnostic]:
+def _after_a_test(
+    rules: Rules, one: sch.Loop, two: sch.Loop, unlike: Reasons
+) -> Iterator[Diagnostic]:
     """Yield the reasons of `unlike` that no test of the bounds at run time does away with."""
     for problem in unlike:
         if problem.code != "S008":
@@ -163,7 +160,7 @@ def _after_a_test(rules: Rules, one: Loop, two: Loop, unlike: Reasons) -> Iterat
             yield replace(problem, hint=hint)
 
 
-def _may_agree(rules: Rules, one: Loop, two: Loop) -> bool:
+def _may_agree(rules: Rules, one: sch.Loop, two: sch.Loop) -> bool:
     """Return whether the bounds of loops over a grid can be equal when the program runs.
 
     Bounds that are known, as those of a step are, do not change any more.
@@ -175,15 +172,17 @@ def _may_agree(rules: Rules, one: Loop, two: Loop) -> bool:
     return mine is None or theirs is None or mine == theirs
 
 
-_POINTS = {Over.ROW_TILES: "rows", Over.COLUMN_TILES: "columns"}
+_POINTS = {sch.Over.ROW_TILES: "rows", sch.Over.COLUMN_TILES: "columns"}
 
 
-def _extent_text(extent: Extent) -> str:
+def _extent_text(extent: sch.Extent) -> str:
     depth = f" to level {describe_depth(extent.depth)}" if extent.reach.in_halo else ""
     return f"{extent.reach.value}{depth}"
 
 
-def _bounds_agree(schedule: Schedule, one: Loop, two: Loop, *, same_space: bool) -> bool:
+def _bounds_agree(
+    schedule: sch.Schedule, one: sch.Loop, two: sch.Loop, *, same_space: bool
+) -> bool:
     """Return whether the limits of both loops are provably the same.
 
     Points of a grid are those of one set and of one type of field. Cells are those of one mesh
@@ -199,18 +198,20 @@ def _bounds_agree(schedule: Schedule, one: Loop, two: Loop, *, same_space: bool)
         return same_set and first.space == second.space
     if mine.datum is not None and mine.datum == theirs.datum:
         return True
-    if one.over is not Over.DOFS:
+    if one.over is not sch.Over.DOFS:
         return first.mesh is None and second.mesh is None
     named = first.space == second.space and not first.space.startswith("any_")
     return same_space or (named and not numbered_apart(schedule, mine.datum, theirs.datum))
 
 
-def _bounds(loop: Loop) -> tuple[KernelArg, Actual]:
+def _bounds(loop: sch.Loop) -> tuple[KernelArg, sch.Actual]:
     call = kernel_calls(loop)[0]
     return call.kernel.args[loop.bounds_from], call.args[loop.bounds_from]
 
 
-def check_interference(schedule: Schedule, rules: Rules, one: Loop, two: Loop) -> Reasons:
+def check_interference(
+    schedule: sch.Schedule, rules: Rules, one: sch.Loop, two: sch.Loop
+) -> Reasons:
     """Return why one iteration cannot do the work of both loops (S009).
 
     The second then no longer sees all that the first has done, and the first may see what the
@@ -219,9 +220,11 @@ def check_interference(schedule: Schedule, rules: Rules, one: Loop, two: Loop) -
     return tuple(_interfering(schedule, rules, one, two))
 
 
-def _interfering(schedule: Schedule, rules: Rules, one: Loop, two: Loop) -> Iterator[Diagnostic]:
+def _interfering(
+    schedule: sch.Schedule, rules: Rules, one: sch.Loop, two: sch.Loop
+) -> Iterator[Diagnostic]:
     aliases = aliases_in(schedule)
-    dofs = one.over is Over.DOFS
+    dofs = one.over is sch.Over.DOFS
     for before in kernel_calls(one):
         for after in kernel_calls(two):
             if takes_random_numbers(before) and takes_random_numbers(after):
@@ -248,7 +251,9 @@ def _interfering(schedule: Schedule, rules: Rules, one: Loop, two: Loop) -> Iter
                     )
 
 
-def _common(before: KernelCall, after: KernelCall, aliases: Aliases) -> Iterator[tuple[int, int]]:
+def _common(
+    before: sch.KernelCall, after: sch.KernelCall, aliases: Aliases
+) -> Iterator[tuple[int, int]]:
     """Yield the positions of arguments of both calls that may touch common data."""
     for earlier, mine in enumerate(before.args):
         for later, theirs in enumerate(after.args):

@@ -12,17 +12,10 @@ from typing import NamedTuple
 
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.ir import schedule as sch
 from psyclone_storage.ir.aliases import aliases_in
 from psyclone_storage.ir.kernel import Access, ReductionOp
 from psyclone_storage.ir.rules import Rules
-from psyclone_storage.ir.schedule import (
-    Compound,
-    DirectiveRegion,
-    KernelCall,
-    Loop,
-    Schedule,
-    Statement,
-)
 from psyclone_storage.ir.walk import kernel_calls, path_to
 
 
@@ -33,7 +26,7 @@ class ReducedScalar(NamedTuple):
     op: ReductionOp
 
 
-def reductions_in(block: Compound) -> tuple[ReducedScalar, ...]:
+def reductions_in(block: sch.Compound) -> tuple[ReducedScalar, ...]:
     """Return the reductions of the calls inside `block`, in order."""
     return tuple(
         ReducedScalar(actual.datum, call.kernel.formula.reduction)
@@ -46,11 +39,11 @@ def reductions_in(block: Compound) -> tuple[ReducedScalar, ...]:
     )
 
 
-def may_share_region(schedule: Schedule, blocks: Sequence[Statement]) -> Reasons:
+def may_share_region(schedule: sch.Schedule, blocks: Sequence[sch.Statement]) -> Reasons:
     """Return why `blocks` must not run under one team of threads, for the sake of a reduction."""
     aliases = aliases_in(schedule)
     calls = [
-        call for block in blocks if isinstance(block, Compound)
+        call for block in blocks if isinstance(block, sch.Compound)
         for call in kernel_calls(block)
     ]  # fmt: skip
     problems: dict[str, Diagnostic] = {}
@@ -74,7 +67,9 @@ def may_share_region(schedule: Schedule, blocks: Sequence[Statement]) -> Reasons
     return tuple(problems.values())
 
 
-def against_plain_sums(schedule: Schedule, loop: Loop, rules: Rules) -> Iterator[tuple[str, str]]:
+def against_plain_sums(
+    schedule: sch.Schedule, loop: sch.Loop, rules: Rules
+) -> Iterator[tuple[str, str]]:
     """Yield why what `loop` reduces to is no plain number, and what may be done about it."""
     if not (reduced := reductions_in(loop)):
         return
@@ -82,15 +77,15 @@ def against_plain_sums(schedule: Schedule, loop: Loop, rules: Rules) -> Iterator
     if rules.sums_exactly():
         yield f"it sums exactly to {names}, as EXACT_SUMS asks", ""
     for item in path_to(schedule, loop.uid)[:-1]:
-        if isinstance(item, DirectiveRegion) and item.options.reproducible:
+        if isinstance(item, sch.DirectiveRegion) and item.options.reproducible:
             yield f"it sums to {names} in the order of threads", "Leave its sums as they are."
 
 
-def _passed(call: KernelCall) -> set[str]:
+def _passed(call: sch.KernelCall) -> set[str]:
     return {actual.datum for actual in call.args if actual.datum is not None}
 
 
-def _reduced(calls: Sequence[KernelCall]) -> Iterator[tuple[KernelCall, str]]:
+def _reduced(calls: Sequence[sch.KernelCall]) -> Iterator[tuple[sch.KernelCall, str]]:
     for call in calls:
         for described, actual in zip(call.kernel.args, call.args, strict=True):
             if described.access is Access.REDUCTION and actual.datum is not None:

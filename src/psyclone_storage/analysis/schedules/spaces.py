@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from psyclone_storage.base.kept import kept_lately
+from psyclone_storage.base.memo import kept_lately
 from psyclone_storage.ir.kernel import ArgKind
 from psyclone_storage.ir.schedule import Schedule
 from psyclone_storage.ir.walk import kernel_calls

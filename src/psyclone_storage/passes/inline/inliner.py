@@ -12,13 +12,8 @@ from collections.abc import Iterable
 
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.source import Span
-from psyclone_storage.ir.code import (
-    Callee,
-    InlinedCode,
-    KernelCode,
-    ModuleContext,
-    PlacedProcedure,
-)
+from psyclone_storage.ir import code as kc
+from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.expr import Binary, CallFunction, Expr, ImpliedDo, Name, Origin, walk
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator
@@ -28,16 +23,6 @@ from psyclone_storage.ir.rewrite import (
     with_parts,
 )
 from psyclone_storage.ir.typing import CScope, PrintError
-from psyclone_storage.ir.unit import (
-    Assign,
-    Call,
-    Comment,
-    Do,
-    If,
-    Line,
-    Select,
-    While,
-)
 from psyclone_storage.passes.inline.arguments import have_same_kinds, ordered_actuals
 from psyclone_storage.passes.inline.caller import CallerNames
 from psyclone_storage.passes.inline.legality import (
@@ -55,15 +40,15 @@ _Procedure = tuple[str, str]
 
 
 def inline_calls(
-    code: KernelCode, around: ModuleContext, callers: tuple[_Procedure, ...] = ()
-) -> InlinedCode:
+    code: kc.KernelCode, around: kc.ModuleContext, callers: tuple[_Procedure, ...] = ()
+) -> kc.InlinedCode:
     """Return `code` with procedures inlined; `callers` are those that call it, the first first."""
     names = CallerNames.of(code, around)
     inliner = _Inliner(names, callers)
     body = inliner.block(code.body)
     remaining = tuple(inliner.reasons.items())
     if not inliner.placed:
-        return InlinedCode(code, remaining)
+        return kc.InlinedCode(code, remaining)
     table = code.module.symbols
     table = replace(table, symbols={**table.symbols, **names.symbols})
     made = replace(
@@ -74,7 +59,7 @@ def inline_calls(
         module=replace(code.module, symbols=table),
         placed=inliner.procedures,
     )
-    return InlinedCode(made, remaining)
+    return kc.InlinedCode(made, remaining)
 
 
 @dataclass(slots=True)
@@ -92,16 +77,16 @@ class _Inliner:
     loops: int = 0
 
     @property
-    def procedures(self) -> tuple[PlacedProcedure, ...]:
+    def procedures(self) -> tuple[kc.PlacedProcedure, ...]:
         """The inlined procedures, each once."""
-        return tuple(PlacedProcedure(*key, in_loop) for key, in_loop in self.placed.items())
+        return tuple(kc.PlacedProcedure(*key, in_loop) for key, in_loop in self.placed.items())
 
-    def block(self, lines: Iterable[Line]) -> tuple[Line, ...]:
+    def block(self, lines: Iterable[un.Line]) -> tuple[un.Line, ...]:
         """Return statements without calls."""
         return tuple(new for line in lines for new in self._line(line))
 
-    def _line(self, line: Line) -> list[Line]:
-        before: list[Line] = []
+    def _line(self, line: un.Line) -> list[un.Line]:
+        before: list[un.Line] = []
         known, placed = len(self.names.declared), dict(self.placed)
         try:
             new = self._without_calls(line, before)
@@ -116,48 +101,48 @@ class _Inliner:
             return before
         return [*before, self._inside(new)]
 
-    def _inside(self, line: Line) -> Line:
+    def _inside(self, line: un.Line) -> un.Line:
         """Return a statement without calls in its blocks, if these may contain other statements.
 
         Constructs that mask, declare names or have no order of execution may not.
         """
-        of_type = isinstance(line, Select) and line.word != "case"
-        if of_type or not isinstance(line, Do | While | If | Select):
+        of_type = isinstance(line, un.Select) and line.word != "case"
+        if of_type or not isinstance(line, un.Do | un.While | un.If | un.Select):
             return line
-        deeper = isinstance(line, Do | While)
+        deeper = isinstance(line, un.Do | un.While)
         self.loops += deeper
         made = with_each_block(line, self.block)
         self.loops -= deeper
         return made
 
-    def _without_calls(self, line: Line, before: list[Line]) -> Line | None:
+    def _without_calls(self, line: un.Line, before: list[un.Line]) -> un.Line | None:
         """Return a statement without calls in it, None for one that is a call itself."""
         place = place_of_line(line)
         match line:
-            case Call(Name() as procedure, args):
+            case un.Call(Name() as procedure, args):
                 given = tuple(self._hoisted(arg, before, place) for arg in args)
                 before += self._called(procedure, given, place)[0]
                 return None
-            case Assign(target, value):
+            case un.Assign(target, value):
                 to = self._hoisted(target, before, place)
                 return replace(line, target=to, value=self._hoisted(value, before, place))
-            case Do():
+            case un.Do():
                 start, stop = (self._hoisted(one, before, place) for one in (line.start, line.stop))
                 return replace(line, start=start, stop=stop)
-            case Select(word="case"):
+            case un.Select(word="case"):
                 return replace(line, selector=self._hoisted(line.selector, before, place))
-            case If():
+            case un.If():
                 return self._choice(line, before)
         return line
 
-    def _choice(self, line: If, before: list[Line]) -> If:
+    def _choice(self, line: un.If, before: list[un.Line]) -> un.If:
         """Return a choice without calls in its conditions; later branches may get nested."""
         first, *others = line.branches
         test = self._hoisted(first.condition, before, first.place)
         first = replace(first, condition=test)
         if any(self._calls(one.condition) for one in others):
             # What a later condition computes is computed if no earlier one holds.
-            rest = If(tuple(others), line.otherwise, extent=line.extent)
+            rest = un.If(tuple(others), line.otherwise, extent=line.extent)
             return replace(line, branches=(first,), otherwise=(rest,))
         return replace(line, branches=(first, *others))
 
@@ -176,7 +161,7 @@ class _Inliner:
             return False
         return symbol.origin is not Origin.INTRINSIC and not symbol.is_data
 
-    def _hoisted(self, expr: Expr, before: list[Line], place: Span | None) -> Expr:
+    def _hoisted(self, expr: Expr, before: list[un.Line], place: Span | None) -> Expr:
         """Return an expression with variables for calls of functions, which go `before`."""
 
         def change(part: Expr) -> Expr:
@@ -204,7 +189,7 @@ class _Inliner:
 
     def _called(
         self, procedure: Name, args: tuple[Expr, ...], place: Span | None
-    ) -> tuple[list[Line], Name | None]:
+    ) -> tuple[list[un.Line], Name | None]:
         """Return the statements of a procedure, and the variable with a function's result."""
         names = self.names
         symbol = names.symbol_of(procedure.key)
@@ -226,13 +211,13 @@ class _Inliner:
             raise InlineError(f"'{procedure.text}' has procedures of its own")
         call = InlinedProcedure(names, replace(callee, code=code), actuals, place)
         lines = call.lines()
-        for one in (PlacedProcedure(*key, False), *code.placed):
+        for one in (kc.PlacedProcedure(*key, False), *code.placed):
             known = (one.module, one.name)
             in_loop = one.in_loop or self.loops > 0
             self.placed[known] = in_loop or self.placed.get(known, False)
-        return [Comment(code.name), *lines], call.result
+        return [un.Comment(code.name), *lines], call.result
 
-    def _inlined(self, code: KernelCode, callers: tuple[_Procedure, ...]) -> InlinedCode:
+    def _inlined(self, code: kc.KernelCode, callers: tuple[_Procedure, ...]) -> kc.InlinedCode:
         """Return a procedure with its own calls inlined."""
         around = self.names.around
         if not self.names.is_fortran:
@@ -243,7 +228,7 @@ class _Inliner:
 
     def _callee(
         self, procedure: Name, key: _Procedure, args: tuple[Expr, ...]
-    ) -> tuple[Callee, tuple[Expr, ...]]:
+    ) -> tuple[kc.Callee, tuple[Expr, ...]]:
         """Return the procedure that a name refers to, and the arguments in its order."""
         found, name = self.names.around.procedures(*key), key[1]
         if not found:
@@ -261,7 +246,7 @@ class _Inliner:
             raise InlineError(f"which procedure '{procedure.text}' stands for is not known")
         return fitting[0]
 
-    def _fits(self, callee: Callee, actuals: tuple[Expr, ...], *, is_generic: bool) -> bool:
+    def _fits(self, callee: kc.Callee, actuals: tuple[Expr, ...], *, is_generic: bool) -> bool:
         """Return whether types and ranks of arguments may be those of a procedure's.
 
         With a generic name, for which other modules may have more procedures, they must be known.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from psyclone_storage.base.kept import kept_with_first
+from psyclone_storage.base.memo import kept_with_first
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir.code import InlinedCode, KernelCode
 from psyclone_storage.ir.expr import CallFunction, Name, Origin, walk

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from psyclone_storage.base.regex import regex
+from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Binary, CallFunction, Index, Name, intrinsic_called, walk
 from psyclone_storage.ir.operators import Operator
@@ -15,24 +16,20 @@ from psyclone_storage.ir.rewrite import (
     names_of_line,
     walk_lines,
 )
-from psyclone_storage.ir.unit import (
-    Assign,
-    Blank,
-    Comment,
-    Continue,
-    Cycle,
-    Declare,
-    DirectiveLine,
-    Do,
-    Exit,
-    If,
-    Line,
-    Opaque,
-    Return,
-    Select,
-)
 
-_UNDERSTOOD = (Assign, Blank, Comment, Continue, Cycle, DirectiveLine, Do, Exit, If, Return, Select)
+_UNDERSTOOD = (
+    un.Assign,
+    un.Blank,
+    un.Comment,
+    un.Continue,
+    un.Cycle,
+    un.DirectiveLine,
+    un.Do,
+    un.Exit,
+    un.If,
+    un.Return,
+    un.Select,
+)
 _HARMLESS = (["implicit", "none"], ["IMPLICIT", "NONE"])
 _NEVER_FAIL = ("lbound", "ubound", "abs", "max", "merge", "min", "real", "sign", "size")
 _ATTRIBUTES = ("save", "allocatable", "pointer", "target", "external", "volatile", "class")
@@ -50,14 +47,14 @@ class InlineError(Exception):
 def check_understood(code: KernelCode) -> None:
     """Refuse a procedure whose statements or declarations may do more than is known here."""
     for line in walk_lines(code.body):
-        if not isinstance(line, _UNDERSTOOD) or (isinstance(line, Return) and line.value):
+        if not isinstance(line, _UNDERSTOOD) or (isinstance(line, un.Return) and line.value):
             raise InlineError(f"'{code.name}' has statements that are not understood")
-        if isinstance(line, Select) and line.word != "case":
+        if isinstance(line, un.Select) and line.word != "case":
             raise InlineError(f"'{code.name}' chooses by a type")
     for item in code.declarations:
-        if isinstance(item, Opaque) and item.text.split() not in _HARMLESS:
+        if isinstance(item, un.Opaque) and item.text.split() not in _HARMLESS:
             raise InlineError(f"'{code.name}' has declarations that are not understood")
-        if not isinstance(item, Declare):
+        if not isinstance(item, un.Declare):
             continue
         words = set(item.attributes) & set(_ATTRIBUTES)
         kept = item.value is not None and "parameter" not in item.attributes
@@ -73,29 +70,31 @@ def check_movable(original: KernelCode, code: KernelCode) -> None:
     """
     if directive := preprocessor_line(original):
         raise InlineError(f"'{code.name}' may depend on '{directive}'")
-    own = {item.key for item in code.declarations if isinstance(item, Declare)}
+    own = {item.key for item in code.declarations if isinstance(item, un.Declare)}
     if changed := sorted(written_in(code.body) - own - {*code.dummy_keys}):
         raise InlineError(f"'{code.name}' changes '{changed[0]}' of a module")
     for line in walk_lines(code.body):
-        if isinstance(line, DirectiveLine):
+        if isinstance(line, un.DirectiveLine):
             raise InlineError(f"'{code.name}' holds a directive")
         if construct_name(line):
             raise InlineError(f"'{code.name}' names a construct")
 
 
-def written_in(body: tuple[Line, ...]) -> set[str]:
+def written_in(body: tuple[un.Line, ...]) -> set[str]:
     """Return the keys of the names that statements assign to, those of counters included."""
     found: set[str] = set()
     for line in walk_lines(body):
         match line:
-            case Assign(Name() as name) | Assign(Index(Name() as name)) | Do(variable=name):
+            case (
+                un.Assign(Name() as name) | un.Assign(Index(Name() as name)) | un.Do(variable=name)
+            ):
                 found.add(name.key)
-            case Assign():
+            case un.Assign():
                 raise InlineError("it is not known what an assignment changes")
     return found
 
 
-def may_be_folded(body: tuple[Line, ...], key: str) -> bool:
+def may_be_folded(body: tuple[un.Line, ...], key: str) -> bool:
     """Return whether a compiler computes something of a variable if it is a constant, and may fail.
 
     It refuses to divide by a constant 0, though a condition excludes it, and a logarithm of that.
@@ -114,20 +113,22 @@ def may_be_folded(body: tuple[Line, ...], key: str) -> bool:
     return False
 
 
-def writes_before_reads(body: tuple[Line, ...], key: str) -> bool:
+def writes_before_reads(body: tuple[un.Line, ...], key: str) -> bool:
     """Return whether statements assign to a variable on each path before they read it."""
     for line in body:
         match line:
-            case Assign(Name() as name, value) if name.key == key:
+            case un.Assign(Name() as name, value) if name.key == key:
                 return key not in names_in(value)
-            case If(branches, otherwise) if all(
+            case un.If(branches, otherwise) if all(
                 key not in names_in(branch.condition) for branch in branches
             ) and all(
                 writes_before_reads(way, key)
                 for way in (*(one.body for one in branches), otherwise)
             ):
                 return True
-        if any(isinstance(one, Return) or key in names_of_line(one) for one in walk_lines([line])):
+        if any(
+            isinstance(one, un.Return) or key in names_of_line(one) for one in walk_lines([line])
+        ):
             return False
     return False
 

@@ -4,37 +4,14 @@ from __future__ import annotations
 
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.source import Span
+from psyclone_storage.ir import expr as ex
+from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.code import Callee
-from psyclone_storage.ir.expr import (
-    CallFunction,
-    Element,
-    Expr,
-    ImpliedDo,
-    Index,
-    Keyword,
-    Literal,
-    Name,
-    Origin,
-    Sort,
-    Symbol,
-    walk,
-)
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rewrite import everywhere, names_in, names_of_line, walk_lines
 from psyclone_storage.ir.symbols import declared_symbol
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.typing import CScope
-from psyclone_storage.ir.unit import (
-    Assign,
-    Blank,
-    Comment,
-    Declare,
-    Do,
-    If,
-    Line,
-    Return,
-    Select,
-)
 from psyclone_storage.passes.inline.array_arguments import (
     PassedArray,
     check_extents,
@@ -66,21 +43,21 @@ class InlinedProcedure(Substitution):
 
     caller: CallerNames
     callee: Callee
-    actuals: tuple[Expr, ...]
+    actuals: tuple[ex.Expr, ...]
     place: Span | None
-    scalars: dict[str, Expr] = field(default_factory=dict)
+    scalars: dict[str, ex.Expr] = field(default_factory=dict)
     arrays: dict[str, PassedArray] = field(default_factory=dict)
-    locals: dict[str, Name] = field(default_factory=dict)
-    before: list[Line] = field(default_factory=list)
-    after: list[Line] = field(default_factory=list)
-    result: Name | None = None
+    locals: dict[str, ex.Name] = field(default_factory=dict)
+    before: list[un.Line] = field(default_factory=list)
+    after: list[un.Line] = field(default_factory=list)
+    result: ex.Name | None = None
 
     @property
     def scope(self) -> CScope:
         """The names as the procedure was read."""
         return CScope(self.callee.code, self.caller.around)
 
-    def lines(self) -> list[Line]:
+    def lines(self) -> list[un.Line]:
         """Return the statements that replace the call."""
         code = self.callee.code
         written = written_in(code.body)
@@ -89,7 +66,7 @@ class InlinedProcedure(Substitution):
             raise InlineError(f"the function '{code.name}' changes its arguments")
         pairs = list(zip(map(self.scope.symbol, code.dummy_keys), self.actuals, strict=True))
         outs = [arg for symbol, arg in pairs if symbol.key in written]
-        bases = [arg.base if isinstance(arg, Index) else arg for arg in outs]
+        bases = [arg.base if isinstance(arg, ex.Index) else arg for arg in outs]
         changed = {name for base in bases for name in names_in(base)}
         for symbol, arg in pairs:
             if not symbol.shape:
@@ -98,7 +75,7 @@ class InlinedProcedure(Substitution):
             if symbol.shape:
                 self._array(symbol, arg, changed, is_written=symbol.key in written)
         for item in code.declarations:
-            if isinstance(item, Declare) and item.key not in code.dummy_keys:
+            if isinstance(item, un.Declare) and item.key not in code.dummy_keys:
                 self._local(item)
         body = without_returns(code.body, negate=False)
         if reason := reason_for_returns(body):
@@ -107,40 +84,40 @@ class InlinedProcedure(Substitution):
 
     # ------------------------------------------------------------------------ names
 
-    def literal(self, literal: Literal) -> Expr:
+    def literal(self, literal: ex.Literal) -> ex.Expr:
         """Return a constant with the kind as the caller names it."""
         kind = literal.kind
         return literal if kind is None or kind.isdigit() else literal.with_kind(self._kind(kind))
 
-    def other_name(self, name: Name) -> Expr:
+    def other_name(self, name: ex.Name) -> ex.Expr:
         """Return the caller's name of a variable of the procedure, or of what it sees."""
         if name.key in self.locals:
             return self.locals[name.key]
         symbol = self.scope.symbol(name.key)
-        if symbol.origin is Origin.INTRINSIC:
+        if symbol.origin is ex.Origin.INTRINSIC:
             if not self.caller.is_intrinsic(name.key):
                 raise InlineError(f"'{name.text}' is another name where it is called")
             return name
-        if symbol.origin in (Origin.LOCAL, Origin.DUMMY) or not symbol.is_data:
+        if symbol.origin in (ex.Origin.LOCAL, ex.Origin.DUMMY) or not symbol.is_data:
             raise InlineError(f"what '{name.text}' stands for is not known where it is called")
         return self.caller.name_of(symbol, symbol.module or self.callee.code.module.key)
 
-    def check_expression(self, expr: Expr) -> None:
+    def check_expression(self, expr: ex.Expr) -> None:
         """Refuse inquiries of bounds that the caller's array has not, and counters of others."""
         match expr:
-            case CallFunction(Name(key=word), items) if word in _OF_BOUNDS:
+            case ex.CallFunction(ex.Name(key=word), items) if word in _OF_BOUNDS:
                 for item in items:
-                    self._check_bounds(item.value if isinstance(item, Keyword) else item)
-            case ImpliedDo(variable=counter) if counter.key not in self.locals:
+                    self._check_bounds(item.value if isinstance(item, ex.Keyword) else item)
+            case ex.ImpliedDo(variable=counter) if counter.key not in self.locals:
                 raise InlineError(f"'{counter.text}' counts and is no variable of its own")
 
-    def _check_bounds(self, array: Expr) -> None:
-        if not isinstance(array, Name) or array.key not in self.arrays:
+    def _check_bounds(self, array: ex.Expr) -> None:
+        if not isinstance(array, ex.Name) or array.key not in self.arrays:
             return
         if not self.arrays[array.key].keeps_bounds:
             raise InlineError(f"the bounds of '{array.text}' are others where it is called")
 
-    def _type_of(self, symbol: Symbol) -> ScalarType:
+    def _type_of(self, symbol: ex.Symbol) -> ScalarType:
         """Return the type of a variable of the procedure with a kind that the caller knows."""
         if not self.caller.is_fortran:
             found = self.scope.type_of(symbol)
@@ -154,8 +131,8 @@ class InlinedProcedure(Substitution):
         """Return a kind of the procedure as the caller writes it: in Fortran with its name."""
         if text.isdigit() or not self.caller.is_fortran:
             return text if text.isdigit() else str(self.scope.kind(text))
-        found = self.changed(Name(text)) if text.isidentifier() else None
-        if not isinstance(found, Name):
+        found = self.changed(ex.Name(text)) if text.isidentifier() else None
+        if not isinstance(found, ex.Name):
             raise InlineError(f"the kind '{text}' has no name where it is called")
         return found.text
 
@@ -164,51 +141,61 @@ class InlinedProcedure(Substitution):
     def _check_extents(self, written: set[str]) -> None:
         """Refuse extents that are computed from what the procedure changes."""
         code = self.callee.code
-        used = {name for item in code.declarations if isinstance(item, Declare)
+        used = {name for item in code.declarations if isinstance(item, un.Declare)
                 for one in item.shape for name in names_in(one)}  # fmt: skip
         if changed := sorted(used & written):
             raise InlineError(f"'{changed[0]}' gives an extent in '{code.name}' and is changed")
 
-    def _scalar(self, symbol: Symbol, arg: Expr, changed: set[str], *, is_written: bool) -> None:
+    def _scalar(
+        self, symbol: ex.Symbol, arg: ex.Expr, changed: set[str], *, is_written: bool
+    ) -> None:
         arg = arg if is_written else self._value_of_local(arg)
         if not self.caller.arguments.is_scalar(arg):
             raise InlineError(f"an array is passed for '{symbol.name}'")
         by_value = "value" in symbol.attributes
-        is_known = isinstance(arg, Name | Literal) or self._is_constant_integer(arg)
+        is_known = isinstance(arg, ex.Name | ex.Literal) or self._is_constant_integer(arg)
         if is_known and self._is_constant(arg) and may_be_folded(self.callee.code.body, symbol.key):
             is_known = False
-        if is_known and not by_value and (isinstance(arg, Name) or not is_written):
+        if is_known and not by_value and (isinstance(arg, ex.Name) or not is_written):
             self.scalars[symbol.key] = arg
             return
-        if is_written and not by_value and not isinstance(arg, Element):
+        if is_written and not by_value and not isinstance(arg, ex.Element):
             raise InlineError(f"what is passed for '{symbol.name}' is no variable, and changes")
-        index = arg.items if isinstance(arg, Element) else ()
+        index = arg.items if isinstance(arg, ex.Element) else ()
         if is_written and not by_value and any(names_in(one) & changed for one in index):
             raise InlineError(f"what is passed for '{symbol.name}' depends on what changes")
-        copy = self.caller.declare(Declare(symbol.name, self._type_of(symbol)), symbol.key)
+        copy = self.caller.declare(un.Declare(symbol.name, self._type_of(symbol)), symbol.key)
         self.scalars[symbol.key] = copy
         if not (is_written and writes_before_reads(self.callee.code.body, symbol.key)):
-            self.before.append(Assign(copy, arg, place=self.place))
+            self.before.append(un.Assign(copy, arg, place=self.place))
         if is_written and not by_value:
-            self.after.append(Assign(arg, copy, place=self.place))
+            self.after.append(un.Assign(arg, copy, place=self.place))
 
-    def _value_of_local(self, arg: Expr) -> Expr:
+    def _value_of_local(self, arg: ex.Expr) -> ex.Expr:
         """Return the value of an argument that is an integer local with one assignment."""
         code = self.caller.code
-        declared = code.declared(arg.text) if isinstance(arg, Name) else None
-        if not isinstance(arg, Name) or declared is None or arg.key in code.dummy_keys:
+        declared = code.declared(arg.text) if isinstance(arg, ex.Name) else None
+        if not isinstance(arg, ex.Name) or declared is None or arg.key in code.dummy_keys:
             return arg
         if declared.value is not None or declared.shape:
             return arg
         type_ = self.caller.arguments.type_of(arg)
-        values: list[Expr | None] = []
+        values: list[ex.Expr | None] = []
         for line in walk_lines(code.body):
             match line:
-                case Assign(Name() as name, value) if name.key == arg.key:
+                case un.Assign(ex.Name() as name, value) if name.key == arg.key:
                     values.append(value)
-                case Do(variable=name) if name.key == arg.key:
+                case un.Do(variable=name) if name.key == arg.key:
                     return arg
-                case Assign() | Do() | If() | Select() | Comment() | Blank() | Return():
+                case (
+                    un.Assign()
+                    | un.Do()
+                    | un.If()
+                    | un.Select()
+                    | un.Comment()
+                    | un.Blank()
+                    | un.Return()
+                ):
                     pass
                 case _ if arg.key in names_of_line(line):
                     values.append(None)
@@ -219,15 +206,15 @@ class InlinedProcedure(Substitution):
         is_same = type_ is not None and type_ == self.caller.arguments.type_of(only)
         return only if is_same else arg
 
-    def _is_constant(self, arg: Expr) -> bool:
+    def _is_constant(self, arg: ex.Expr) -> bool:
         """Return whether a compiler knows the value of an argument."""
-        return all(self.caller.symbol_of(one).sort is Sort.CONSTANT for one in names_in(arg))
+        return all(self.caller.symbol_of(one).sort is ex.Sort.CONSTANT for one in names_in(arg))
 
-    def _is_constant_integer(self, arg: Expr) -> bool:
+    def _is_constant_integer(self, arg: ex.Expr) -> bool:
         """Return whether an argument is an integer that nothing changes during the call."""
-        for part in walk(arg):
-            of_reals = isinstance(part, Literal) and part.intrinsic is not Intrinsic.INTEGER
-            if isinstance(part, Index) or of_reals:
+        for part in ex.walk(arg):
+            of_reals = isinstance(part, ex.Literal) and part.intrinsic is not Intrinsic.INTEGER
+            if isinstance(part, ex.Index) or of_reals:
                 return False
         for name in names_in(arg):
             symbol = self.caller.symbol_of(name)
@@ -238,7 +225,9 @@ class InlinedProcedure(Substitution):
                 return False
         return True
 
-    def _array(self, symbol: Symbol, arg: Expr, changed: set[str], *, is_written: bool) -> None:
+    def _array(
+        self, symbol: ex.Symbol, arg: ex.Expr, changed: set[str], *, is_written: bool
+    ) -> None:
         caller = self.caller
         shape = tuple(self.changed(one) for one in symbol.shape)
         found = passed_array(arg, shape, caller.symbol_of, caller.arguments.is_scalar)
@@ -255,7 +244,7 @@ class InlinedProcedure(Substitution):
             raise InlineError(f"what is passed for '{symbol.name}' depends on what changes")
         self.arrays[symbol.key] = found
 
-    def _copied(self, type_: ScalarType, symbol: Symbol, arg: Expr) -> Name:
+    def _copied(self, type_: ScalarType, symbol: ex.Symbol, arg: ex.Expr) -> ex.Name:
         """Return a new array with the values, and the extents, of an expression."""
         extents = self.caller.arguments.extents(arg) or (None,)
         known = tuple(one for one in extents if one is not None)
@@ -263,14 +252,14 @@ class InlinedProcedure(Substitution):
             why = f"it is not known how many elements are passed for '{symbol.name}'"
             raise InlineError(why)
         check_extents(known, symbol.name)
-        copy = self.caller.declare(Declare(symbol.name, type_, (), known), symbol.key)
-        self.before.append(Assign(copy, arg, place=self.place))
+        copy = self.caller.declare(un.Declare(symbol.name, type_, (), known), symbol.key)
+        self.before.append(un.Assign(copy, arg, place=self.place))
         return copy
 
-    def _local(self, item: Declare) -> None:
+    def _local(self, item: un.Declare) -> None:
         """Declare a variable of the procedure among those of the caller."""
-        type_ = self._type_of(declared_symbol(item, Origin.LOCAL))
-        made = Declare(item.name, type_, item.attributes)
+        type_ = self._type_of(declared_symbol(item, ex.Origin.LOCAL))
+        made = un.Declare(item.name, type_, item.attributes)
         name = self.caller.declare(made, item.key)
         self.locals[item.key] = name
         value = None if item.value is None else self.changed(item.value)

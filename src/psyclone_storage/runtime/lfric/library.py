@@ -27,7 +27,7 @@ from psyclone_storage.base.compilers import (
     find_fortran_compiler,
     why_not_found,
 )
-from psyclone_storage.base.shipped import shared_file
+from psyclone_storage.base.package_files import shared_file
 from psyclone_storage.runtime.compiling import identity_of, library_key, load_kept, run_compiler
 from psyclone_storage.runtime.ranks import Ranks
 

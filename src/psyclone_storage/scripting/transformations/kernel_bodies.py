@@ -7,9 +7,9 @@ from psyclone_storage.scripting.transformations.base import Options, Transformat
 from psyclone_storage.scripting.views import Place
 from psyclone_storage.transform.hoist import MoveInvariantAssignments, MoveInvariantBounds
 from psyclone_storage.transform.kernel.arrays import ArraysToLoops, ArraysToRanges
-from psyclone_storage.transform.kernel.boundaries import MoveBoundsInside
 from psyclone_storage.transform.kernel.inline import InlineCall
 from psyclone_storage.transform.kernel.intrinsics import IntrinsicsToCode
+from psyclone_storage.transform.kernel.pass_bounds import MoveBoundsInside
 from psyclone_storage.transform.step import Step
 
 

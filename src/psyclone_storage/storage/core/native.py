@@ -1,10 +1,10 @@
-"""The core of storages: the compiled one, or its twin in Python (`base/cores.py` says which)."""
+"""The core of storages: the compiled one or its Python fallback (`base/extension.py` decides)."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from psyclone_storage.base.cores import is_compiled
+from psyclone_storage.base.extension import is_compiled
 from psyclone_storage.storage.core.words import EDITION
 
 COMPILED = is_compiled(f"{__name__.rpartition('.')[0]}._compiled", EDITION)

@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic
-from psyclone_storage.base.kept import kept_with_first
+from psyclone_storage.base.memo import kept_with_first
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import Span

@@ -11,6 +11,7 @@ from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.names import NameTable, listed
 from psyclone_storage.base.records import dataclass, replace
+from psyclone_storage.ir import schedule as sch
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Expr, Name, Range, Symbol, spell, whole_number
 from psyclone_storage.ir.interface import Dummy, Role
@@ -19,14 +20,6 @@ from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.linking import linked
 from psyclone_storage.ir.rewrite import walk_lines
 from psyclone_storage.ir.rules import Rules
-from psyclone_storage.ir.schedule import (
-    Actual,
-    Datum,
-    DatumRole,
-    DirectiveRegion,
-    KernelCall,
-    Schedule,
-)
 from psyclone_storage.ir.scopes import local_names
 from psyclone_storage.ir.symbols import declaration_of
 from psyclone_storage.ir.types import ScalarType
@@ -67,7 +60,7 @@ class ImportsToArguments(OnCall):
 
     name: ClassVar[str] = "imports-to-arguments"
 
-    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
+    def check(self, schedule: sch.Schedule, rules: Rules) -> Reasons:
         """Return all reasons against passing the variables."""
         if problems := check_called(schedule, self.call):
             return problems
@@ -76,7 +69,7 @@ class ImportsToArguments(OnCall):
             message = f"'{code.name}' is one of several subroutines, which use other variables."
             return (Diagnostic("T069", message, code.module.routine),)
         call = find(schedule, self.call)
-        assert isinstance(call, KernelCall)
+        assert isinstance(call, sch.KernelCall)
         if problems := tuple(_about_names(code)):
             return problems
         if not _variables(code):
@@ -88,21 +81,21 @@ class ImportsToArguments(OnCall):
             return problems
         return (*_about_changes(schedule, call, code), *self._about_devices(schedule))
 
-    def transform(self, schedule: Schedule, rules: Rules) -> Schedule:
+    def transform(self, schedule: sch.Schedule, rules: Rules) -> sch.Schedule:
         """Return `schedule` with the variables among the arguments of the call."""
         return self._changed(schedule)
 
-    def _about_devices(self, schedule: Schedule) -> Reasons:
+    def _about_devices(self, schedule: sch.Schedule) -> Reasons:
         """Return why the call could not stay on a device (T087)."""
         changed = self._changed(schedule)
         around = path_to(changed, self.call)
-        block = [item for item in around if isinstance(item, DirectiveRegion)]
+        block = [item for item in around if isinstance(item, sch.DirectiveRegion)]
         on_device = any(item.runs_on_device for item in block)
         return reasons_for_host(block[:1]) if on_device else ()
 
-    def _changed(self, schedule: Schedule) -> Schedule:
+    def _changed(self, schedule: sch.Schedule) -> sch.Schedule:
         call = find(schedule, self.call)
-        assert isinstance(call, KernelCall)
+        assert isinstance(call, sch.KernelCall)
         (code,) = call.known_codes
         changed = _with_arguments(code)
         known = as_on_device(changed)
@@ -204,7 +197,7 @@ def _is_plain_kind(variable: Symbol) -> bool:
     return variable.home_of_kind is not None or not kind.isidentifier()
 
 
-def _about_call(code: KernelCode, call: KernelCall) -> Iterator[Diagnostic]:
+def _about_call(code: KernelCode, call: sch.KernelCall) -> Iterator[Diagnostic]:
     """Yield what is between the kernel and its arguments."""
     if len(code.dummies) != len(call.dummies):
         text = f"'{code.name}' takes another number of arguments than it is passed."
@@ -228,10 +221,14 @@ def _about_procedures(code: KernelCode) -> Iterator[Diagnostic]:
         yield _reason(code, min(procedures, default=code.name), text)
 
 
-def _about_changes(schedule: Schedule, call: KernelCall, code: KernelCode) -> Iterator[Diagnostic]:
+def _about_changes(
+    schedule: sch.Schedule, call: sch.KernelCall, code: KernelCode
+) -> Iterator[Diagnostic]:
     changed = as_on_device(_with_arguments(code))
     written = written_names(changed.body, RoutineNames(changed))
-    directives = [item for item in path_to(schedule, call.uid) if isinstance(item, DirectiveRegion)]
+    directives = [
+        item for item in path_to(schedule, call.uid) if isinstance(item, sch.DirectiveRegion)
+    ]
     for variable in _variables(code):
         name = variable.key
         if name not in written:
@@ -253,8 +250,8 @@ def _about_changes(schedule: Schedule, call: KernelCall, code: KernelCode) -> It
 
 
 def _met(
-    schedule: Schedule, imported: tuple[Datum, ...], variable: Symbol, access: Access
-) -> tuple[str, tuple[Datum, ...]]:
+    schedule: sch.Schedule, imported: tuple[sch.Datum, ...], variable: Symbol, access: Access
+) -> tuple[str, tuple[sch.Datum, ...]]:
     """Return the name of the datum for a variable, and all data that are imported then."""
     declared = declaration_of(variable)
     for place, datum in enumerate(imported):
@@ -265,11 +262,11 @@ def _met(
             return datum.name, (*imported[:place], joined, *imported[place + 1 :])
     taken = (schedule.name, *(item.name for item in (*schedule.data, *imported)))
     name = NameTable(taken).fresh(declared.key)
-    datum = Datum(
+    datum = sch.Datum(
         name,
         Name(declared.key),
         declared.type,
-        DatumRole.IMPORTED,
+        sch.DatumRole.IMPORTED,
         ArgKind.SCALAR_ARRAY if declared.shape else ArgKind.SCALAR,
         rank=len(declared.shape),
         access=access,
@@ -278,7 +275,7 @@ def _met(
     return name, (*imported, datum)
 
 
-def _passing(call: KernelCall, variable: Symbol, datum: str, access: Access) -> KernelCall:
+def _passing(call: sch.KernelCall, variable: Symbol, datum: str, access: Access) -> sch.KernelCall:
     """Return `call` with one more argument, in its metadata as in what is passed."""
     declared = declaration_of(variable)
     assert isinstance(declared.type, ScalarType)
@@ -296,7 +293,7 @@ def _passing(call: KernelCall, variable: Symbol, datum: str, access: Access) -> 
     return replace(
         call,
         kernel=replace(call.kernel, args=(*call.kernel.args, described)),
-        args=(*call.args, Actual(datum, Name(declared.key))),
+        args=(*call.args, sch.Actual(datum, Name(declared.key))),
         dummies=(*call.dummies, dummy),
     )
 

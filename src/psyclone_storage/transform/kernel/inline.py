@@ -18,22 +18,12 @@ from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.names import listed
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.regex import regex
+from psyclone_storage.ir import expr as ex
+from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.affine import (
     simplified,
 )
 from psyclone_storage.ir.code import KernelCode
-from psyclone_storage.ir.expr import (
-    Binary,
-    Expr,
-    Index,
-    Name,
-    Range,
-    canonical,
-    children,
-    intrinsic_called,
-    walk,
-    whole,
-)
 from psyclone_storage.ir.interface import Dummy, Role
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator
@@ -45,25 +35,6 @@ from psyclone_storage.ir.scopes import (
     surroundings,
 )
 from psyclone_storage.ir.types import ScalarType
-from psyclone_storage.ir.unit import (
-    Associate,
-    Blank,
-    Conditional,
-    Cycle,
-    Declare,
-    DoConcurrent,
-    Exit,
-    Forall,
-    Format,
-    Goto,
-    Imported,
-    Label,
-    Line,
-    Opaque,
-    Return,
-    ScopedBlock,
-    Use,
-)
 from psyclone_storage.ir.walk import (
     find,
     place_of,
@@ -84,7 +55,9 @@ from psyclone_storage.transform.step import Place
 
 _IMPLICIT = regex(r"implicit\b", re.IGNORECASE)
 _JUMPS = frozenset({"return", "goto", "go", "continue", "format", "entry", "data"})
-_BoundToItsRoutine = Return | Label | Goto | Format | Associate | ScopedBlock | Conditional
+_BoundToItsRoutine = (
+    un.Return | un.Label | un.Goto | un.Format | un.Associate | un.ScopedBlock | un.Conditional
+)
 """Statements that mean something else in another routine, or that hold names of their own."""
 _LABEL = regex(r"^\s*\d", re.MULTILINE)
 _OF_DUMMIES = regex(r"intent\(.*\)|target|contiguous")
@@ -205,18 +178,18 @@ def _opaque_reasons(code: KernelCode) -> Iterator[Diagnostic]:
     """Yield the statements that mean something else, or nothing, in another place (T052)."""
     own = local_names(code) | {item.key for item in surroundings(code).constants}
     for line in walk_lines(without_returns(code.body)):
-        unclear = isinstance(line, Opaque) and (
+        unclear = isinstance(line, un.Opaque) and (
             line.names & (own | _JUMPS) or _LABEL.search(line.text)
         )
-        has_own = isinstance(line, DoConcurrent | Forall) and line.kind
+        has_own = isinstance(line, un.DoConcurrent | un.Forall) and line.kind
         bound = isinstance(line, _BoundToItsRoutine) or _is_called_by_name(line)
         if unclear or bound or has_own:
             yield not_understood(code, line, "cannot be inlined")
 
 
-def _is_called_by_name(line: Line) -> bool:
+def _is_called_by_name(line: un.Line) -> bool:
     """Return whether a jump names a construct, which may be the name of something else outside."""
-    return isinstance(line, Exit | Cycle) and line.name != ""
+    return isinstance(line, un.Exit | un.Cycle) and line.name != ""
 
 
 def _about_scope(code: KernelCode) -> Iterator[str]:
@@ -233,7 +206,7 @@ def _about_scope(code: KernelCode) -> Iterator[str]:
     if unknown and len(_whole_modules(code)) != 1:
         yield f"it is not clear where {listed(sorted(unknown), 'and')} comes from"
     for item in code.declarations:
-        if isinstance(item, Opaque) and not _IMPLICIT.match(item.text):
+        if isinstance(item, un.Opaque) and not _IMPLICIT.match(item.text):
             yield f"'{item.text.partition(chr(10))[0]}' is not understood"
 
 
@@ -251,7 +224,7 @@ def _about_variables(code: KernelCode) -> Iterator[str]:
     """Yield variables that are more than a value in one call."""
     dummies = {*code.dummy_keys}
     for item in code.declarations:
-        if not isinstance(item, Declare) or item.key in dummies:
+        if not isinstance(item, un.Declare) or item.key in dummies:
             continue
         words = item.words
         if words - {"parameter"}:
@@ -272,7 +245,7 @@ def _about_dummies(code: KernelCode, call: KernelCall) -> Iterator[str]:
         return
     written = written_names(code.body, RoutineNames(code))
     theirs = {
-        key_of(name): Name(dummy.name)
+        key_of(name): ex.Name(dummy.name)
         for name, dummy in zip(code.dummies, call.dummies, strict=True)
     }
     for name, dummy in zip(code.dummies, call.dummies, strict=True):
@@ -296,12 +269,12 @@ def _about_dummies(code: KernelCode, call: KernelCall) -> Iterator[str]:
             yield f"the bounds of its argument '{name}' are not those of what is passed"
 
 
-def _starts_elsewhere(extent: Expr) -> bool:
+def _starts_elsewhere(extent: ex.Expr) -> bool:
     """Return whether an array may have another first index than 1, as no data of an invoke have."""
-    return isinstance(extent, Range) and extent.lower is not None
+    return isinstance(extent, ex.Range) and extent.lower is not None
 
 
-def _has_shape(declared: Declare, dummy: Dummy, theirs: dict[str, Name]) -> bool:
+def _has_shape(declared: un.Declare, dummy: Dummy, theirs: dict[str, ex.Name]) -> bool:
     """Return whether elements of a dummy are where those of what is passed for it are.
 
     The last extent does not matter for that.
@@ -313,7 +286,7 @@ def _has_shape(declared: Declare, dummy: Dummy, theirs: dict[str, Name]) -> bool
 
 
 def _tells_bounds(
-    code: KernelCode, declared: Declare, dummy: Dummy, theirs: dict[str, Name]
+    code: KernelCode, declared: un.Declare, dummy: Dummy, theirs: dict[str, ex.Name]
 ) -> bool:
     """Return whether a value depends on bounds of a dummy that what is passed for it has not.
 
@@ -322,40 +295,40 @@ def _tells_bounds(
     """
     name = declared.key
     exprs = [expr for line in walk_lines(code.body) for expr in expressions_of(line)]
-    asked = (part for expr in exprs for part in walk(expr) if _asks_for_bounds(part))
-    shifted = any(isinstance(item, Range) and item.lower is not None for item in declared.shape)
+    asked = (part for expr in exprs for part in ex.walk(expr) if _asks_for_bounds(part))
+    shifted = any(isinstance(item, ex.Range) and item.lower is not None for item in declared.shape)
     if shifted and any(name in names_in(part) for part in asked):
         return True
     same_end = _same_extent(declared.shape[-1], dummy.shape[-1], theirs)
     return not same_end and any(name in _wholes(expr) for expr in exprs)
 
 
-def _asks_for_bounds(expr: Expr) -> bool:
-    return intrinsic_called(expr) in {"lbound", "ubound"}
+def _asks_for_bounds(expr: ex.Expr) -> bool:
+    return ex.intrinsic_called(expr) in {"lbound", "ubound"}
 
 
-def _wholes(expr: Expr) -> Iterator[str]:
+def _wholes(expr: ex.Expr) -> Iterator[str]:
     """Yield the names in `expr` that stand for all there is, or for all up to the last index."""
     match expr:
-        case Name(text):
+        case ex.Name(text):
             yield key_of(text)
-        case Index(Name(text), items):
-            if isinstance(items[-1], Range) and items[-1].upper is None:
+        case ex.Index(ex.Name(text), items):
+            if isinstance(items[-1], ex.Range) and items[-1].upper is None:
                 yield key_of(text)
             for item in items:
                 yield from _wholes(item)
         case _:
-            for part in children(expr):
+            for part in ex.children(expr):
                 yield from _wholes(part)
 
 
-def _same_extent(mine: Expr, other: Expr, theirs: dict[str, Name]) -> bool:
-    if isinstance(mine, Range):
+def _same_extent(mine: ex.Expr, other: ex.Expr, theirs: dict[str, ex.Name]) -> bool:
+    if isinstance(mine, ex.Range):
         if mine.upper is None:
             return True
-        span = Binary(Operator.MINUS, mine.upper, mine.lower or whole(1))
-        mine = Binary(Operator.PLUS, span, whole(1))
-    return canonical(simplified(substituted(mine, theirs))) == canonical(other)
+        span = ex.Binary(Operator.MINUS, mine.upper, mine.lower or ex.whole(1))
+        mine = ex.Binary(Operator.PLUS, span, ex.whole(1))
+    return ex.canonical(simplified(substituted(mine, theirs))) == ex.canonical(other)
 
 
 # ---------------------------------------------------------------------------- taking along
@@ -367,9 +340,9 @@ def _self_contained(code: KernelCode) -> KernelCode:
     unknown = around.unknown - code.used_kinds
     uses = [use for use in (*code.uses, *around.uses) if use.names]
     if unknown:
-        names = tuple(Imported(name, name) for name in sorted(unknown))
-        uses.append(Use(_whole_modules(code)[0], names))
-    own = (item for item in code.declarations if isinstance(item, Declare))
+        names = tuple(un.Imported(name, name) for name in sorted(unknown))
+        uses.append(un.Use(_whole_modules(code)[0], names))
+    own = (item for item in code.declarations if isinstance(item, un.Declare))
     return replace(
         code,
         uses=tuple(replace(use, whole=False) for use in uses),
@@ -387,6 +360,6 @@ def _whole_modules(code: KernelCode) -> list[str]:
     return list(dict.fromkeys(use.module_key for use in uses))
 
 
-def _without_ends(body: tuple[Line, ...]) -> tuple[Line, ...]:
+def _without_ends(body: tuple[un.Line, ...]) -> tuple[un.Line, ...]:
     """Return `body` without empty lines at its start, and without `return`."""
-    return tuple(dropwhile(lambda line: isinstance(line, Blank), without_returns(body)))
+    return tuple(dropwhile(lambda line: isinstance(line, un.Blank), without_returns(body)))

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic
-from psyclone_storage.base.kept import kept_with_first
+from psyclone_storage.base.memo import kept_with_first
 from psyclone_storage.base.names import listed
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.regex import regex

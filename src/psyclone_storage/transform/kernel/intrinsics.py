@@ -16,19 +16,8 @@ from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.names import listed
 from psyclone_storage.base.records import dataclass, replace
+from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.code import KernelCode
-from psyclone_storage.ir.expr import (
-    CallFunction,
-    Element,
-    Expr,
-    Index,
-    Section,
-    Substring,
-    children,
-    intrinsic_called,
-    spell,
-    walk,
-)
 from psyclone_storage.ir.intrinsics import ELEMENTAL
 from psyclone_storage.ir.rewrite import (
     expressions_of,
@@ -64,12 +53,12 @@ class _Task:
     reasons: list[Diagnostic]
 
 
-def calls_of(code: KernelCode, wanted: frozenset[str]) -> Iterator[CallFunction]:
+def calls_of(code: KernelCode, wanted: frozenset[str]) -> Iterator[ex.CallFunction]:
     """Yield the calls of the functions `wanted`, in lower case, in a kernel's statements."""
     for line in walk_lines(code.body):
         for expr in expressions_of(line):
-            for part in walk(expr):
-                if isinstance(part, CallFunction) and _is_call(part, wanted):
+            for part in ex.walk(expr):
+                if isinstance(part, ex.CallFunction) and _is_call(part, wanted):
                     yield part
 
 
@@ -80,8 +69,8 @@ def written_out(code: KernelCode, wanted: frozenset[str]) -> tuple[KernelCode, R
     return replace(task.scratch.code, body=body), tuple(dict.fromkeys(task.reasons))
 
 
-def _is_call(expr: Expr, wanted: frozenset[str]) -> bool:
-    return intrinsic_called(expr) in wanted
+def _is_call(expr: ex.Expr, wanted: frozenset[str]) -> bool:
+    return ex.intrinsic_called(expr) in wanted
 
 
 # ---------------------------------------------------------------------------- statements
@@ -124,15 +113,17 @@ def _left_in(line: Line, task: _Task) -> Iterator[Diagnostic]:
     """Yield the wanted functions that stay in a statement: no other could go before it (T060)."""
     masked = walk_lines((line,)) if isinstance(line, Where | Forall | DoConcurrent) else (line,)
     exprs = (expr for inner in masked for expr in expressions_of(inner))
-    for part in (part for expr in exprs for part in walk(expr)):
+    for part in (part for expr in exprs for part in ex.walk(expr)):
         if _is_call(part, task.wanted):
-            message = f"'{spell(part)}' in '{first_words(line)}' cannot be computed in front of it."
+            message = (
+                f"'{ex.spell(part)}' in '{first_words(line)}' cannot be computed in front of it."
+            )
             yield Diagnostic("T060", message, place_of_line(line))
 
 
-def _assignment(target: Expr, value: Expr, task: _Task) -> Iterator[Line]:
+def _assignment(target: ex.Expr, value: ex.Expr, task: _Task) -> Iterator[Line]:
     code = task.scratch.code
-    if isinstance(value, CallFunction) and _is_call(value, task.wanted & {"matmul"}):
+    if isinstance(value, ex.CallFunction) and _is_call(value, task.wanted & {"matmul"}):
         in_place = matmul_in_place(target, value, task.scratch)
         if in_place is not None:
             yield from _lines(in_place, task)
@@ -163,13 +154,13 @@ def _choice(line: If, task: _Task) -> Iterator[Line]:
 # ---------------------------------------------------------------------------- expressions
 
 
-def _all_out(exprs: list[Expr], scalar: bool, task: _Task) -> tuple[list[Line], list[Expr]]:
+def _all_out(exprs: list[ex.Expr], scalar: bool, task: _Task) -> tuple[list[Line], list[ex.Expr]]:
     """Return expressions without wanted functions, and the statements that go before them.
 
     `scalar` says that they are known to be scalars.
     """
     before: list[Line] = []
-    found: list[Expr] = []
+    found: list[ex.Expr] = []
     for expr in exprs:
         lines, clear = _out(expr, scalar, task)
         before += lines
@@ -177,11 +168,11 @@ def _all_out(exprs: list[Expr], scalar: bool, task: _Task) -> tuple[list[Line], 
     return before, found
 
 
-def _out(expr: Expr, scalar: bool, task: _Task) -> tuple[list[Line], Expr]:
-    if not any(_is_call(part, task.wanted) for part in walk(expr)):
+def _out(expr: ex.Expr, scalar: bool, task: _Task) -> tuple[list[Line], ex.Expr]:
+    if not any(_is_call(part, task.wanted) for part in ex.walk(expr)):
         return [], expr
-    word = intrinsic_called(expr)
-    if word not in task.wanted or not isinstance(expr, CallFunction):
+    word = ex.intrinsic_called(expr)
+    if word not in task.wanted or not isinstance(expr, ex.CallFunction):
         return _parts_out(expr, scalar, task)
     before, clear = _products_out(expr, task)
     scalar = scalar or rank_of(clear, task.scratch.code) == 0
@@ -194,12 +185,12 @@ def _out(expr: Expr, scalar: bool, task: _Task) -> tuple[list[Line], Expr]:
     return [*before, *_lines(lines, task)], result
 
 
-def _parts_out(expr: Expr, scalar: bool, task: _Task) -> tuple[list[Line], Expr]:
+def _parts_out(expr: ex.Expr, scalar: bool, task: _Task) -> tuple[list[Line], ex.Expr]:
     """Return `expr` with its parts written out; parts of a scalar operation are scalars."""
     before: list[Line] = []
     operands = scalar and not _takes_arrays(expr)
 
-    def change(part: Expr) -> Expr:
+    def change(part: ex.Expr) -> ex.Expr:
         lines, clear = _out(part, operands, task)
         before.extend(lines)
         return clear
@@ -207,23 +198,23 @@ def _parts_out(expr: Expr, scalar: bool, task: _Task) -> tuple[list[Line], Expr]
     return before, with_parts(expr, change)
 
 
-def _takes_arrays(expr: Expr) -> bool:
+def _takes_arrays(expr: ex.Expr) -> bool:
     """Return whether a scalar may be made of arrays here, as by a function of whole arrays."""
-    if not isinstance(expr, Index) or isinstance(expr, Element | Section | Substring):
+    if not isinstance(expr, ex.Index) or isinstance(expr, ex.Element | ex.Section | ex.Substring):
         return False
-    return intrinsic_called(expr) not in ELEMENTAL
+    return ex.intrinsic_called(expr) not in ELEMENTAL
 
 
-def _products_out(expr: CallFunction, task: _Task) -> tuple[list[Line], CallFunction]:
+def _products_out(expr: ex.CallFunction, task: _Task) -> tuple[list[Line], ex.CallFunction]:
     """Return a call with the matrix products in its arguments written out first."""
     inner = replace(task, wanted=task.wanted & {"matmul"})
     before: list[Line] = []
-    items: list[Expr] = []
+    items: list[ex.Expr] = []
     for item in expr.items:
-        lines, clear = _out(item, False, inner) if children(item) else ([], item)
+        lines, clear = _out(item, False, inner) if ex.children(item) else ([], item)
         before += lines
         items.append(clear)
-    return before, CallFunction(expr.base, tuple(items))
+    return before, ex.CallFunction(expr.base, tuple(items))
 
 
 # ---------------------------------------------------------------------------- the step

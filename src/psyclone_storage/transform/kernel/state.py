@@ -31,40 +31,15 @@ from psyclone_storage.base.names import listed
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import Span
 from psyclone_storage.infrastructures.lfric import MESSAGE_PROCEDURES
+from psyclone_storage.ir import expr as ex
+from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.code import KernelCode
-from psyclone_storage.ir.expr import (
-    CallFunction,
-    Expr,
-    Index,
-    Keyword,
-    Member,
-    Name,
-    Origin,
-    Sort,
-    canonical,
-    intrinsic_called,
-    is_constant,
-    walk,
-)
 from psyclone_storage.ir.keys import key_of, keys_of
 from psyclone_storage.ir.rewrite import expressions_of, names_in, walk_lines
 from psyclone_storage.ir.scopes import imports_of, local_names
 from psyclone_storage.ir.symbols import declaration_of
 from psyclone_storage.ir.typed import Typing
 from psyclone_storage.ir.types import DerivedType
-from psyclone_storage.ir.unit import (
-    Allocate,
-    Assign,
-    Call,
-    Deallocate,
-    Declare,
-    Do,
-    InputOutput,
-    Line,
-    Nullify,
-    Opaque,
-    PointerAssign,
-)
 from psyclone_storage.transform.kernel.code import place_of_name
 
 _SAVED = regex(r"(?:\d+\s+)?(?:save|data|common)\b", re.IGNORECASE)
@@ -96,7 +71,7 @@ def saved_inside(code: KernelCode) -> str:
 
     Whether that is changed is not looked at.
     """
-    inside = [line for line in walk_lines(code.body) if isinstance(line, Opaque)]
+    inside = [line for line in walk_lines(code.body) if isinstance(line, un.Opaque)]
     inside += [] if code.internal is None else [code.internal]
     found = next(filter(None, (_SAVED_INSIDE.search(item.text) for item in inside)), None)
     return "" if found is None else found.group().strip()
@@ -137,7 +112,7 @@ def unknown_variables(code: KernelCode) -> frozenset[str]:
     return frozenset(
         key
         for key, symbol in code.module.symbols.symbols.items()
-        if symbol.origin is Origin.UNRESOLVED and symbol.module and key not in hidden
+        if symbol.origin is ex.Origin.UNRESOLVED and symbol.module and key not in hidden
     )
 
 
@@ -168,17 +143,17 @@ def _race(code: KernelCode, text: str, place: Span, callers: tuple[str, ...]) ->
     )
 
 
-def ends_program(code: KernelCode) -> Callable[[Line], bool]:
+def ends_program(code: KernelCode) -> Callable[[un.Line], bool]:
     """Return whether a statement of `code` ends the program by a message of the infrastructure."""
 
-    def ends(line: Line) -> bool:
-        if not isinstance(line, Call) or not isinstance(line.procedure, Name):
+    def ends(line: un.Line) -> bool:
+        if not isinstance(line, un.Call) or not isinstance(line.procedure, ex.Name):
             return False
         symbol = code.symbol(line.procedure.key)
         level = MESSAGE_PROCEDURES.get((symbol.module_key, key_of(symbol.name)))
         return level is not None and any(
-            isinstance(arg, Name) and key_of(code.symbol(arg.key).name) == level
-            for arg in (one.value if isinstance(one, Keyword) else one for one in line.args)
+            isinstance(arg, ex.Name) and key_of(code.symbol(arg.key).name) == level
+            for arg in (one.value if isinstance(one, ex.Keyword) else one for one in line.args)
         )
 
     return ends
@@ -200,11 +175,13 @@ def _stores_one_constant(code: KernelCode, name: str) -> bool:
     constants: set[str] = set()
     for line in walk_lines(code.body):
         match line:
-            case Assign(Name() as target, value) if target.key == name and is_constant(value):
-                constants.add(canonical(value))
-            case Opaque() if name in line.names:
+            case un.Assign(ex.Name() as target, value) if target.key == name and ex.is_constant(
+                value
+            ):
+                constants.add(ex.canonical(value))
+            case un.Opaque() if name in line.names:
                 return False
-            case Do(variable=Name(key=counter)) if counter == name:
+            case un.Do(variable=ex.Name(key=counter)) if counter == name:
                 return False
             case _ if any(name in names_in(expr) for expr in expressions_of(line)):
                 return False
@@ -216,7 +193,7 @@ def _stores_one_constant(code: KernelCode, name: str) -> bool:
 def _with_other_names(code: KernelCode) -> frozenset[str]:
     """Return the variables that may be read by another name."""
     declared = (*code.declarations, *code.module.declarations)
-    known = [(item.name, item) for item in declared if isinstance(item, Declare)]
+    known = [(item.name, item) for item in declared if isinstance(item, un.Declare)]
     known += [(item.key, declaration_of(item)) for item in code.module.variables]
     marks = {"pointer", "target"}
     pointed = keys_of(name for name, item in known if marks & item.words)
@@ -241,7 +218,7 @@ def _saved(code: KernelCode) -> Mapping[str, str]:
         for name in item.names
     }
     for item in code.declarations:
-        if not isinstance(item, Declare) or not _is_variable(item):
+        if not isinstance(item, un.Declare) or not _is_variable(item):
             continue
         if all_saved or _says_save(item) or item.value is not None:
             saved.add(item.key)
@@ -263,7 +240,7 @@ def _sharing_memory(lines: Iterable[object], names: Collection[str]) -> frozense
 
 def _joined(lines: Iterable[object]) -> list[frozenset[str]]:
     """Return the names in each `equivalence` among `lines`."""
-    known = (item for item in lines if isinstance(item, Opaque) and _JOINED.match(item.text))
+    known = (item for item in lines if isinstance(item, un.Opaque) and _JOINED.match(item.text))
     return [item.names - {"equivalence"} for item in known]
 
 
@@ -274,28 +251,28 @@ def variables_around(code: KernelCode) -> frozenset[str]:
     """
     if code.module.is_python:
         return frozenset()
-    declared = {item.key for item in code.declarations if isinstance(item, Declare)}
+    declared = {item.key for item in code.declarations if isinstance(item, un.Declare)}
     imported = {name.key for use in code.uses for name in use.names}
     own = {
         item.key
         for item in code.module.declarations
-        if isinstance(item, Declare) and _is_variable(item)
+        if isinstance(item, un.Declare) and _is_variable(item)
     }
     return frozenset(own - declared - imported - {*code.dummy_keys})
 
 
 def _of_modules(code: KernelCode) -> Mapping[str, str]:
     """Return the variables that may be changed from around, with where they are from."""
-    declared = {item.key for item in code.declarations if isinstance(item, Declare)}
+    declared = {item.key for item in code.declarations if isinstance(item, un.Declare)}
     own = {
         item.key: f"a variable of its module '{code.module.name}'"
         for item in code.module.declarations
-        if isinstance(item, Declare) and _is_variable(item)
+        if isinstance(item, un.Declare) and _is_variable(item)
     }
     own |= {
         key: f"a variable of its module '{code.module.name}'"
         for key, symbol in code.module.symbols.symbols.items()
-        if symbol.origin is Origin.HOST and symbol.sort is Sort.VARIABLE
+        if symbol.origin is ex.Origin.HOST and symbol.sort is ex.Sort.VARIABLE
     }
     known = {item.key: _imported(item.module) for item in code.module.variables}
     imported = {name.key: _imported(use.module) for use, name in imports_of(code)}
@@ -313,22 +290,22 @@ def _of_each_thread(code: KernelCode) -> frozenset[str]:
     return keys_of(name for text in lists for name in re.findall(r"\w+", text))
 
 
-def _is_variable(item: Declare) -> bool:
+def _is_variable(item: un.Declare) -> bool:
     return "parameter" not in item.words
 
 
-def _says_save(item: Declare) -> bool:
+def _says_save(item: un.Declare) -> bool:
     return "save" in item.words
 
 
-def _opaque(code: KernelCode) -> Iterator[Opaque]:
-    return (item for item in code.declarations if isinstance(item, Opaque))
+def _opaque(code: KernelCode) -> Iterator[un.Opaque]:
+    return (item for item in code.declarations if isinstance(item, un.Opaque))
 
 
 # ---------------------------------------------------------------------------- changes
 
 
-def _changed(code: KernelCode, lines: Iterable[Line]) -> frozenset[str]:
+def _changed(code: KernelCode, lines: Iterable[un.Line]) -> frozenset[str]:
     return _with_targets(code, *_assigned(code, lines))
 
 
@@ -340,23 +317,25 @@ def _with_targets(
     return found.union(*(behind.get(name, frozenset()) for name in written))
 
 
-def _assigned(code: KernelCode, lines: Iterable[Line]) -> tuple[frozenset[str], frozenset[str]]:
+def _assigned(code: KernelCode, lines: Iterable[un.Line]) -> tuple[frozenset[str], frozenset[str]]:
     """Return the variables that `lines` change, and those whose values or targets change."""
-    says_so = (item for item in code.declarations if isinstance(item, Declare) and _says_save(item))
+    says_so = (
+        item for item in code.declarations if isinstance(item, un.Declare) and _says_save(item)
+    )
     saved = _sharing_memory(code.declarations, {item.key for item in says_so})
     found: set[str] = set()
     written: set[str] = set()
     for line in lines:
         targets = {base_of(target) for target in _targets(line, code)}
         found |= targets
-        aims = isinstance(line, PointerAssign | Nullify | Allocate)
+        aims = isinstance(line, un.PointerAssign | un.Nullify | un.Allocate)
         if not aims and not _keeps_targets(line, code):
             written |= targets
-        if isinstance(line, Call):
+        if isinstance(line, un.Call):
             found.update(saved & {base_of(arg) for arg in line.args})
-        if isinstance(line, Opaque):
+        if isinstance(line, un.Opaque):
             found.update(_set_in(line.text))
-        if isinstance(line, InputOutput) and names_namelist(line):
+        if isinstance(line, un.InputOutput) and names_namelist(line):
             found.update(_of_namelists(code))
     return frozenset(found), frozenset(written)
 
@@ -364,13 +343,13 @@ def _assigned(code: KernelCode, lines: Iterable[Line]) -> tuple[frozenset[str], 
 def _passed(code: KernelCode) -> Iterator[str]:
     """Yield what procedures that somebody wrote are passed, and what gets another name."""
     for line in walk_lines(code.body):
-        if isinstance(line, Call):
+        if isinstance(line, un.Call):
             yield from map(base_of, line.args)
-        if isinstance(line, PointerAssign):
+        if isinstance(line, un.PointerAssign):
             yield base_of(line.value)
         for expr in expressions_of(line):
-            for part in walk(expr):
-                if isinstance(part, CallFunction) and intrinsic_called(part) is None:
+            for part in ex.walk(expr):
+                if isinstance(part, ex.CallFunction) and ex.intrinsic_called(part) is None:
                     yield from map(base_of, part.items)
 
 
@@ -382,28 +361,28 @@ def _set_in(text: str) -> Iterator[str]:
         yield from keys_of(_OTHER_NAME.findall(statement))
 
 
-def _targets(line: Line, code: KernelCode) -> tuple[Expr, ...]:
+def _targets(line: un.Line, code: KernelCode) -> tuple[ex.Expr, ...]:
     match line:
-        case Assign(target, _) | PointerAssign(target, _):
+        case un.Assign(target, _) | un.PointerAssign(target, _):
             return (target,)
-        case Allocate(items) | Deallocate(items):
+        case un.Allocate(items) | un.Deallocate(items):
             return tuple(item for item in items if not _is_template(item))
-        case Call():
+        case un.Call():
             return tuple(defined_arguments(line, code))
-        case Nullify(pointers):
+        case un.Nullify(pointers):
             return pointers
-        case InputOutput():
+        case un.InputOutput():
             unit = unit_of(line)
             written = tuple(written_parts(line))
             return written if is_internal(line, code) else tuple(x for x in written if x != unit)
-        case Do():
+        case un.Do():
             return (line.variable,)
     return ()
 
 
-def _keeps_targets(line: Line, code: KernelCode) -> bool:
+def _keeps_targets(line: un.Line, code: KernelCode) -> bool:
     """Return whether a statement assigns to an object of `code`, not to targets of pointers."""
-    target = line.target if isinstance(line, Assign) else None
+    target = line.target if isinstance(line, un.Assign) else None
     declared = None if target is None else code.declared(base_of(target))
     if (
         declared is None
@@ -412,21 +391,21 @@ def _keeps_targets(line: Line, code: KernelCode) -> bool:
     ):
         return False
     typing = Typing(code.symbol, code.structure)
-    while isinstance(target, Index | Member):
-        part = typing.component(target) if isinstance(target, Member) else declared
+    while isinstance(target, ex.Index | ex.Member):
+        part = typing.component(target) if isinstance(target, ex.Member) else declared
         if part is None or "pointer" in part.attributes:
             return False
         target = target.base
     return True
 
 
-def _is_template(item: Expr) -> bool:
+def _is_template(item: ex.Expr) -> bool:
     """Return whether an item of `allocate` is read."""
-    return isinstance(item, Keyword) and item.key in ("source", "mold")
+    return isinstance(item, ex.Keyword) and item.key in ("source", "mold")
 
 
 def _of_namelists(code: KernelCode) -> frozenset[str]:
     """Return the names of variables that a namelist may stand for, here or in the module."""
     items = (*code.declarations, *code.module.declarations)
-    found = (item for item in items if isinstance(item, Opaque) and "namelist" in item.names)
+    found = (item for item in items if isinstance(item, un.Opaque) and "namelist" in item.names)
     return frozenset[str]().union(*(item.names for item in found))

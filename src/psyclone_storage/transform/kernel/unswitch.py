@@ -16,11 +16,11 @@ from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.names import listed
 from psyclone_storage.base.records import dataclass, replace
+from psyclone_storage.ir.branch_strips import ALONG_ROWS, changed_in_strips
 from psyclone_storage.ir.code import HotPath
 from psyclone_storage.ir.kernel import Iteration
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import DirectiveRegion, KernelCall, Loop, Schedule
-from psyclone_storage.ir.strips import ALONG_ROWS, changed_in_strips
 from psyclone_storage.ir.walk import find, kernel_calls, path_to, place_of, replaced
 from psyclone_storage.transform.kernel.code import OnCall, calls_for, check_call, codes_of
 from psyclone_storage.transform.outline import is_in_place

@@ -10,10 +10,10 @@ from psyclone_storage.analysis.bodies.flow import flow_of
 from psyclone_storage.analysis.bodies.independence import Independence, independence_of
 from psyclone_storage.analysis.bodies.names import RoutineNames
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.frontend.fortran.body import code_of as code_of_scope
-from psyclone_storage.frontend.fortran.scope_reader import read_scopes
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.linking import linked
+from psyclone_storage.languages.fortran.parse.body import code_of as code_of_scope
+from psyclone_storage.languages.fortran.parse.scope_reader import read_scopes
 
 HEAD = """type :: parts
   real :: x(9), y(9), n

@@ -10,9 +10,9 @@ from psyclone_storage.analysis.bodies.flow import flow_of
 from psyclone_storage.analysis.bodies.names import RoutineNames
 from psyclone_storage.analysis.bodies.nests import footprints_of
 from psyclone_storage.analysis.footprints import check_parallel
-from psyclone_storage.frontend.fortran.reader import read_expression
 from psyclone_storage.ir.affine import difference, simplified
 from psyclone_storage.ir.expr import spell
+from psyclone_storage.languages.fortran.parse.reader import read_expression
 
 DECLARED = (
     "real :: va(9, 9), t, s\ninteger :: i, j, k, jiv, map(9)\n"

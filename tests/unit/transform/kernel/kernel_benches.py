@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 from kernel_bodies import NO_MODULES
-from psyclone_storage.backend.fortran.kernel import emit_code
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.frontend.fortran.body import read_code
-from psyclone_storage.frontend.fortran.resolve import resolve_code
-from psyclone_storage.frontend.fortran.state import read_state
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.kernel import Kernel
 from psyclone_storage.ir.rules import SharedProcedure
 from psyclone_storage.ir.schedule import KernelCall
+from psyclone_storage.languages.fortran.parse.body import read_code
+from psyclone_storage.languages.fortran.parse.resolve import resolve_code
+from psyclone_storage.languages.fortran.parse.state import read_state
+from psyclone_storage.languages.fortran.print.kernel import emit_code
 from psyclone_storage.pipeline.module_context import ModuleContexts
 from psyclone_storage.transform.halos import with_halos
 from psyclone_storage.transform.step import Step

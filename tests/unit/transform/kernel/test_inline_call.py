@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from psyclone_storage.backend.fortran.printer import emit_lines
-from psyclone_storage.backend.workspace import ModuleImports, Workspace
-from psyclone_storage.frontend.fortran.reader import read_expression
 from psyclone_storage.ir.interface import Dummy, Role, extents
 from psyclone_storage.ir.kernel import Access
 from psyclone_storage.ir.schedule import KernelCall
 from psyclone_storage.ir.types import Intrinsic, ScalarType
+from psyclone_storage.languages.fortran.parse.reader import read_expression
+from psyclone_storage.languages.fortran.print.printer import emit_lines
+from psyclone_storage.lowering.routine_builder import ModuleImports, Workspace
 from psyclone_storage.passes.inline.block import inlined_block
 from psyclone_storage.transform.kernel.inline import InlineCall, InlinePointCall
 from unit.analysis.small import cells, dofs, schedule

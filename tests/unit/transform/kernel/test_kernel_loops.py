@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from psyclone_storage.backend.fortran.kernel import emit_code
+from psyclone_storage.languages.fortran.print.kernel import emit_code
 from psyclone_storage.transform.fuse import FuseInKernel
 from psyclone_storage.transform.hoist import MoveInvariantAssignments, MoveInvariantBounds
 from psyclone_storage.transform.jam import JamInKernel

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from psyclone_storage.backend.fortran.kernel import (
+from psyclone_storage.languages.fortran.print.kernel import (
     KernelNames,
     emit_kernel_module,
     numbered_names,

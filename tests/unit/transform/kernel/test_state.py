@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.frontend.fortran.body import read_code
-from psyclone_storage.frontend.fortran.state import read_state
+from psyclone_storage.languages.fortran.parse.body import read_code
+from psyclone_storage.languages.fortran.parse.state import read_state
 from psyclone_storage.transform.kernel.routine import MakeAccRoutine
 from psyclone_storage.transform.kernel.state import changed_state
 from psyclone_storage.transform.openmp import ParallelDo, ShareLoop

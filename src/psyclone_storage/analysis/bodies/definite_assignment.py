@@ -1,0 +1,217 @@
+"""Whether a subroutine writes all that is its own, each time that it is called.
+
+What a kernel "writes" by its metadata it may leave alone in part: kernels for boundaries look at a
+mask first. Only where the old values cannot show need nobody bring them. What is not understood
+counts as a way on which nothing is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import Enum
+from typing import NamedTuple
+
+from psyclone_storage.ir import expr as ex
+from psyclone_storage.ir import unit as un
+from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.operators import Operator
+from psyclone_storage.ir.rewrite import (
+    blocks_of,
+    expressions_of,
+    names_in,
+    names_of_line,
+    walk_lines,
+)
+
+
+class _Definiteness(Enum):
+    """What is known behind some statements: the element is written, not yet, or never for sure."""
+
+    WRITTEN = "written"
+    OPEN = "open"
+    LOST = "lost"
+
+
+def writes_its_point(code: KernelCode, dummy: str) -> bool:
+    """Return whether `code`, for a point of a grid, gives `dummy` a new value there on every way.
+
+    Nothing may look at `dummy` before. The indices of the point are the first two arguments.
+    """
+    point = tuple(code.dummy_keys[:2])
+    return _behind(code.body, key_of(dummy), point) is _Definiteness.WRITTEN
+
+
+def writes_once(code: KernelCode, dummy: str) -> bool:
+    """Return whether `code`, for a dof, gives the scalar `dummy` a new value on every way.
+
+    Nothing may look at `dummy` before.
+    """
+    return _behind(code.body, key_of(dummy), ()) is _Definiteness.WRITTEN
+
+
+class ColumnNames(NamedTuple):
+    """What a subroutine for columns of cells calls its numbers and the dofmap of a field."""
+
+    layers: str
+    dofs: str
+    dofmap: str
+
+
+def writes_columns(code: KernelCode, dummy: str, names: ColumnNames) -> bool:
+    """Return whether `code`, for a column, gives each value of `dummy` there a new one.
+
+    Such are loops over all dofs of a cell and all layers, in either order, around an assignment to
+    `dummy(dofmap(df) + k)`. Metadata that say "write" promise less: kernels set the lowest level
+    alone, or the dofs of one face. Nothing may look at `dummy` before, or at other elements of it
+    within the loops; nobody leaves these early.
+    """
+    key = key_of(dummy)
+    for line in code.body:
+        mentioned = key in _mentioned((line,))
+        if isinstance(line, un.Do) and mentioned:
+            return _is_nest_over_columns(line, key, names)
+        if mentioned or _leaves(line) or not isinstance(line, _PlainLine):
+            return False
+    return False
+
+
+_PlainLine = (
+    un.Assign | un.Do | un.If | un.Call | un.Blank | un.Comment | un.Continue | un.DirectiveLine
+)
+
+
+def _is_nest_over_columns(outer: un.Do, key: str, names: ColumnNames) -> bool:
+    """Return whether a loop and that in it count dofs and layers, and what is inside covers."""
+    inner = [
+        line
+        for line in outer.body
+        if not isinstance(line, un.Blank | un.Comment | un.DirectiveLine)
+    ]
+    if len(inner) != 1 or not isinstance(inner[0], un.Do) or _leaves(outer):
+        return False
+    for dofs, layers in ((outer, inner[0]), (inner[0], outer)):
+        offset = _offset_of_layers(layers, names)
+        if _counts(dofs, 1, ex.Name(names.dofs)) and offset is not None:
+            here = _element(dofs.variable, layers.variable, offset, names)
+            return _writes_first(inner[0].body, key, here)
+    return False
+
+
+def _counts(loop: un.Do, first: int, last: ex.Expr) -> bool:
+    """Return whether a loop counts all numbers between two."""
+    by_one = loop.step is None or ex.integer_value(loop.step) == 1
+    return by_one and ex.integer_value(loop.start) == first and ex.same(loop.stop, last)
+
+
+def _offset_of_layers(loop: un.Do, names: ColumnNames) -> int | None:
+    """Return what a loop over all layers counts the lowest as, None if it is no such loop."""
+    layers = ex.Name(names.layers)
+    if _counts(loop, 0, ex.Binary(Operator.MINUS, layers, ex.whole(1))):
+        return 0
+    return 1 if _counts(loop, 1, layers) else None
+
+
+def _element(dof: ex.Name, layer: ex.Name, offset: int, names: ColumnNames) -> frozenset[str]:
+    """Return the spellings of the place of a dof in a layer."""
+    dofmap = ex.Element(ex.Name(names.dofmap), (dof,))
+    sums: list[ex.Expr] = [
+        ex.Binary(Operator.PLUS, dofmap, layer),
+        ex.Binary(Operator.PLUS, layer, dofmap),
+    ]
+    if offset:
+        inside = ex.Binary(Operator.MINUS, layer, ex.whole(offset))
+        sums = [*(ex.Binary(Operator.MINUS, one, ex.whole(offset)) for one in sums),
+                ex.Binary(Operator.PLUS, dofmap, inside)]  # fmt: skip
+    return frozenset(map(ex.canonical, sums))
+
+
+def _writes_first(body: tuple[un.Line, ...], key: str, here: frozenset[str]) -> bool:
+    """Return whether an element is assigned before it is looked at, and no other one at all."""
+    written = False
+    for line in body:
+        looked = key in _mentioned((line,))
+        if not written and looked:
+            if not isinstance(line, un.Assign) or key in names_in(line.value):
+                return False
+            if not _is_element(line.target, key, here):
+                return False
+            written = True
+        elif looked and not _is_about(line, key, here):
+            return False
+    return written
+
+
+def _is_element(expr: ex.Expr, key: str, here: frozenset[str]) -> bool:
+    match expr:
+        case ex.Index(ex.Name() as base, (item,)):
+            return base.key == key and ex.canonical(item) in here
+    return False
+
+
+def _is_about(line: un.Line, key: str, here: frozenset[str]) -> bool:
+    """Return whether all mentions of an array in a statement are of one element."""
+    lines = tuple(walk_lines((line,)))
+    parts = [part for one in lines for expr in expressions_of(one) for part in ex.walk(expr)]
+    mentions = sum(isinstance(part, ex.Name) and part.key == key for part in parts)
+    return mentions == sum(_is_element(part, key, here) for part in parts)
+
+
+def _behind(lines: Iterable[un.Line], key: str, point: tuple[str, ...]) -> _Definiteness:
+    """Return what is known of the element of `key` at `point` behind `lines`."""
+    for line in lines:
+        match line:
+            case un.Blank() | un.Comment() | un.Continue() | un.DirectiveLine():
+                state = _Definiteness.OPEN
+            case un.Assign():
+                state = _assigned(line, key, point)
+            case un.If():
+                state = _chosen(line, key, point)
+            case un.Do() | un.Call():
+                state = (
+                    _Definiteness.LOST
+                    if key in _mentioned((line,)) or _leaves(line)
+                    else _Definiteness.OPEN
+                )
+            case _:
+                state = _Definiteness.LOST
+        if state is not _Definiteness.OPEN:
+            return state
+    return _Definiteness.OPEN
+
+
+def _assigned(line: un.Assign, key: str, point: tuple[str, ...]) -> _Definiteness:
+    match line.target:
+        case ex.Name() as target if target.key == key and not point:
+            looked = key in names_in(line.value)
+            return _Definiteness.LOST if looked else _Definiteness.WRITTEN
+        case ex.Index(ex.Name() as base, items) if base.key == key:
+            here = tuple(item.key if isinstance(item, ex.Name) else "" for item in items)
+            looked = key in names_in(line.value)
+            return _Definiteness.WRITTEN if here == point and not looked else _Definiteness.LOST
+    return _Definiteness.LOST if key in names_of_line(line) else _Definiteness.OPEN
+
+
+def _chosen(line: un.If, key: str, point: tuple[str, ...]) -> _Definiteness:
+    if any(key in names_in(branch.condition) for branch in line.branches):
+        return _Definiteness.LOST
+    blocks = (*(branch.body for branch in line.branches), line.otherwise)
+    states = {_behind(block, key, point) for block in blocks}
+    if _Definiteness.LOST in states:
+        return _Definiteness.LOST
+    return _Definiteness.WRITTEN if states == {_Definiteness.WRITTEN} else _Definiteness.OPEN
+
+
+def _leaves(line: un.Line) -> bool:
+    """Return whether something inside of a loop may go on elsewhere than behind the loop."""
+    return any(not isinstance(inner, _PlainLine) for inner in walk_lines((line,)))
+
+
+def _mentioned(lines: Iterable[un.Line]) -> set[str]:
+    """Return the names in `lines` and in the statements inside of them."""
+    found: set[str] = set()
+    for line in lines:
+        found |= names_of_line(line)
+        for block in blocks_of(line):
+            found |= _mentioned(block)
+    return found

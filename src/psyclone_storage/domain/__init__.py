@@ -1,1 +1,0 @@
-"""The meaning of what was parsed, domain by domain. No language is known here."""

@@ -1,0 +1,193 @@
+"""Parsed algorithm and kernels in, program out: one schedule per invoke, one loop per call.
+
+Nothing is exchanged between ranks in what is built here; the halo plan comes later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
+from psyclone_storage.base.names import NameTable
+from psyclone_storage.base.records import dataclass, replace
+from psyclone_storage.domains.data import DataTable
+from psyclone_storage.domains.declared import outside_of_arrays
+from psyclone_storage.domains.undeclared import undeclared
+from psyclone_storage.ir import schedule as sch
+from psyclone_storage.ir.kernel import Iteration, Kernel
+from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.parsed import ParsedAlgorithm, ParsedCall, ParsedInvoke
+from psyclone_storage.ir.rules import Rules
+
+Kernels = Mapping[str, Kernel]
+
+
+@dataclass(frozen=True, slots=True)
+class BuildOptions:
+    """Options for building schedules.
+
+    `distributed`: data are distributed over ranks; `annexed_clean`: loops over dofs also compute
+    annexed dofs; `fills`: values that a loop adds to are initialised before.
+    """
+
+    distributed: bool
+    annexed_clean: bool
+    fills: bool = True
+
+
+class Domain(Protocol):
+    """Interface of a domain for building a program."""
+
+    @property
+    def rules(self) -> Rules:
+        """The rules of the domain for its loops."""
+
+    def bind_invoke(
+        self, invoke: ParsedInvoke, algorithm: ParsedAlgorithm, kernels: Kernels
+    ) -> BoundInvoke:
+        """Match every call of `invoke` with its kernel."""
+
+    def bounds_from(self, kernel: Kernel) -> int:
+        """Return the position of the argument that gives the bounds of a loop over `kernel`."""
+
+    def check_schedule(self, schedule: sch.Schedule) -> tuple[Diagnostic, ...]:
+        """Return what cannot be done with data that are spread as `schedule` has them."""
+
+
+@dataclass(frozen=True, slots=True)
+class BoundCall:
+    """A call of which every argument was looked at: the call, or what is wrong with it."""
+
+    call: sch.KernelCall | None
+    problems: tuple[Diagnostic, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BoundInvoke:
+    """The calls of an invoke over its data, or what is wrong with them."""
+
+    calls: tuple[sch.KernelCall, ...]
+    data: DataTable
+    problems: tuple[Diagnostic, ...]
+
+
+def build_program(
+    algorithm: ParsedAlgorithm, kernels: Kernels, domain: Domain, options: BuildOptions
+) -> sch.Program:
+    """Build the program of `algorithm`.
+
+    `kernels` maps each name used in an invoke, in lower case, to its kernel or built-in.
+
+    Raises:
+        CompileError: every disagreement between the algorithm and the kernels' metadata.
+    """
+    problems: list[Diagnostic] = []
+    invokes: list[sch.Invoke] = []
+    names = routine_names(algorithm, kernels)
+    for name, parsed in zip(names, algorithm.invokes, strict=True):
+        bound = domain.bind_invoke(parsed, algorithm, kernels)
+        found = (*undeclared(parsed, algorithm), *outside_of_arrays(parsed), *bound.problems)
+        problems += found
+        if not found:
+            schedule = _build_schedule(name, bound, domain, options)
+            problems += domain.check_schedule(schedule)
+            invokes.append(sch.Invoke(schedule, parsed))
+    raise_if_any(problems)
+    return sch.Program(f"{algorithm.unit.key}_psy", algorithm, tuple(invokes))
+
+
+def check_calls(
+    algorithm: ParsedAlgorithm, kernels: Kernels, domain: Domain
+) -> tuple[Diagnostic, ...]:
+    """Return what is wrong with the calls of those kernels that are in `kernels`.
+
+    It serves to report such mistakes together with the kernels that were not found.
+    """
+    problems: list[Diagnostic] = []
+    for parsed in algorithm.invokes:
+        calls = tuple(call for call in parsed.calls if call.key in kernels)
+        problems += (*undeclared(parsed, algorithm), *outside_of_arrays(parsed))
+        problems += domain.bind_invoke(replace(parsed, calls=calls), algorithm, kernels).problems
+    return tuple(problems)
+
+
+def routine_names(algorithm: ParsedAlgorithm, kernels: Kernels) -> tuple[str, ...]:
+    """Return the names of the routines that the invokes become (spec 2.9).
+
+    A name is the invoke's label with `invoke_` before it; without a label, its number in the
+    file, followed by the kernel's name if it calls exactly one kernel that is no built-in. Such
+    a name is shortened or numbered where it is too long for Fortran or means something else in
+    the file.
+    """
+    labels = [_from_label(parsed) for parsed in algorithm.invokes]
+    scopes = (algorithm.unit, *algorithm.scopes)
+    taken = [scope.name for scope in scopes]
+    taken += [item.name for scope in scopes for item in scope.declarations]
+    taken += [name.local for scope in scopes for use in scope.uses for name in use.only or ()]
+    table = NameTable([*filter(None, labels), *taken])
+    return tuple(
+        label or table.fresh(_from_calls(parsed, number, kernels))
+        for number, (label, parsed) in enumerate(zip(labels, algorithm.invokes, strict=True))
+    )
+
+
+def _from_label(parsed: ParsedInvoke) -> str | None:
+    if parsed.label is None:
+        return None
+    label = key_of(parsed.label)
+    return label if label.startswith("invoke_") else f"invoke_{label}"
+
+
+def _from_calls(parsed: ParsedInvoke, number: int, kernels: Kernels) -> str:
+    names = [call.key for call in parsed.calls]
+    if len(names) == 1 and not kernels[names[0]].is_builtin:
+        return f"invoke_{number}_{names[0]}"
+    return f"invoke_{number}"
+
+
+def kernel_of(call: ParsedCall, kernels: Kernels) -> Kernel:
+    """Return the kernel or built-in that `call` names."""
+    return kernels[call.key]
+
+
+def _build_schedule(
+    name: str, bound: BoundInvoke, domain: Domain, options: BuildOptions
+) -> sch.Schedule:
+    empty = sch.Schedule(
+        name,
+        bound.data.in_order(),
+        (),
+        options.distributed,
+        options.annexed_clean,
+        fills=options.fills,
+    )
+    loops = (
+        _build_loop(number, call, domain, empty)
+        for number, call in enumerate(bound.calls, start=1)
+        if options.distributed or call.kernel.iteration is not Iteration.HALO_CELL_COLUMN
+    )
+    return replace(empty, body=tuple(loops))
+
+
+def _build_loop(
+    number: int, call: sch.KernelCall, domain: Domain, schedule: sch.Schedule
+) -> sch.Loop:
+    uid = f"loop{number}"
+    extent = domain.rules.initial_extent(call, schedule)
+    position = domain.bounds_from(call.kernel)
+    outer, *inner = _nest(call.kernel)
+    body: sch.KernelCall | sch.Loop = call
+    for over in reversed(inner):
+        body = sch.Loop(f"{over.value}@{uid}", over, extent, position, (body,))
+    return sch.Loop(uid, outer, extent, position, (body,))
+
+
+def _nest(kernel: Kernel) -> tuple[sch.Over, ...]:
+    """Return what the loops around a call of `kernel` count, from outside to inside."""
+    match kernel.iteration:
+        case Iteration.GRID_POINT:
+            return (sch.Over.ROWS, sch.Over.COLUMNS)
+        case Iteration.DOMAIN:
+            return (sch.Over.DOMAIN,)
+    return (sch.Over.DOFS if kernel.iteration.over_dofs else sch.Over.CELLS,)

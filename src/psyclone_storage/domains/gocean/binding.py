@@ -1,0 +1,207 @@
+"""Turn a call in a GOcean algorithm into a `KernelCall` over the invoke's data.
+
+An algorithm passes fields and scalars, in the order of the metadata; properties of the grid are
+looked up by generated code, through one of the fields. A call that disagrees with its metadata
+becomes diagnostics instead, all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from psyclone_storage.base.diagnostic import Diagnostic, Related
+from psyclone_storage.base.records import dataclass
+from psyclone_storage.base.text import counted
+from psyclone_storage.domains.build import BoundCall
+from psyclone_storage.domains.data import ArgumentUse, DataTable
+from psyclone_storage.domains.declared import Declared, declared, is_named_constant, is_variable
+from psyclone_storage.domains.gocean.arguments import build_dummies
+from psyclone_storage.infrastructures.gocean import value_type
+from psyclone_storage.ir import expr as ex
+from psyclone_storage.ir.kernel import Access, ArgKind, GridStencil, Kernel, KernelArg
+from psyclone_storage.ir.parsed import ParsedArgument, ParsedCall
+from psyclone_storage.ir.schedule import Actual, KernelCall
+from psyclone_storage.ir.types import DataType, DerivedType, ScalarType
+
+FIELD_TYPE = "r2d_field"
+_GRID_ACCESSES = (Access.READ, Access.READWRITE, Access.WRITE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """An argument of the metadata and what the algorithm passes for it."""
+
+    arg: KernelArg
+    passed: ParsedArgument
+    known: Declared | None
+
+    @property
+    def text(self) -> str:
+        """The argument of the algorithm, as written."""
+        return self.passed.span.text
+
+
+def bind_call(call: ParsedCall, kernel: Kernel, data: DataTable, uid: str) -> BoundCall:
+    """Match the arguments of `call` with `kernel`'s metadata and enter them into `data`."""
+    wanted = [arg for arg in kernel.args if arg.kind is not ArgKind.GRID_PROPERTY]
+    if len(wanted) != len(call.args):
+        return BoundCall(None, (_wrong_count(call, kernel, wanted),))
+    givens = [
+        _Given(arg, passed, declared(passed.expr))
+        for arg, passed in zip(wanted, call.args, strict=True)
+    ]
+    problems = [*_repeated(kernel, givens)]
+    for given in givens:
+        problems += [*_check(kernel, given), *_check_other_uses(given, data)]
+    if problems:
+        return BoundCall(None, tuple(problems))
+    actuals = iter([_actual(given, data) for given in givens])
+    grid = _field_for_grid(call, wanted, data)
+    args = tuple(
+        Actual(None, grid) if arg.kind is ArgKind.GRID_PROPERTY else next(actuals)
+        for arg in kernel.args
+    )
+    return BoundCall(KernelCall(uid, kernel, args, build_dummies(kernel), span=call.span), ())
+
+
+def _field_for_grid(call: ParsedCall, wanted: list[KernelArg], data: DataTable) -> ex.Expr:
+    """Return the field through which the grid is reached: the first one that is read (spec 5.1).
+
+    Where none is only read, it is the first that is read and written, or else written.
+    """
+    fields = [
+        (_GRID_ACCESSES.index(arg.access), position)
+        for position, arg in enumerate(wanted)
+        if arg.kind is ArgKind.FIELD
+    ]
+    _, position = min(fields)
+    datum = data.known(call.args[position].expr)
+    return ex.Name(datum.name) if datum else call.args[position].expr
+
+
+def _actual(given: _Given, data: DataTable) -> Actual:
+    arg, passed = given.arg, given.passed
+    if ex.is_constant(passed.expr):
+        return Actual(None, passed.expr, span=passed.span)
+    datum = data.add(
+        ArgumentUse(passed.expr, _type_of(given), passed.span, kind=arg.kind, access=arg.access)
+    )
+    extent = None
+    if isinstance(arg.stencil, GridStencil):
+        extent = ex.whole(arg.stencil.depth)
+    return Actual(datum.name, ex.Name(datum.name), extent=extent, span=passed.span)
+
+
+def _type_of(given: _Given) -> DataType:
+    """Return the declared type of a scalar where it is known, else what metadata ask for."""
+    if given.arg.kind is ArgKind.FIELD:
+        return DerivedType(FIELD_TYPE)
+    if given.known is not None and isinstance(given.known.type, ScalarType):
+        return given.known.type
+    return value_type(given.arg.intrinsic)
+
+
+# ---------------------------------------------------------------------------- agreement
+
+
+def _wrong_count(call: ParsedCall, kernel: Kernel, wanted: list[KernelArg]) -> Diagnostic:
+    taken = "; ".join(_describe(arg) for arg in wanted)
+    related = (Related(kernel.span, "its metadata is here"),) if kernel.span else ()
+    return Diagnostic(
+        "S101",
+        f"Kernel '{call.name}' takes {counted(len(wanted), 'argument')} but is given"
+        f" {len(call.args)}.",
+        call.name_span,
+        hint=f"It takes: {taken}. Properties of the grid are not passed by an algorithm.",
+        related=related,
+    )
+
+
+def _describe(arg: KernelArg) -> str:
+    on = f" on {arg.space}" if arg.space else ""
+    return f"{arg.intrinsic.value} {arg.kind.value}{on} ({arg.access.value})"
+
+
+def _repeated(kernel: Kernel, givens: list[_Given]) -> Iterator[Diagnostic]:
+    """Yield each object that is passed again, if the kernel writes to it under one of its names."""
+    first: dict[str, _Given] = {}
+    for given in givens:
+        before = first.setdefault(ex.canonical(given.passed.expr), given)
+        if before is given or not (before.arg.access.writes or given.arg.access.writes):
+            continue
+        yield Diagnostic(
+            "S102",
+            f"'{given.text}' is passed to '{kernel.name}' more than once, and written.",
+            given.passed.span,
+            "passed again here",
+            "Pass a copy: two dummy arguments of one kernel may not be the same object.",
+            (Related(before.passed.span, "passed here first"),),
+        )
+
+
+def _check(kernel: Kernel, given: _Given) -> Iterator[Diagnostic]:
+    """Yield every way in which an argument is not what the metadata ask for: `S104` to `S106`."""
+    is_field = given.arg.kind is ArgKind.FIELD
+    wish = "a field" if is_field else f"a scalar of type {given.arg.intrinsic.value}"
+    start = f"'{kernel.name}' expects {wish}, but '{given.text}'"
+    place, known = given.passed.span, given.known
+    if is_field and not is_variable(given.passed.expr):
+        hint = f"Pass a variable of type '{FIELD_TYPE}'."
+        yield Diagnostic("S104", f"{start} is not a variable.", place, hint=hint)
+        return
+    is_fixed = is_named_constant(given.passed.expr)
+    if given.arg.access.writes and (is_fixed or not is_variable(given.passed.expr)):
+        has = "is a named constant" if is_fixed else "is not a variable"
+        message = f"'{kernel.name}' writes to this argument, but '{given.text}' {has}."
+        yield Diagnostic("S103", message, place)
+    literal = _literal(given.passed.expr)
+    if literal is not None and literal.intrinsic is not given.arg.intrinsic:
+        message = f"{start} is a constant of type {literal.intrinsic.value}."
+        yield Diagnostic("S105", message, place)
+    if known is None:
+        return
+    if not _fits(given.arg, known.type):
+        message = f"{start} is of type {_spelled(known.type)}."
+        yield Diagnostic("S105", message, place, related=known.places)
+    elif known.rank:
+        message = f"{start} is an array of {counted(known.rank, 'dimension')}."
+        yield Diagnostic("S106", message, place, related=known.places)
+
+
+def _check_other_uses(given: _Given, data: DataTable) -> Iterator[Diagnostic]:
+    """Yield `S112` where nothing declares an argument and another call takes it as something else.
+
+    A type that is not known follows from the metadata, which must then agree.
+    """
+    before = data.known(given.passed.expr)
+    if before is None or given.known is not None or before.type == _type_of(given):
+        return
+    yield Diagnostic(
+        "S112",
+        f"'{given.text}' is used as two different things in one invoke.",
+        given.passed.span,
+        f"used as {given.arg.intrinsic.value} {given.arg.kind.value} here",
+        "Declare it in this file, so that its type is known.",
+        (Related(before.span, "used here first"),) if before.span else (),
+    )
+
+
+def _fits(arg: KernelArg, known: DataType) -> bool:
+    """Return whether an object of a declared type can be what metadata ask for.
+
+    A derived type that is not known here may extend that of fields.
+    """
+    if arg.kind is ArgKind.FIELD:
+        return isinstance(known, DerivedType)
+    return isinstance(known, ScalarType) and known.intrinsic is arg.intrinsic
+
+
+def _spelled(known: DataType) -> str:
+    return f"'{known.name}'" if isinstance(known, DerivedType) else known.intrinsic.value
+
+
+def _literal(expr: ex.Expr) -> ex.Literal | None:
+    """Return the constant that `expr` is, possibly with a sign before it."""
+    while isinstance(expr, ex.Unary):
+        expr = expr.operand
+    return expr if isinstance(expr, ex.Literal) else None

@@ -1,0 +1,163 @@
+"""Origin of the names in an invoke: a built-in, or a module that the algorithm uses."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+
+from psyclone_storage.base.diagnostic import Diagnostic, Related
+from psyclone_storage.base.names import did_you_mean
+from psyclone_storage.base.records import dataclass
+from psyclone_storage.ir import parsed
+from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.types import DerivedType
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """A kernel type that an algorithm imports, and the call that asks for it first.
+
+    `local` is its name in the algorithm, `original` that in its module. Where no `use` statement
+    names it, `modules` are all that are used as a whole, and `doubt` is what to report if none of
+    them defines it. What modules in `hiding` define by the local name is meant instead: scopes
+    within the one that names the kernel use these as a whole.
+    """
+
+    local: str
+    original: str
+    modules: tuple[str, ...]
+    call: parsed.ParsedCall
+    doubt: Diagnostic | None = None
+    hiding: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class InvokeImports:
+    """The built-ins and kernels that the invokes of an algorithm name, and the problems found.
+
+    A name is among the kernels once for each way in which scopes import it.
+    """
+
+    kernels: tuple[Import, ...]
+    builtins: tuple[str, ...]
+    problems: tuple[Diagnostic, ...]
+
+
+USE = "use <module>, only: {}"
+"""How a name is imported in Fortran."""
+
+
+def find_imports(
+    algorithm: parsed.ParsedAlgorithm, builtins: Collection[str], form: str = USE
+) -> InvokeImports:
+    """Sort the names called in the invokes of `algorithm` into built-ins and imported kernels.
+
+    `builtins` are the names of all built-ins. Each name is looked up in the `use` statements of
+    the scopes around the invoke, the innermost first. A name that none of these imports is taken
+    from the other scopes of the file, if all that import it agree. `form` is how the language of
+    the algorithm imports a name, for hints.
+    """
+    known = {key_of(name): name for name in builtins}
+    kernels: dict[tuple[str, tuple[parsed.ParsedUse, ...]], Import] = {}
+    used: dict[str, str] = {}
+    problems: list[Diagnostic] = []
+    for invoke in algorithm.invokes:
+        uses = tuple(_uses(invoke))
+        for call in invoke.calls:
+            name = call.key
+            if (name, uses) in kernels or name in used:
+                continue
+            if name in known:
+                used[name] = known[name]
+                problems += _imported_builtin(call, invoke, form)
+                continue
+            found = _find(call, invoke, algorithm, builtins, form)
+            if isinstance(found, Diagnostic):
+                problems.append(found)
+            else:
+                kernels[name, uses] = found
+    return InvokeImports(tuple(kernels.values()), tuple(used.values()), tuple(problems))
+
+
+def _find(
+    call: parsed.ParsedCall,
+    invoke: parsed.ParsedInvoke,
+    algorithm: parsed.ParsedAlgorithm,
+    builtins: Collection[str],
+    form: str,
+) -> Import | Diagnostic:
+    name = call.key
+    whole: tuple[str, ...] = ()
+    for scope in invoke.scopes:
+        for use, item in _named_in(scope.uses):
+            if item.key == name:
+                return Import(name, item.original_key, (use.module_key,), call, hiding=whole)
+        whole += tuple(use.module_key for use in scope.uses if use.only is None)
+    elsewhere = {
+        (item.original_key, use.module_key)
+        for scope in algorithm.scopes
+        for use, item in _named_in(scope.uses)
+        if item.key == name
+    }
+    if len(elsewhere) == 1:
+        original, module = elsewhere.pop()
+        return Import(name, original, (module,), call, hiding=whole)
+    unknown = _unknown(call, invoke, builtins, form)
+    return Import(name, name, whole, call, unknown) if whole else unknown
+
+
+def _uses(invoke: parsed.ParsedInvoke) -> Iterator[parsed.ParsedUse]:
+    for scope in invoke.scopes:
+        yield from scope.uses
+
+
+def _named(invoke: parsed.ParsedInvoke) -> Iterator[tuple[parsed.ParsedUse, parsed.UsedName]]:
+    return _named_in(_uses(invoke))
+
+
+def _named_in(
+    uses: Iterable[parsed.ParsedUse],
+) -> Iterator[tuple[parsed.ParsedUse, parsed.UsedName]]:
+    for use in uses:
+        for item in (*(use.only or ()), *use.renames):
+            yield use, item
+
+
+def _imported_builtin(
+    call: parsed.ParsedCall, invoke: parsed.ParsedInvoke, form: str
+) -> Iterator[Diagnostic]:
+    for use, item in _named(invoke):
+        if item.key == call.key:
+            yield Diagnostic(
+                "S111",
+                f"'{call.name}' is a built-in and cannot be imported from '{use.module}'.",
+                item.span,
+                "imported here",
+                f"Remove it from the {_statement(form)}, or give the imported one another name.",
+                (Related(call.name_span, "called here"),),
+            )
+            return
+
+
+def _statement(form: str) -> str:
+    """Return what the statement is called that imports names as `form` says."""
+    return f"'{form.split(maxsplit=1)[0]}' statement"
+
+
+def _unknown(
+    call: parsed.ParsedCall, invoke: parsed.ParsedInvoke, builtins: Collection[str], form: str
+) -> Diagnostic:
+    data_types = {
+        declaration.type.name
+        for scope in invoke.scopes
+        for declaration in scope.declarations
+        if isinstance(declaration.type, DerivedType)
+    }
+    imported = [item.local for _, item in _named(invoke) if item.key not in data_types]
+    guess = did_you_mean(call.name, [*builtins, *imported])
+    missing = f"'{form.format(call.name)}' for the module that defines it"
+    return Diagnostic(
+        "S110",
+        f"'{call.name}' is neither a built-in nor imported by a {_statement(form)}.",
+        call.name_span,
+        hint=f"{guess} Otherwise add {missing}." if guess else f"Add {missing}.",
+    )

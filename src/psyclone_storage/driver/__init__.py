@@ -1,0 +1,1 @@
+"""Deprecated package; its contents are in `pipeline`, `targets`, `jit` and `tools`."""

@@ -1,0 +1,51 @@
+"""Loops along rows in which points that take one way through a kernel follow one another."""
+
+from __future__ import annotations
+
+from psyclone_storage.ir.aliases import aliases_in
+from psyclone_storage.ir.code import HotPath, KernelCode
+from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.rewrite import names_in
+from psyclone_storage.ir.schedule import KernelCall, Loop, Over, Schedule
+from psyclone_storage.ir.walk import kernel_calls
+
+ALONG_ROWS = (Over.COLUMNS, Over.COLUMNS_OF_TILE)
+"""What such loops count: points that lie next to each other in memory."""
+
+
+def hot_path(call: KernelCall) -> HotPath | None:
+    """Return the hot path of an inlined call, None without one."""
+    match call.codes:
+        case (KernelCode(in_place=True, hot_path=path),):
+            return path
+    return None
+
+
+def changed_in_strips(schedule: Schedule, loop: Loop) -> tuple[str, ...]:
+    """Return the data that a kernel in `loop` may change and on which its branches depend.
+
+    Conditions are evaluated, and values hoisted, for all points of a strip before the first of them
+    is computed.
+    """
+    calls = kernel_calls(loop)
+    written = {
+        actual.datum
+        for call in calls
+        for described, actual in zip(call.kernel.args, call.args, strict=True)
+        if described.access.writes and actual.datum is not None
+    }
+    changed = aliases_in(schedule).closure(written)
+    asked = {datum for call in calls for datum in _asked(call)}
+    return tuple(sorted(changed & asked))
+
+
+def _asked(call: KernelCall) -> set[str]:
+    """Return the data on which the way through a call depends."""
+    if (path := hot_path(call)) is None:
+        return set()
+    exprs = (*path.conditions, *(one.value for one in path.lifted))
+    names = frozenset[str]().union(*map(names_in, exprs))
+    dummies = zip(map(key_of, call.codes[0].dummies), call.dummies, strict=True)
+    positions = {dummy.arg for name, dummy in dummies if name in names and dummy.arg is not None}
+    actuals = (call.args[at].datum for at in positions)
+    return {datum for datum in actuals if datum is not None}

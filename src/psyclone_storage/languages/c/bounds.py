@@ -1,0 +1,113 @@
+"""Bounds checks of array elements in C, for debugging.
+
+An index is checked as Python counts, from 0. The first one that is out of bounds is recorded, and a
+scratch variable replaces the element, so that neither reads nor writes leave the array. The caller
+gets the message from `psy_outside`. The threads of a loop share the record, so that callers call a
+library from one thread at a time. On a GPU the kernel prints the message and stops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from psyclone_storage.base.records import dataclass
+from psyclone_storage.base.source import Span
+from psyclone_storage.ir.operators import Precedence
+from psyclone_storage.languages.c.types import Value
+from psyclone_storage.languages.c.variables import Array
+
+HELPER = "psy_element"
+TEXT = """\
+#ifdef __CUDACC__
+static inline int psy_inside(int64_t index, int64_t length, const char *what)
+{
+    if (index >= 0 && index < length)
+        return 1;
+    printf("%s: index %lld, length %lld\\n", what, (long long) index, (long long) length);
+    __trap();
+    return 0;
+}
+static inline void *psy_element(const void *array, int64_t offset, int inside)
+{
+    return inside ? (char *) array + offset : 0;
+}
+#else
+#include <stdio.h>
+static int psy_is_outside;
+static char psy_outside_text[1000];
+static inline int psy_inside(int64_t index, int64_t length, const char *what)
+{
+    if (index >= 0 && index < length)
+        return 1;
+    if (!__atomic_exchange_n(&psy_is_outside, 1, __ATOMIC_ACQ_REL))
+        snprintf(psy_outside_text, sizeof psy_outside_text,
+                 "%s: index %lld is out of bounds, as the length is %lld.", what,
+                 (long long) index, (long long) length);
+    return 0;
+}
+static inline void *psy_element(const void *array, int64_t offset, int inside)
+{
+    static __thread double scratch[2];
+    if (inside)
+        return (char *) array + offset;
+    scratch[0] = 0;
+    return scratch;
+}
+const char *psy_outside(void)
+{
+    return __atomic_exchange_n(&psy_is_outside, 0, __ATOMIC_ACQ_REL) ? psy_outside_text : 0;
+}
+#endif
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedPlace:
+    """What a message names: a routine, the place of a statement, and an array in the source."""
+
+    routine: str
+    place: Span | None
+    array: str
+
+    def texts(self, rank: int) -> Iterator[str]:
+        """Yield the beginning of the message for each dimension of the array."""
+        text = f"kernel '{self.routine.removesuffix('_code')}'"
+        if self.place is not None:
+            file, line = self.place.source.name, self.place.line
+            text += f", {file} line {line}: {self.place.text.splitlines()[0]}"
+        for at in range(1, rank + 1):
+            yield f"{text}: {f'dimension {at} of ' if rank > 1 else ''}'{self.array}'"
+
+
+def checked_element(array: Array, positions: tuple[str, ...], where: CheckedPlace) -> Value:
+    """Return the element of an array at `positions`, counted from 0, which are checked."""
+    tests = [
+        f"psy_inside({position}, {dimension.extent}, {_literal(text)})"
+        for position, dimension, text in zip(
+            positions, array.dimensions, where.texts(len(positions)), strict=True
+        )
+        if dimension.extent
+    ]
+    offset = f"(int64_t) ({array.offset(positions)}) * sizeof({array.type.name})"
+    inside = " & ".join(tests) or "1"
+    return Value(
+        f"*({array.type.name} *) {HELPER}({array.name}, {offset}, {inside})",
+        array.type,
+        Precedence.PREFIX,
+    )
+
+
+def _literal(text: str) -> str:
+    """Return a string in C, in ASCII: a literal for each word, so that lines can break between."""
+    return " ".join(f'"{_escaped(word)}"' for word in text.replace(" ", " \0").split("\0"))
+
+
+def _escaped(word: str) -> str:
+    return "".join(
+        char if char.isascii() and (char.isalnum() or char in "_'.,:;=+*/()<>") else _octal(char)
+        for char in word
+    )
+
+
+def _octal(char: str) -> str:
+    return "".join(f"\\{byte:03o}" for byte in char.encode("utf-8", "replace"))

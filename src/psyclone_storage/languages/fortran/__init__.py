@@ -1,0 +1,1 @@
+"""Fortran: reading, resolving names, printing, and editing of files."""

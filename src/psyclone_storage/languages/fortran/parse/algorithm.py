@@ -1,0 +1,221 @@
+"""Algorithm files in Fortran: every invoke with the scopes around it.
+
+`read_algorithm` collects all that is wrong with a file before it raises. What the invokes mean is
+not known here. The text is preprocessed already where it has to be; without that, all branches
+of a conditional are read.
+"""
+
+from __future__ import annotations
+
+import re
+
+from psyclone_storage.base.diagnostic import (
+    CompileError,
+    Diagnostic,
+    Related,
+    Severity,
+    raise_if_any,
+)
+from psyclone_storage.base.records import dataclass, replace
+from psyclone_storage.base.regex import regex
+from psyclone_storage.base.source import SourceText, Span
+from psyclone_storage.ir.parsed import ParsedAlgorithm, ParsedInvoke, Scope
+from psyclone_storage.languages.fortran.parse.invokes import (
+    PREFIX,
+    InvokeCall,
+    InvokeLabel,
+    find_invoke,
+    read_invoke,
+    routine_name,
+)
+from psyclone_storage.languages.fortran.parse.scope_reader import read_scopes
+from psyclone_storage.languages.fortran.parse.scopes import FileScopes, ScopeNode
+from psyclone_storage.languages.fortran.parse.syntax import SyntaxCheck
+
+# Comments and continuation lines of fixed form. Where a file is in order, nothing else is asked.
+_FIXED_FORM = regex(
+    r"^(?:[cC*](?:[ \t]+[A-Za-z]+){2}|\*|[cC][-=*!]{3}| {5}[1-9$+*#@>|][ \t]*\w)", re.MULTILINE
+)
+_INVOKE = regex(r"\bcall\s+invoke\s*\(", re.IGNORECASE)
+_FIXED_SUFFIXES = (".f", ".for", ".ftn", ".f77")
+_PROGRAM_HINT = "An algorithm is a program, a module, a submodule or a procedure in free form."
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """An invoke and the innermost scope that is open around it."""
+
+    invoke: InvokeCall
+    scope: ScopeNode
+
+
+def read_algorithm(source: SourceText) -> ParsedAlgorithm:
+    """Return the invokes of `source`, which may be none, and its scopes.
+
+    Raises `CompileError` with every problem of the file.
+    """
+    _check_text(source)
+    file = read_scopes(source)
+    around = SyntaxCheck(source)
+    found, problems = _read_invokes(file, around)
+    warnings = _in_order(list(around.warnings()))
+    problems = _in_order(
+        [*file.problems, *problems, *map(_as_error, filter(_holds_invoke, warnings))]
+    )
+    _check_units(file, problems)
+    raise_if_any(problems)
+    invokes = tuple(map(_parsed, found))
+    scopes = tuple(scope.parsed for scope in file.scopes)
+    raise_if_any(_check_names(invokes, scopes))
+    unit = invokes[0].scopes[-1] if invokes else scopes[0]
+    return ParsedAlgorithm(source, unit, scopes, invokes, file.structures(), tuple(warnings))
+
+
+def _holds_invoke(problem: Diagnostic) -> bool:
+    """Return whether a statement that is no Fortran is, or ends in, an invoke."""
+    return problem.span is not None and bool(
+        _INVOKE.search(problem.span.source.line(problem.span.line))
+    )
+
+
+def _as_error(problem: Diagnostic) -> Diagnostic:
+    hint = "It holds an invoke, which must be read."
+    return replace(problem, severity=Severity.ERROR, hint=hint)
+
+
+def _read_invokes(file: FileScopes, around: SyntaxCheck) -> tuple[list[_Found], list[Diagnostic]]:
+    found: list[_Found] = []
+    problems: list[Diagnostic] = []
+    for statement, scope in file.others:
+        start = find_invoke(statement)
+        if start < 0:
+            around.look_at(statement, scope)
+            continue
+        try:
+            invoke = read_invoke(statement, start)
+        except CompileError as error:
+            problems.extend(error.problems)
+            continue
+        if scope is not None:
+            found.append(_Found(invoke, scope))
+        elif file.scopes and file.scopes[0].place.start < statement.offset(0):
+            problems.append(
+                Diagnostic(
+                    "P003",
+                    "This invoke stands outside every program unit.",
+                    invoke.span,
+                    hint=_PROGRAM_HINT,
+                )
+            )
+    return found, problems
+
+
+def _parsed(found: _Found) -> ParsedInvoke:
+    scopes = tuple(scope.parsed for scope in found.scope.outwards())
+    label = found.invoke.label
+    return ParsedInvoke(
+        found.invoke.calls,
+        label.text if label else None,
+        label.span if label else None,
+        scopes,
+        found.invoke.span,
+    )
+
+
+def _in_order(problems: list[Diagnostic]) -> list[Diagnostic]:
+    return sorted(problems, key=lambda problem: problem.span.start if problem.span else -1)
+
+
+# ---------------------------------------------------------------------------- the whole file
+
+
+def _check_text(source: SourceText) -> None:
+    """Raise `CompileError` if `source` cannot be Fortran at all."""
+    if not source.text.strip():
+        raise CompileError(
+            Diagnostic("P002", f"'{source.name}' is empty.", file=source.name, hint=_PROGRAM_HINT)
+        )
+    if "\0" in source.text:
+        raise CompileError(
+            Diagnostic("P001", f"'{source.name}' is not a text file.", file=source.name)
+        )
+
+
+def _check_units(file: FileScopes, problems: list[Diagnostic]) -> None:
+    """Raise `CompileError` if the file is in fixed form or no program unit was found."""
+    source = file.source
+    fixed = _FIXED_FORM.search(source.text)
+    if source.name.lower().endswith(_FIXED_SUFFIXES) or (fixed and (problems or not file.scopes)):
+        at = fixed.start() if fixed else 0
+        raise CompileError(
+            Diagnostic(
+                "P004",
+                f"'{source.name}' is written in fixed form, which is not read.",
+                source.span(at, at + 1),
+                hint="Convert the file to free form and give it a suffix such as '.x90'.",
+            )
+        )
+    if not file.scopes:
+        raise CompileError(
+            Diagnostic(
+                "P003",
+                f"'{source.name}' has no program unit.",
+                file=source.name,
+                hint=_PROGRAM_HINT,
+            )
+        )
+
+
+# ---------------------------------------------------------------------------- names of invokes
+
+
+def _check_names(invokes: tuple[ParsedInvoke, ...], scopes: tuple[Scope, ...]) -> list[Diagnostic]:
+    """Report labels whose routines have the same name as each other or as something else."""
+    problems = []
+    labels: dict[str, InvokeLabel] = {}
+    taken: dict[str, Span] | None = None
+    for invoke in invokes:
+        if invoke.label is None or invoke.label_span is None:
+            continue
+        taken = _names_of(scopes) if taken is None else taken
+        name = routine_name(invoke.label).lower()
+        if name in labels:
+            problems.append(_duplicate(invoke.label, invoke.label_span, labels[name]))
+        elif name in taken:
+            problems.append(_clash(name, invoke.label_span, taken[name]))
+        labels.setdefault(name, InvokeLabel(invoke.label, invoke.label_span))
+    return problems
+
+
+def _names_of(scopes: tuple[Scope, ...]) -> dict[str, Span]:
+    """Return the names that begin as routines of invokes do, and where they are given."""
+    names: dict[str, Span] = {}
+    for scope in scopes:
+        names.setdefault(scope.name.lower(), scope.span)
+        for declaration in scope.declarations:
+            names.setdefault(declaration.name.lower(), declaration.span)
+        for use in scope.uses:
+            for used in (*(use.only or ()), *use.renames):
+                names.setdefault(used.local.lower(), used.span)
+    return {name: span for name, span in names.items() if name.startswith(PREFIX)}
+
+
+def _duplicate(label: str, span: Span, first: InvokeLabel) -> Diagnostic:
+    return Diagnostic(
+        "P025",
+        f"Two invokes of this file are called '{label}'.",
+        span,
+        label="second use of the name",
+        related=(Related(first.span, "first use of the name"),),
+        hint="Give each invoke a name of its own, or none.",
+    )
+
+
+def _clash(name: str, span: Span, other: Span) -> Diagnostic:
+    return Diagnostic(
+        "P026",
+        f"The routine of this invoke would be called '{name}', which means something else here.",
+        span,
+        related=(Related(other, "the other meaning"),),
+        hint="Give the invoke another name.",
+    )

@@ -1,0 +1,237 @@
+"""The code of procedures that others call: subroutines and functions of a module.
+
+A name of an interface stands for all the procedures of the module that the interface names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+
+from psyclone_storage.base.records import replace
+from psyclone_storage.base.regex import regex
+from psyclone_storage.base.source import SourceText
+from psyclone_storage.ir.code import KernelCode, Specified
+from psyclone_storage.ir.expr import Expr, Name, Origin
+from psyclone_storage.ir.parsed import ScopeKind
+from psyclone_storage.ir.rewrite import (
+    everywhere,
+    names_of_line,
+    rewritten,
+    substituted,
+    walk_lines,
+)
+from psyclone_storage.ir.scopes import local_names
+from psyclone_storage.ir.symbols import declaration_of
+from psyclone_storage.ir.unit import Declare, Line, Opaque, ScopedBlock
+from psyclone_storage.languages.fortran.parse.body import code_of
+from psyclone_storage.languages.fortran.parse.constructs import read_whole_lines
+from psyclone_storage.languages.fortran.parse.module_symbols import symbol_of
+from psyclone_storage.languages.fortran.parse.procedures import read_bindings
+from psyclone_storage.languages.fortran.parse.scope_reader import read_scopes
+from psyclone_storage.languages.fortran.parse.scopes import ScopeNode
+from psyclone_storage.languages.fortran.parse.statements import SourceStatement
+from psyclone_storage.languages.fortran.parse.trivia import elements
+
+_GENERIC = regex(
+    r"generic\b[^:]*::\s*(?P<name>[a-z]\w*)\s*=>\s*(?P<names>[\w\s,]+)$", re.IGNORECASE
+)
+FINAL = "final("
+"""The name by which `read_bound` returns the final procedures of a type."""
+_FINAL = regex(r"final\b\s*(?:::)?\s*(?P<names>\w[\w\s,]*)$", re.IGNORECASE)
+_OVERLOAD = regex(
+    r"(?:interface|generic\b[^:]*::)\s*(?P<word>operator|assignment|read|write)\s*"
+    r"\(\s*(?P<operator>[^\s()]+)\s*\)\s*(?:=>\s*(?P<names>[\w\s,]+))?$"
+)
+_DOTTED = {".eq.": "==", ".ne.": "/=", ".lt.": "<", ".le.": "<=", ".gt.": ">", ".ge.": ">="}
+_MODULES = (ScopeKind.MODULE, ScopeKind.SUBMODULE)
+
+
+def read_called(source: SourceText, module: str, name: str) -> tuple[tuple[KernelCode, str], ...]:
+    """Return the procedures behind `name` in `module`, each with the name of its result.
+
+    A subroutine has no result. Nothing is returned where the module has no such name, or where a
+    procedure of an interface is none of the module's own.
+    """
+    around = next((one for one in read_scopes(source).modules if one.key == module.lower()), None)
+    if around is None:
+        return ()
+    names = _specifics(around, name.lower())
+    found = [scope for wanted in names for scope in around.procedures if scope.key == wanted]
+    if len(found) != len(names):
+        return ()
+    return tuple(map(_with_result, found))
+
+
+def read_with_internal(source: SourceText, module: str, name: str) -> tuple[KernelCode, ...]:
+    """Return a procedure of `module`, and after it its internal procedures.
+
+    Those see the names of the procedure around them as names of their own. Nothing is returned
+    where the module has no such procedure.
+    """
+    for around in read_scopes(source).scopes:
+        if around.key != module.lower() or around.kind not in _MODULES:
+            continue
+        for scope in around.procedures:
+            if scope.key == name:
+                code = _with_result(scope)[0]
+                inside = (code_of(item, around) for item in scope.procedures)
+                return code, *(_seeing(code, item) for item in inside)
+    return ()
+
+
+def _seeing(outer: KernelCode, inner: KernelCode) -> KernelCode:
+    """Return an internal procedure with the declarations and imports around it."""
+    hidden = local_names(inner)
+    seen = (item for item in outer.declarations
+            if not isinstance(item, Declare) or item.key not in hidden)  # fmt: skip
+    declarations = (*seen, *inner.declarations)
+    return replace(inner, declarations=declarations, uses=(*inner.uses, *outer.uses))
+
+
+def with_constructs(code: KernelCode) -> KernelCode:
+    """Return `code` with the statements of the constructs that it contains as text.
+
+    The statements of a `block` replace it: its declarations and imports become those of the
+    procedure. A name that is also used outside of the block gets a suffix that begins with '@'.
+    """
+    opaque = any(isinstance(line, Opaque) for line in walk_lines(code.body))
+    if code.module.is_python or not opaque:
+        return code
+    opened = rewritten(code.body, _opened)
+    uses, declarations = [*code.uses], [*code.declarations]
+    used = _names(opened) + Counter(local_names(code))
+
+    def dissolved(line: Line) -> tuple[Line, ...]:
+        if not isinstance(line, ScopedBlock):
+            return (line,)
+        inside, suffix = _names((line,)), f"@{len(declarations) + len(uses)}"
+        own = {item.key: item.name for item in line.declarations if isinstance(item, Declare)}
+        own |= {item.key: item.local for use in line.uses for item in use.names}
+        new = {key: own[key] + suffix for key in own if used[key] > inside[key]}
+        for use in line.uses:
+            names = (replace(one, local=new.get(one.key, one.local)) for one in use.names)
+            uses.append(replace(use, names=tuple(names)))
+        declarations.extend(_renamed(item, new) for item in line.declarations)
+        values: dict[str, Expr] = {key: Name(name) for key, name in new.items()}
+        return everywhere(line.body, lambda expr: substituted(expr, values))
+
+    body = rewritten(opened, dissolved)
+    return replace(code, body=body, uses=tuple(uses), declarations=tuple(declarations))
+
+
+def _renamed(item: Specified, new: Mapping[str, str]) -> Specified:
+    """Return a declaration with new names for some variables."""
+    if isinstance(item, Declare):
+        return replace(item, name=new.get(item.key, item.name))
+    if isinstance(item, Opaque):
+        return replace(item, names=frozenset(new.get(key, key) for key in item.names))
+    return item
+
+
+def _opened(line: Line) -> Iterable[Line]:
+    """Return the statements of a construct that is carried as text, or the line itself."""
+    if not isinstance(line, Opaque) or line.place is None:
+        return (line,)
+    place = line.place
+    inside = read_scopes(place.source).statements_between(place.start, place.stop)
+    return read_whole_lines(list(elements(inside, place)))
+
+
+def _names(lines: Iterable[Line]) -> Counter[str]:
+    """Count the lines in which each name is used."""
+    return Counter(name for line in walk_lines(lines) for name in names_of_line(line))
+
+
+def read_specifics(source: SourceText, module: str, name: str) -> tuple[str, ...]:
+    """Return the procedures, in lower case, that `name` refers to in a module.
+
+    They are those of a generic interface, or the one of this name. Nothing is returned for an
+    interface of a procedure that no module has.
+    """
+    found: list[str] = []
+    for scope in read_scopes(source).modules:
+        if scope.key == module.lower():
+            for generic in scope.generics:
+                if generic.name == name:
+                    found += generic.names
+                elif not generic.name and any(name == body.lower() for body, _ in generic.bodies):
+                    return ()
+    return tuple(dict.fromkeys(found)) or (name,)
+
+
+def read_bound(source: SourceText, type_name: str, binding: str) -> tuple[str, ...]:
+    """Return the procedures, in lower case, that a type-bound name refers to.
+
+    Nothing is returned where the type does not name the binding itself, or defers it.
+    """
+    targets: dict[str, tuple[str, ...]] = {}
+    for statement in _bindings(source, type_name):
+        if "deferred" in statement.text.lower():
+            continue
+        for bound in read_bindings(statement):
+            targets[bound.name.lower()] = (bound.target.lower(),)
+        if generic := _GENERIC.match(statement.text):
+            names = re.findall(r"\w+", generic["names"].lower())
+            targets[generic["name"].lower()] = tuple(names)
+        if final := _FINAL.match(statement.text):
+            names = re.findall(r"\w+", final["names"].lower())
+            targets[FINAL] = (*targets.get(FINAL, ()), *names)
+    found = targets.get(binding, ())
+    return tuple(dict.fromkeys(one for name in found for one in targets.get(name, (name,))))
+
+
+def _bindings(source: SourceText, type_name: str) -> Iterator[SourceStatement]:
+    """Yield the statements after `contains` of the derived types of this name."""
+    for scope in read_scopes(source).scopes:
+        for definition in scope.definitions:
+            if definition.structure.name == type_name:
+                yield from definition.bindings
+
+
+def read_operators(source: SourceText) -> dict[str, tuple[tuple[str, str], ...]]:
+    """Return the procedures of `operator(...)`, `assignment(=)`, `read(...)` and `write(...)`.
+
+    Each is a pair: a procedure name in lower case and nothing, or a binding and the name of its
+    type.
+    """
+    found: dict[str, tuple[tuple[str, str], ...]] = {}
+    for scope in read_scopes(source).scopes:
+        for definition in scope.definitions:
+            for statement in definition.bindings:
+                if opened := _OVERLOAD.match(statement.text.lower()):
+                    names = re.findall(r"\w+", opened["names"] or "")
+                    pairs = tuple((one, definition.structure.name) for one in names)
+                    found[_overload(opened)] = (*found.get(_overload(opened), ()), *pairs)
+        for block in scope.generics:
+            if opened := _OVERLOAD.match(block.opening.text.lower()):
+                pairs = tuple((one, "") for one in block.procedures)
+                found[_overload(opened)] = (*found.get(_overload(opened), ()), *pairs)
+    return found
+
+
+def _overload(opened: re.Match[str]) -> str:
+    """Return the name of what an operator or assignment is, as `operator(==)`."""
+    return f"{opened['word']}({_DOTTED.get(opened['operator'], opened['operator'])})"
+
+
+def _specifics(module: ScopeNode, name: str) -> tuple[str, ...]:
+    for generic in module.generics:
+        if generic.name == name and generic.procedures:
+            return tuple(generic.procedures)
+    return (name,)
+
+
+def _with_result(scope: ScopeNode) -> tuple[KernelCode, str]:
+    """Return a procedure with a declaration of its result, also where its head declares that."""
+    code = code_of(scope)
+    if scope.kind is ScopeKind.SUBROUTINE:
+        return code, ""
+    result = (scope.result or scope.name).lower()
+    if code.declared(result) is None:
+        for item in scope.parsed.declarations:
+            if item.key == result:
+                declared = declaration_of(symbol_of(item, Origin.LOCAL))
+                return replace(code, declarations=(*code.declarations, declared)), result
+    return code, result

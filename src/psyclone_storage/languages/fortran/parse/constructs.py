@@ -1,0 +1,529 @@
+"""Executable statements as lines of a unit, constructs as they nest.
+
+A construct whose head is not understood is opaque as a whole, and so is what a conditional of the
+preprocessor cuts through; everything around it is read. In a kernel, whose names are looked
+up without regard to where they stand, constructs that give names a meaning of their own are opaque
+too, and so are conditionals.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from psyclone_storage.base.records import replace
+from psyclone_storage.base.regex import regex
+from psyclone_storage.base.source import Span
+from psyclone_storage.ir import unit as un
+from psyclone_storage.languages.fortran.parse.actions import read_simple
+from psyclone_storage.languages.fortran.parse.brackets import closing
+from psyclone_storage.languages.fortran.parse.comments import (
+    NestingError,
+    conditional_branches,
+    conditional_run,
+    conditional_step,
+    conditional_word,
+    is_conditional,
+    remark_line,
+)
+from psyclone_storage.languages.fortran.parse.construct_heads import (
+    LABELLED_DO,
+    construct_of,
+    end_name,
+    ends,
+    is_assigned,
+    is_case,
+    opens,
+    other_branch,
+    read_case,
+    read_head,
+    read_mask,
+    unnamed_text,
+)
+from psyclone_storage.languages.fortran.parse.spec_part import (
+    end_of_specification,
+    read_specification,
+)
+from psyclone_storage.languages.fortran.parse.statements import SourceStatement
+from psyclone_storage.languages.fortran.parse.tokens import UnreadableError
+from psyclone_storage.languages.fortran.parse.trivia import (
+    Element,
+    Remark,
+    names_in,
+    opaque,
+    source_of,
+    start_of,
+    stop_of,
+)
+
+_DIRECTIVE = regex(r"^[ \t]*#[ \t]*(\w+)", re.MULTILINE)
+_IF = regex(r"if\s*\(", re.IGNORECASE)
+_WHERE = regex(r"where\s*\(", re.IGNORECASE)
+_FORALL = regex(r"forall\s*\(", re.IGNORECASE)
+_FORMAT = regex(r"format\s*(?P<text>\(.*\))$", re.IGNORECASE)
+_THEN = regex(r"then(?:\s+\w+)?$", re.IGNORECASE)
+_END_WORDS = {
+    un.Select: "select", un.Associate: "associate", un.Forall: "forall", un.Critical: "critical",
+}  # fmt: skip
+
+
+def read_lines(body: Sequence[Element]) -> tuple[un.Line, ...]:
+    """Return the statements of a kernel that `body` is; a comment behind one comes before it."""
+    try:
+        return tuple(_ElementCursor(body, whole=False).everything())
+    except NestingError:
+        return (opaque(body),)
+
+
+def read_whole_lines(body: Sequence[Element]) -> tuple[un.Line, ...]:
+    """Return all statements that `body` is in their order, with what stands between them."""
+    run = tuple(_outside_of_statements(body))
+    reading = _ElementCursor(run, whole=True)
+    found: list[un.Line] = []
+    while not reading.at_end():
+        start = reading.position
+        try:
+            found += reading.step()
+        except NestingError:
+            return (*found, opaque(run[start:]))
+    return tuple(found)
+
+
+def _outside_of_statements(body: Sequence[Element]) -> Iterator[Element]:
+    """Yield the elements but for comments between the lines of one statement."""
+    before: list[Remark] = []
+    for item in body:
+        if isinstance(item, Remark):
+            before.append(item)
+            continue
+        yield from (one for one in before if one.place.start < item.offset(0))
+        before = []
+        yield item
+    yield from before
+
+
+def _divides(statement: SourceStatement) -> bool:
+    """Return whether a statement ends a construct, or starts another branch of it."""
+    text = statement.text
+    return bool(ends(text) or other_branch(text) or is_case(text))
+
+
+class _ElementCursor:
+    """A position in a run of elements, moved on as lines are read."""
+
+    def __init__(self, run: Sequence[Element], *, whole: bool, labels: Sequence[str] = ()) -> None:
+        self._run = run
+        self._whole = whole
+        self._at = 0
+        self._labels = [*labels]
+        self._ended = ""
+
+    @property
+    def position(self) -> int:
+        """The number of elements that have been read."""
+        return self._at
+
+    def at_end(self) -> bool:
+        """Return whether everything has been read."""
+        return self._at >= len(self._run)
+
+    def everything(self) -> Iterator[un.Line]:
+        """Yield all lines; raise `NestingError` if a construct ends that has not begun."""
+        while not self.at_end():
+            yield from self.step()
+
+    def step(self, until: str = "") -> Sequence[un.Line]:
+        """Return the lines that the next element, or the construct there, is."""
+        element = self._run[self._at]
+        if isinstance(element, Remark):
+            return (self._remark(element),)
+        if element.label:
+            return self._labelled(element, until)
+        if _divides(element):
+            raise NestingError
+        return (*self._trailing(), self._statement(element))
+
+    def _block(self, until: str = "") -> Iterator[un.Line]:
+        """Yield lines up to the statement that ends the construct or branch, which is left.
+
+        A loop with the label `until` ends behind the statement that has it.
+        """
+        while not self.at_end():
+            element = self._run[self._at]
+            if isinstance(element, SourceStatement) and not element.label and _divides(element):
+                return
+            yield from self.step(until)
+            if self._ended:
+                return
+
+    # ------------------------------------------------------------------------ between statements
+
+    def _remark(self, remark: Remark) -> un.Line:
+        if not is_conditional(remark):
+            self._at += 1
+            return remark_line(remark)
+        if conditional_step(remark) != 1:
+            raise NestingError
+        if self._whole:
+            return self._conditional()
+        stop = conditional_run(self._run, self._at)
+        _check_balance(self._run[self._at : stop])
+        return self._opaque(stop)
+
+    def _conditional(self) -> un.Line:
+        """Return what the preprocessor chooses from, opaque if a branch cuts through something."""
+        start = self._at
+        places = conditional_branches(self._run, start)
+        parts: list[un.ConditionalBranch] = []
+        try:
+            for first, last in pairwise(places):
+                inner = self._run[first + 1 : last]
+                body = tuple(_ElementCursor(inner, whole=True, labels=self._labels).everything())
+                head = self._run[first]
+                assert isinstance(head, Remark)
+                parts.append(un.ConditionalBranch(head.text, body, place=head.place))
+        except NestingError:
+            return self._opaque(self._end_of(start))
+        self._at = places[-1] + 1
+        return un.Conditional(tuple(parts), extent=self._extent(start))
+
+    def _trailing(self) -> Iterator[un.Line]:
+        """Yield the comment behind the statement here, and take it out of the run, in a kernel."""
+        following = self._at + 1
+        if not self._whole and following < len(self._run):
+            element = self._run[following]
+            if isinstance(element, Remark) and element.trailing:
+                self._run = (*self._run[:following], *self._run[following + 1 :])
+                yield remark_line(element)
+
+    # ------------------------------------------------------------------------ statements
+
+    def _labelled(self, statement: SourceStatement, until: str) -> Sequence[un.Line]:
+        form = _FORMAT.match(statement.text)
+        if form:
+            self._at += 1
+            place = Span(statement.source, start_of(statement), stop_of(statement))
+            return (un.Format(statement.label, form["text"], place=place),)
+        first = start_of(statement)
+        place = Span(statement.source, first, first + len(statement.label))
+        label = un.Label(statement.label, place=place)
+        before = tuple(self._trailing())
+        if statement.label not in self._labels:
+            if _divides(statement):
+                raise NestingError
+            return (*before, label, self._statement(statement))
+        if statement.label != until:
+            raise NestingError
+        self._ended = until
+        if ends(statement.text) == "do":
+            self._at += 1
+            return (*before, label)
+        if opens(statement.text) or _divides(statement):
+            raise NestingError
+        return (*before, label, self._action(statement))
+
+    def _statement(self, statement: SourceStatement) -> un.Line:
+        if statement.split:
+            return self._opaque(self._end_of(self._at))
+        if not opens(statement.text):
+            return self._action(statement)
+        start, labels = self._at, [*self._labels]
+        try:
+            line = self._construct(statement)
+        except (NestingError, UnreadableError):
+            line = None
+        is_kept_whole = isinstance(line, un.Associate) and not self._whole
+        if line is not None and not is_kept_whole:
+            return line
+        self._at, self._labels, self._ended = start, labels, ""
+        found = self._opaque(self._end_of(start))
+        return replace(found, associate=line) if isinstance(line, un.Associate) else found
+
+    def _action(self, statement: SourceStatement) -> un.Line:
+        text = statement.text
+        line = self._under_mask(statement) if _IF.match(text) else _simple(text, statement, 0)
+        if line is None:
+            return self._opaque(self._at + 1)
+        self._at += 1
+        return line
+
+    def _under_mask(self, statement: SourceStatement) -> un.Line | None:
+        """Return an `if` with one statement behind it."""
+        try:
+            mask = read_mask(statement.text)
+        except UnreadableError:
+            return None
+        if not mask.rest or mask.rest[0].isdigit() or mask.rest[0] in "=%":
+            return _simple(statement.text, statement, 0)
+        action = _simple(mask.rest, statement, mask.rest_at) or un.Opaque(
+            mask.rest,
+            names_in(mask.rest),
+            place=statement.span(mask.rest_at, len(statement.text)),
+        )
+        whole = statement.whole()
+        return un.If((un.Branch(mask.condition, (action,), place=whole),), extent=whole)
+
+    # ------------------------------------------------------------------------ constructs
+
+    def _construct(self, statement: SourceStatement) -> un.Line | None:
+        """Return the construct that starts here, None if its head is not understood."""
+        text = unnamed_text(statement.text)
+        name = construct_of(statement.text)
+        if _IF.match(text):
+            return self._choice(statement, text, name)
+        if _WHERE.match(text):
+            return self._masks(statement, text, name)
+        head = read_head(text)
+        match head:
+            case None:
+                return None
+            case un.ScopedBlock() if not self._whole:
+                return None
+            case un.Select():
+                if not self._whole and head.word != "case":
+                    return None
+                return self._selection(statement, head, name)
+            case un.ScopedBlock():
+                return self._scope(name)
+        start = self._at
+        self._at += 1
+        if found := LABELLED_DO.match(text):
+            body = self._labelled_body(found["label"])
+        else:
+            body = tuple(self._block())
+            self._close(_END_WORDS.get(type(head), "do"), name)
+        extent = self._extent(start)
+        if isinstance(head, un.Critical):
+            return replace(head, body=body, name=name, extent=extent)
+        return replace(head, body=body, name=name, place=statement.whole(), extent=extent)
+
+    def _labelled_body(self, label: str) -> tuple[un.Line, ...]:
+        """Return the statements up to the one with `label`, which may end loops around, too."""
+        self._labels.append(label)
+        body = tuple(self._block(label))
+        self._labels.pop()
+        if self._ended != label:
+            raise NestingError
+        if label not in self._labels:
+            self._ended = ""
+        return body
+
+    def _choice(self, statement: SourceStatement, text: str, name: str) -> un.Line:
+        start = self._at
+        branches: list[un.Branch] = []
+        otherwise: tuple[un.Line, ...] | None = None
+        current: SourceStatement | None = statement
+        while current is not None:
+            word = other_branch(current.text) if branches else "elseif"
+            if otherwise is not None or word == "elsewhere":
+                raise NestingError
+            mask = read_mask(text if not branches else current.text) if word == "elseif" else None
+            self._at += 1
+            body = tuple(self._block())
+            if mask is None:
+                otherwise = body
+            elif _THEN.match(mask.rest):
+                branches.append(un.Branch(mask.condition, body, place=current.whole()))
+            else:
+                raise NestingError
+            current = self._next_branch()
+        self._close("if", name)
+        return un.If(tuple(branches), otherwise or (), name=name, extent=self._extent(start))
+
+    def _masks(self, statement: SourceStatement, text: str, name: str) -> un.Line:
+        start = self._at
+        branches: list[un.Branch] = []
+        otherwise: tuple[un.Line, ...] | None = None
+        current: SourceStatement | None = statement
+        while current is not None:
+            if otherwise is not None or (branches and other_branch(current.text) != "elsewhere"):
+                raise NestingError
+            head = current.text if branches else text
+            mask = read_mask(head) if "(" in head else None
+            self._at += 1
+            body = tuple(self._block())
+            if mask is None:
+                otherwise = body
+            else:
+                branches.append(un.Branch(mask.condition, body, place=current.whole()))
+            current = self._next_branch()
+        self._close("where", name)
+        return un.Where(tuple(branches), otherwise or (), name=name, extent=self._extent(start))
+
+    def _next_branch(self) -> SourceStatement | None:
+        element = None if self.at_end() else self._run[self._at]
+        if isinstance(element, SourceStatement) and other_branch(element.text):
+            return element
+        return None
+
+    def _selection(self, statement: SourceStatement, head: un.Select, name: str) -> un.Line:
+        start = self._at
+        self._at += 1
+        before = tuple(self._block())
+        cases: list[un.Case] = []
+        while not self.at_end():
+            element = self._run[self._at]
+            if not isinstance(element, SourceStatement) or not is_case(element.text):
+                break
+            case = read_case(element.text)
+            self._at += 1
+            cases.append(replace(case, body=tuple(self._block()), place=element.whole()))
+        self._close("select", name)
+        place, extent = statement.whole(), self._extent(start)
+        found = replace(head, cases=tuple(cases), before=before, name=name)
+        return replace(found, place=place, extent=extent)
+
+    def _scope(self, name: str) -> un.Line | None:
+        """Return a block with what it declares."""
+        start = self._at
+        stop = self._end_of(start)
+        inside = self._run[start + 1 : stop - 1]
+        first = end_of_specification(inside)
+        specification = read_specification(inside[:first])
+        if specification.directives:
+            return None
+        inner = _ElementCursor(inside[first:], whole=True)
+        body = tuple(inner.everything())
+        self._at = stop - 1
+        self._close("block", name)
+        parts = (specification.uses, specification.declarations, body)
+        return un.ScopedBlock(*parts, name=name, extent=self._extent(start))
+
+    def _close(self, word: str, name: str) -> None:
+        element = None if self.at_end() else self._run[self._at]
+        if not isinstance(element, SourceStatement) or ends(element.text) != word or element.label:
+            raise NestingError
+        if end_name(element.text) not in ("", name.lower()):
+            raise NestingError
+        self._at += 1
+
+    # ------------------------------------------------------------------------ what is opaque
+
+    def _extent(self, start: int) -> Span:
+        first, last = self._run[start], self._run[self._at - 1]
+        begin = first.offset(0) if isinstance(first, SourceStatement) else start_of(first)
+        return Span(source_of(first), begin, stop_of(last))
+
+    def _opaque(self, stop: int) -> un.Opaque:
+        run = self._run[self._at : stop]
+        self._at = stop
+        found = opaque(run)
+        first = run[0]
+        if isinstance(first, SourceStatement) and first.label:
+            return _without_label(found, first)
+        return found
+
+    def _end_of(self, start: int) -> int:
+        """Return the position behind the construct, statement or conditional at `start`."""
+        balance = _Balance()
+        for place in range(start, len(self._run)):
+            balance.pass_over(self._run[place])
+            if balance.is_even():
+                return place + 1
+        raise NestingError
+
+
+class _Balance:
+    """How many constructs are open, as elements are passed over."""
+
+    def __init__(self) -> None:
+        self._depth = 0
+        self._labels: list[str] = []
+        self._conditionals: list[tuple[int, int | None]] = []
+
+    def is_even(self) -> bool:
+        """Return whether nothing is open: no construct, no loop with a label, no conditional."""
+        return not (self._depth or self._labels or self._conditionals)
+
+    def pass_over(self, element: Element) -> None:
+        """Count what `element` opens and closes; raise `NestingError` if it closes too much.
+
+        Of a conditional of the preprocessor the first branch counts.
+        """
+        if isinstance(element, SourceStatement):
+            for word in _directives_in(element):
+                self._directive(word)
+            self._statement(element)
+        else:
+            self._directive(conditional_word(element))
+
+    def _directive(self, word: str) -> None:
+        if word in ("else", "elif") and self._conditionals:
+            depth, first = self._conditionals[-1]
+            self._conditionals[-1] = (depth, self._depth if first is None else first)
+            self._depth = depth
+        elif word in ("if", "ifdef", "ifndef"):
+            self._conditionals.append((self._depth, None))
+        elif word == "endif":
+            if not self._conditionals:
+                raise NestingError
+            _, first = self._conditionals.pop()
+            self._depth = self._depth if first is None else first
+
+    def _statement(self, statement: SourceStatement) -> None:
+        text = unnamed_text(statement.text)
+        if found := LABELLED_DO.match(text):
+            self._labels.append(found["label"])
+            return
+        if statement.label in self._labels:
+            self._labels = [label for label in self._labels if label != statement.label]
+            return
+        if ends(statement.text):
+            self._depth -= 1
+        elif opens(statement.text):
+            self._depth += 1
+        if self._depth < 0:
+            raise NestingError
+
+
+def _directives_in(statement: SourceStatement) -> Iterator[str]:
+    """Yield the words of the preprocessor's lines between the lines of a statement."""
+    if statement.split:
+        yield from _DIRECTIVE.findall(statement.whole().text)
+
+
+def _simple(text: str, statement: SourceStatement, at: int) -> un.Line | None:
+    """Return the statement without statements in it that `text` is, from position `at` on."""
+    place = statement.span(at, len(statement.text))
+    try:
+        if _WHERE.match(text) and not is_assigned(text):
+            mask = read_mask(text)
+            inner = _simple(mask.rest, statement, at + mask.rest_at)
+            branch = () if inner is None else (un.Branch(mask.condition, (inner,), place=place),)
+            return un.Where(branch, extent=place) if branch else None
+        if _FORALL.match(text) and not is_assigned(text):
+            mask_end = closing(text, text.index("(")) + 1
+            head = read_head(text[:mask_end].strip())
+            rest = text[mask_end:].lstrip()
+            inner = _simple(rest, statement, at + len(text) - len(rest))
+            if not isinstance(head, un.Forall) or inner is None:
+                return None
+            return replace(head, body=(inner,), place=place, extent=place)
+    except UnreadableError:
+        return None
+    line = read_simple(text)
+    return None if line is None else replace(line, place=place)
+
+
+def _check_balance(run: Sequence[Element]) -> None:
+    """Raise `NestingError` if a branch of a preprocessor conditional cuts through a construct."""
+    depth = 0
+    for element in run:
+        if isinstance(element, SourceStatement):
+            if ends(element.text):
+                depth -= 1
+            elif opens(element.text) and not LABELLED_DO.match(unnamed_text(element.text)):
+                depth += 1
+            if depth < 0 or (depth == 0 and other_branch(element.text)):
+                raise NestingError
+    if depth:
+        raise NestingError
+
+
+def _without_label(found: un.Opaque, statement: SourceStatement) -> un.Opaque:
+    """Return opaque text without the label in front of it, which is a line of its own."""
+    assert found.place is not None
+    first = statement.offset(0)
+    place = Span(found.place.source, first, found.place.stop)
+    return replace(found, text=place.text.replace("\r\n", "\n"), place=place)

@@ -1,0 +1,161 @@
+"""The names in a whole file, resolved: what each stands for, and what its brackets mean.
+
+Every unit counts: main programs, modules, submodules, procedures wherever they stand. A name is
+looked up in the unit, in what it imports, in the units around it with what those import, and in the
+language. A submodule sees what the module declares that it belongs to; what another submodule
+between the two declares is not read, and may be any name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from psyclone_storage.base.records import replace
+from psyclone_storage.base.regex import regex
+from psyclone_storage.ir.expr import Origin, Sort, Symbol
+from psyclone_storage.ir.linking import Linker
+from psyclone_storage.ir.parsed import ScopeKind
+from psyclone_storage.ir.program_units import (
+    DeclarationStatement,
+    ProgramUnit,
+    SourceFile,
+    SpecificationItem,
+    UseStatement,
+)
+from psyclone_storage.ir.rewrite import rewritten
+from psyclone_storage.ir.symbols import ModuleSymbols, declared_symbol
+from psyclone_storage.ir.types import DerivedType
+from psyclone_storage.ir.unit import Opaque
+from psyclone_storage.languages.fortran.parse.module_symbols import read_scope_symbols
+from psyclone_storage.languages.fortran.parse.resolve import (
+    LookedUpNames,
+    declared_elsewhere,
+    intrinsic_symbol,
+)
+from psyclone_storage.languages.sources.module_finder import ModuleFinder
+
+_OF_SUBMODULE = regex(r"submodule\s*\(\s*(?P<module>\w+)\s*(?P<between>:)?", re.IGNORECASE)
+_SAYS_NO_SHAPE = regex(
+    r"(?:type\b\s*(?!\()|(?:abstract\s+)?interface\b|implicit\b|import\b|public\b|private\b|save\b"
+    r"|enum\b|procedure\b|generic\b|external\b|intrinsic\b|data\b|namelist\b|parameter\b|#)",
+    re.IGNORECASE,
+)
+_NOTHING = ModuleSymbols("", {}, ())
+
+
+def link_file(file: SourceFile, finder: ModuleFinder) -> SourceFile:
+    """Return `file` with a symbol for each name in its units, and brackets told apart."""
+    scopes = read_scope_symbols(file.source)
+    units = tuple(
+        _linked(item, _Seen(item, None, finder, scopes)) if isinstance(item, ProgramUnit) else item
+        for item in file.units
+    )
+    return replace(file, units=units)
+
+
+def _linked(unit: ProgramUnit, seen: _Seen) -> ProgramUnit:
+    linker = Linker(seen.symbol, seen.structure)
+    contained = tuple(
+        _linked(item, seen.inside(item)) if isinstance(item, ProgramUnit) else item
+        for item in unit.contained
+    )
+    return replace(
+        unit,
+        specification=tuple(_specified(item, linker) for item in unit.specification),
+        body=rewritten(unit.body, lambda line: (linker.line(line),)),
+        contained=contained,
+    )
+
+
+def _specified(item: SpecificationItem, linker: Linker) -> SpecificationItem:
+    if not isinstance(item, DeclarationStatement):
+        return item
+    return replace(item, declares=tuple(map(linker.declared, item.declares)))
+
+
+class _Seen(LookedUpNames):
+    """The names that are seen inside of a unit.
+
+    It `is_open` if something that is not read may declare any name here.
+    """
+
+    def __init__(
+        self,
+        unit: ProgramUnit,
+        outer: _Seen | None,
+        finder: ModuleFinder,
+        scopes: Mapping[int, ModuleSymbols],
+    ) -> None:
+        self._outer = outer
+        self._finder = finder
+        self._scopes = scopes
+        place = unit.place or unit.extent
+        own = _NOTHING if place is None else scopes.get(place.start, _NOTHING)
+        self._uses = own.uses or tuple(
+            item.use for item in unit.specification if isinstance(item, UseStatement)
+        )
+        self._parent = ""
+        self.is_open: bool = bool(own.included) or (outer is not None and outer.is_open)
+        if found := _OF_SUBMODULE.match(unit.opening):
+            self._parent = found["module"]
+            around = finder.module(self._parent)
+            self.is_open |= around is None or bool(around.included) or bool(found["between"])
+        self._module = unit.name if unit.kind is ScopeKind.MODULE else ""
+        opaque = [item for item in unit.specification if isinstance(item, Opaque)]
+        unsaid = [item for item in opaque if not _SAYS_NO_SHAPE.match(item.text)]
+        doubt = declared_elsewhere(unsaid, unit.body)
+        super().__init__(_own_symbols(unit, own), doubt, unit.body)
+
+    def inside(self, unit: ProgramUnit) -> _Seen:
+        """Return what is seen inside of a procedure that this unit contains."""
+        return _Seen(unit, self, self._finder, self._scopes)
+
+    def looked_up(self, key: str) -> Symbol:
+        """Return what a name stands for that the unit does not declare itself."""
+        found = self._finder.imported(self._uses, key)
+        if found is not None and found.is_resolved:
+            return found
+        host = None
+        if self._outer is not None:
+            host = self._outer.symbol(key)
+        elif self._parent:
+            host = self._finder.seen_in_submodule(self._parent, key)
+        if host is not None and host.is_resolved and host.origin is not Origin.INTRINSIC:
+            around = host.origin in (Origin.LOCAL, Origin.DUMMY)
+            return replace(host, origin=Origin.HOST) if around else host
+        own = None if self.is_open or self.lists(key) else intrinsic_symbol(key)
+        return own or found or Symbol(key, key, Origin.UNRESOLVED)
+
+    def lists(self, key: str) -> bool:
+        """Return whether a module is said to give the name, here or around."""
+        listed = any(name.key == key for use in self._uses for name in use.names)
+        return listed or (self._outer is not None and self._outer.lists(key))
+
+    def defined(self, type_: DerivedType) -> Symbol | None:
+        """Return the definition of a derived type by the module that is said to have it."""
+        if type_.module and type_.module != self._module.lower():
+            found = self._finder.structure(type_.module, type_.name)
+            if found is not None:
+                return found
+        own = self.symbol(type_.name)
+        return own if own.sort is Sort.TYPE else None
+
+
+def _own_symbols(unit: ProgramUnit, own: ModuleSymbols) -> dict[str, Symbol]:
+    """Return what a unit declares, its arguments among it, by key.
+
+    A main program without its first statement has its declarations alone to tell.
+    """
+    dummies = {name.lower() for name in unit.dummies}
+    known = {key: Symbol(key, key, Origin.DUMMY) for key in dummies}
+    if own is _NOTHING:
+        items = [item for item in unit.specification if isinstance(item, DeclarationStatement)]
+        declared = [declared_symbol(one, Origin.LOCAL) for item in items for one in item.declares]
+        known |= {symbol.key: symbol for symbol in declared}
+    for key, symbol in own.symbols.items():
+        origin = Origin.DUMMY if key in dummies else Origin.LOCAL
+        if symbol.is_called or unit.kind is ScopeKind.MODULE:
+            origin = Origin.HOST
+        known[key] = replace(symbol, origin=origin)
+    return known

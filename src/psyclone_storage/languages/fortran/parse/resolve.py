@@ -1,0 +1,269 @@
+"""The names in a kernel's subroutine, resolved: what each stands for, and what its brackets mean.
+
+A name is looked up in the subroutine, in what it imports, in the module around it, in what that
+imports, and in the language. What is not found is `UNRESOLVED`, and brackets behind it are
+`Unresolved`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+
+from psyclone_storage.base.diagnostic import CompileError
+from psyclone_storage.base.records import dataclass, replace
+from psyclone_storage.base.source import SourceText
+from psyclone_storage.ir.code import STATEMENT_FUNCTION, KernelCode, Specified
+from psyclone_storage.ir.expr import Origin, Range, Sort, Symbol
+from psyclone_storage.ir.intrinsics import PROCEDURES, PURE
+from psyclone_storage.ir.linking import Linker, linked
+from psyclone_storage.ir.rewrite import walk_lines
+from psyclone_storage.ir.scopes import (
+    imports_of,
+    local_names,
+    surroundings,
+)
+from psyclone_storage.ir.symbols import Procedure, SymbolTable, declared_symbol
+from psyclone_storage.ir.typed import Typing
+from psyclone_storage.ir.types import DerivedType
+from psyclone_storage.ir.unit import Associate, Declare, Line, Opaque, ScopedBlock, Select
+from psyclone_storage.languages.fortran.parse.module_symbols import symbol_of
+from psyclone_storage.languages.fortran.parse.spec_statements import read_declarations
+from psyclone_storage.languages.fortran.parse.statements import scan
+from psyclone_storage.languages.sources.module_finder import ModuleFinder
+
+
+def resolve_code(code: KernelCode, finder: ModuleFinder) -> KernelCode:
+    """Return `code` with a symbol for each name, and its brackets told apart."""
+    resolver = _Resolver(code, finder)
+    used = code.used_names
+    table = {key: resolver.symbol(key) for key in used}
+    around = {name.local.lower(): resolver.symbol(name.local) for _, name in imports_of(code)}
+    imports = _imports(code, finder, used)
+    module = replace(
+        code.module,
+        constants=imports.constants,
+        variables=imports.variables,
+        unresolved=imports.unresolved,
+        symbols=SymbolTable({**around, **table}, resolver.structures, resolver.doubt),
+        on_device=frozenset(there := resolver.on_device(used)),
+        known=(*code.module.known, *(one for one in there.values() if one is not None)),
+    )
+    helpers = tuple(resolve_code(one, finder) for one in code.helpers)
+    return linked(replace(code, module=module, helpers=helpers), resolver.structure)
+
+
+class LookedUpNames(ABC):
+    """What the names in one procedure or program stand for, looked up once each.
+
+    What is known of a name in `doubt` is not all. `body` is read for its `associate` constructs.
+    """
+
+    def __init__(
+        self, known: dict[str, Symbol], doubt: frozenset[str], body: tuple[Line, ...]
+    ) -> None:
+        self._known = known
+        self.doubt = doubt
+        self.structures: dict[tuple[str, str], Symbol] = {}
+        self._typing = Typing(self.symbol, self.structure)
+        self._name_associated(body)
+
+    @abstractmethod
+    def looked_up(self, key: str) -> Symbol:
+        """Return what a name stands for that is not declared here."""
+
+    @abstractmethod
+    def defined(self, type_: DerivedType) -> Symbol | None:
+        """Return the definition of a derived type, None if it is not found."""
+
+    def symbol(self, name: str) -> Symbol:
+        """Return what `name` stands for here."""
+        key = name.lower()
+        if key in self.doubt:
+            return Symbol(key, name, Origin.UNRESOLVED)
+        if key not in self._known:
+            self._known[key] = self.looked_up(key)
+        return self._known[key]
+
+    def structure(self, type_: DerivedType) -> Symbol | None:
+        """Return the definition of a derived type that a declaration names."""
+        place = (type_.module or "", type_.name)
+        if place not in self.structures:
+            found = self.defined(type_)
+            if found is None:
+                return None
+            self.structures[place] = found
+        return self.structures[place]
+
+    def _name_associated(self, body: tuple[Line, ...]) -> None:
+        """Note what the names of `associate` constructs stand for, where one stands for one."""
+        for line in walk_lines(body):
+            if not isinstance(line, Associate):
+                continue
+            linker = Linker(self.symbol, self.structure)
+            for name, selector in line.pairs:
+                key, value = name.key, linker.expr(selector)
+                rank = self._typing.rank_of(value)
+                if key in self._known or rank is None:
+                    self.doubt |= {key}
+                    continue
+                type_ = self._typing.type_of(value)
+                shape = (Range(),) * rank
+                self._known[key] = Symbol(key, name.text, Origin.LOCAL, Sort.VARIABLE, type_, shape)
+
+
+class _Resolver(LookedUpNames):
+    """What the names in one subroutine stand for."""
+
+    def __init__(self, code: KernelCode, finder: ModuleFinder) -> None:
+        self._code = code
+        self._finder = finder
+        self._host = finder.of_source(code.module.source, code.module.name)
+        opaque = (item for item in code.declarations if isinstance(item, Opaque))
+        doubt = declared_elsewhere(opaque, code.body)
+        super().__init__(dict(_local_symbols(code)), doubt, code.body)
+
+    def looked_up(self, key: str) -> Symbol:
+        """Return what a name stands for that the subroutine does not declare."""
+        found = self._finder.imported(self._code.uses, key)
+        if found is not None and found.is_resolved:
+            return found
+        host = None if self._host is None else self._host.symbols.get(key)
+        if host is None and found is None and self._host is not None:
+            found = self._finder.imported(self._host.uses, key)
+        if host is not None or (found is not None and found.is_resolved):
+            return host or found or Symbol(key, key, Origin.UNRESOLVED)
+        is_open = self._host is not None and bool(self._host.included)
+        own = None if is_open or self._is_listed(key) else intrinsic_symbol(key)
+        return own or found or Symbol(key, key, Origin.UNRESOLVED)
+
+    def on_device(self, keys: Iterable[str]) -> dict[str, Procedure | None]:
+        """Return which of `keys` directives in modules put there: procedures, and variables."""
+        found: dict[str, Procedure | None] = {}
+        for key in keys:
+            symbol = self.symbol(key)
+            home = self._host if symbol.origin is Origin.HOST else None
+            if symbol.origin is Origin.IMPORTED:
+                home = self._finder.module(symbol.module)
+            if home is not None and symbol.name.lower() in home.on_device:
+                one = home.on_device[symbol.name.lower()]
+                found[key] = one and replace(one, name=key)
+        return found
+
+    def _is_listed(self, key: str) -> bool:
+        """Return whether a module is said to give the name."""
+        return any(name.local.lower() == key for _, name in imports_of(self._code))
+
+    def defined(self, type_: DerivedType) -> Symbol | None:
+        """Return the definition of a derived type, that of its module first."""
+        if type_.module and type_.module != self._code.module.name.lower():
+            found = self._finder.structure(type_.module, type_.name)
+        else:
+            own = self.symbol(type_.name)
+            found = own if own.sort is Sort.TYPE else None
+        return found or self._code.structure(type_)
+
+
+def intrinsic_symbol(key: str) -> Symbol | None:
+    """Return the procedure of the language that is called `key`, None if there is none."""
+    if key not in PROCEDURES:
+        return None
+    sort = Sort.FUNCTION if key in PURE else Sort.PROCEDURE
+    return Symbol(key, key, Origin.INTRINSIC, sort)
+
+
+# ---------------------------------------------------------------------------- local names
+
+
+def _local_symbols(code: KernelCode) -> Iterator[tuple[str, Symbol]]:
+    """Yield what the subroutine declares itself, also in declarations that are kept as text."""
+    dummies = {name.lower() for name in code.dummies}
+    internal = local_names(code) - dummies
+    for key in internal:
+        if code.internal is not None and key in code.internal.names:
+            yield key, Symbol(key, key, Origin.LOCAL, Sort.PROCEDURE)
+    for key in dummies:
+        yield key, Symbol(key, key, Origin.DUMMY)
+    for item in code.declarations:
+        for symbol in _symbols_of(item):
+            origin = Origin.DUMMY if symbol.key in dummies else Origin.LOCAL
+            yield symbol.key, replace(symbol, origin=origin)
+
+
+def _symbols_of(item: Specified) -> Iterator[Symbol]:
+    if isinstance(item, Declare):
+        yield declared_symbol(item, Origin.LOCAL)
+    elif isinstance(item, Opaque):
+        for statement in scan(SourceText("", item.text)):
+            try:
+                declared = read_declarations(statement)
+            except CompileError:
+                continue
+            yield from (symbol_of(one, Origin.LOCAL) for one in declared)
+
+
+def declared_elsewhere(opaque: Iterable[Opaque], body: tuple[Line, ...]) -> frozenset[str]:
+    """Return the names of which a declaration of their type does not say all.
+
+    A statement such as `dimension` may say more, and a block in `body` has names of its own. The
+    name of a statement function is declared as that of a scalar.
+    """
+    found: set[str] = set()
+    for statement in opaque:
+        if function := STATEMENT_FUNCTION.match(statement.text):
+            found.add(function["name"].lower())
+        elif not any(True for _ in _symbols_of(statement)):
+            found |= statement.names
+    for line in walk_lines(body):
+        if isinstance(line, ScopedBlock):
+            for item in line.declarations:
+                found |= item.names if isinstance(item, Opaque) else set()
+                found |= {item.name.lower()} if isinstance(item, Declare) else set()
+        elif isinstance(line, Select) and line.alias:
+            found.add(line.alias.key)
+    return frozenset(found)
+
+
+# ---------------------------------------------------------------------------- other modules
+
+
+@dataclass(frozen=True, slots=True)
+class _Imports:
+    """The names that a subroutine takes from other modules, by what they are."""
+
+    constants: frozenset[str]
+    variables: tuple[Symbol, ...]
+    unresolved: frozenset[str]
+
+
+def _imports(code: KernelCode, finder: ModuleFinder, used: frozenset[str]) -> _Imports:
+    """Return what the names are that `code` takes from other modules.
+
+    Constants are all that it and its module import by name, and what it uses of modules that are
+    imported as a whole; the rest is what it uses. A kind is a constant wherever it comes from.
+    """
+    listed = {
+        name.local.lower(): finder.imported((use,), name.local) for use, name in imports_of(code)
+    }
+    whole = tuple(use for use in (*code.uses, *code.module.uses) if use.whole)
+    kinds = code.used_kinds
+    unknown = surroundings(code).unknown - kinds
+    # A variable may have the name of a function of the language.
+    words = (used & PURE) - local_names(code)
+    others = {key: finder.imported(whole, key) for key in unknown | words}
+    found = {**listed, **{key: others[key] for key in unknown}}
+    found |= {key: item for key, item in others.items()
+              if key in words and item and item.sort is Sort.VARIABLE}  # fmt: skip
+    variables = tuple(
+        replace(item, key=key)
+        for key, item in sorted(found.items())
+        if key in used and item is not None and item.sort is Sort.VARIABLE
+    )
+    lost = {key for key, item in found.items() if key in used and _is_lost(item, whole)}
+    constants = {key for key, item in found.items() if item and item.sort is Sort.CONSTANT}
+    return _Imports(frozenset(constants), variables, frozenset(lost - kinds))
+
+
+def _is_lost(found: Symbol | None, whole: tuple[object, ...]) -> bool:
+    """Return whether nobody knows what a name is: it may be of a module, or of none."""
+    return not whole if found is None else not found.is_resolved

@@ -1,0 +1,255 @@
+"""The scopes of a file as a tree: program units, procedures, and constructs that declare names.
+
+Each scope knows its place, its statements and what its specification statements declare; every
+query about the structure of a file reads this tree. Interface blocks belong to the scope around
+them: what they declare belongs to no scope of the file. Of preprocessor conditionals all branches
+are read, so that a unit may seem to be opened twice there.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+
+from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.base.records import dataclass, field, replace
+from psyclone_storage.base.source import SourceText, Span
+from psyclone_storage.ir import parsed
+from psyclone_storage.ir.code import KernelModule
+from psyclone_storage.ir.types import DerivedType
+from psyclone_storage.languages.fortran.parse.spec_statements import ProcedureHead, TypeDefinition
+from psyclone_storage.languages.fortran.parse.statements import SourceStatement, scan
+
+INDENT = 2
+"""The indentation of statements in a scope that has none."""
+
+
+@dataclass(slots=True)
+class InterfaceBlock:
+    """An interface block: its name in lower case, empty without one, and what it holds.
+
+    `procedures` are the names, in lower case, of procedures that are declared elsewhere, `bodies`
+    those that it declares itself, as written, each with the word `function` or `subroutine`.
+    `statements` are all from the first to the last, but for those that open and close it; it ends
+    at `stop`.
+    """
+
+    name: str
+    opening: SourceStatement
+    abstract: bool = False
+    stop: int = -1
+    statements: list[SourceStatement] = field(default_factory=list)
+    procedures: list[str] = field(default_factory=list)
+    bodies: list[tuple[str, str]] = field(default_factory=list)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of all procedures, in lower case."""
+        return (*self.procedures, *(name.lower() for name, _ in self.bodies))
+
+
+@dataclass(slots=True, eq=False)
+class ScopeNode:
+    """A scope of a file, with the scopes in it.
+
+    `head` is what opens a subroutine or function. `named` are the texts of enumerators and of
+    declarations of procedures. `untyped` are the names in attribute statements such as `parameter`.
+    `module` is what a module offers to its procedures, once that is read.
+    """
+
+    kind: parsed.ScopeKind
+    name: str
+    opening: SourceStatement
+    parent: ScopeNode | None
+    file: FileScopes = field(repr=False)
+    end_of_uses: int
+    indent: int = -1
+    stop: int = -1
+    head: ProcedureHead | None = None
+    children: list[ScopeNode] = field(default_factory=list)
+    uses: list[parsed.ParsedUse] = field(default_factory=list)
+    declarations: list[parsed.Declaration] = field(default_factory=list)
+    associations: list[parsed.Association] = field(default_factory=list)
+    definitions: list[TypeDefinition] = field(default_factory=list)
+    implicit: str = ""
+    others: set[str] = field(default_factory=set)
+    untyped: set[str] = field(default_factory=set)
+    included: list[str] = field(default_factory=list)
+    generics: list[InterfaceBlock] = field(default_factory=list)
+    named: list[str] = field(default_factory=list)
+    module: KernelModule | None = field(default=None, repr=False)
+    _parsed: parsed.Scope | None = None
+
+    @property
+    def key(self) -> str:
+        """The name in lower case."""
+        return self.name.lower()
+
+    @property
+    def dummies(self) -> tuple[str, ...]:
+        """The names of the arguments of a procedure, as written."""
+        return () if self.head is None else self.head.dummies
+
+    @property
+    def result(self) -> str:
+        """The name of a function's result, empty for another scope."""
+        return "" if self.head is None else self.head.result
+
+    @property
+    def is_procedure(self) -> bool:
+        """True for a subroutine or a function."""
+        return self.kind in (parsed.ScopeKind.SUBROUTINE, parsed.ScopeKind.FUNCTION)
+
+    @property
+    def procedures(self) -> list[ScopeNode]:
+        """The subroutines and functions that it contains."""
+        return [scope for scope in self.children if scope.is_procedure]
+
+    @property
+    def place(self) -> Span:
+        """The text from the first statement to the end."""
+        return Span(self.opening.source, self.opening.offset(0), self.stop)
+
+    @property
+    def statements(self) -> Sequence[SourceStatement]:
+        """All statements, from the first to the one that ends it."""
+        return self.file.statements_between(self.opening.offset(0), self.stop)
+
+    def outwards(self) -> Iterator[ScopeNode]:
+        """Yield the scope and those around it, the innermost first."""
+        inner: ScopeNode | None = self
+        while inner is not None:
+            yield inner
+            inner = inner.parent
+
+    def interface_blocks(self) -> Iterator[InterfaceBlock]:
+        """Yield the interface blocks in it, those of inner scopes included."""
+        yield from self.generics
+        for scope in self.children:
+            yield from scope.interface_blocks()
+
+    def innermost(self, offset: int) -> ScopeNode:
+        """Return the innermost scope in this one that has the character at `offset`."""
+        for scope in reversed(self.children):
+            if scope.place.start < offset < scope.stop:
+                return scope.innermost(offset)
+        return self
+
+    @property
+    def parsed(self) -> parsed.Scope:
+        """Its declarations as a record; derived types have the modules that they come from."""
+        if self._parsed is None:
+            self._parsed = _frozen(self)
+        return self._parsed
+
+
+Standing = tuple[SourceStatement, ScopeNode | None]
+"""A statement that specifies nothing, with the scope that it stands in."""
+
+
+class FileScopes:
+    """The statements and scopes of a file, in the order of the text.
+
+    `others` are the statements that specify nothing, and `problems` what could not be read.
+    """
+
+    __slots__ = ("others", "problems", "scopes", "source", "statements")
+
+    def __init__(self, source: SourceText) -> None:
+        self.source = source
+        self.statements = tuple(scan(source))
+        self.scopes: list[ScopeNode] = []
+        self.others: list[Standing] = []
+        self.problems: list[Diagnostic] = []
+
+    @property
+    def modules(self) -> list[ScopeNode]:
+        """The modules."""
+        return [scope for scope in self.scopes if scope.kind is parsed.ScopeKind.MODULE]
+
+    def statements_between(self, start: int, stop: int) -> Sequence[SourceStatement]:
+        """Return the statements that begin between two offsets."""
+        first = bisect_left(self.statements, start, key=_begin)
+        return self.statements[first : bisect_left(self.statements, stop, lo=first, key=_begin)]
+
+    def structures(self) -> tuple[parsed.ParsedStructure, ...]:
+        """Return the derived types of the file, with what they inherit from one another."""
+        own = [(definition, scope) for scope in self.scopes for definition in scope.definitions]
+        by_name = {definition.structure.name: definition for definition, _ in own}
+        return tuple(
+            replace(
+                definition.structure,
+                components=_with_origins(_inherited(definition, by_name), scope),
+            )
+            for definition, scope in own
+        )
+
+
+def _begin(statement: SourceStatement) -> int:
+    return statement.offset(0)
+
+
+# ---------------------------------------------------------------------------- parsed forms
+
+
+def _frozen(opened: ScopeNode) -> parsed.Scope:
+    return parsed.Scope(
+        opened.kind,
+        opened.name,
+        tuple(opened.uses),
+        _with_origins(tuple(opened.declarations), opened),
+        opened.end_of_uses,
+        opened.indent if opened.indent >= 0 else INDENT,
+        opened.place,
+        tuple(opened.associations),
+        opened.implicit,
+        frozenset(opened.others),
+        bool(opened.included),
+        frozenset(opened.untyped | {name.lower() for name in (*opened.dummies, opened.result)}),
+    )
+
+
+def _with_origins(
+    declarations: tuple[parsed.Declaration, ...], scope: ScopeNode
+) -> tuple[parsed.Declaration, ...]:
+    """Return the declarations with the derived types named as in the modules they come from."""
+    origins: dict[str, DerivedType] = {}
+    return tuple(_with_origin(declaration, scope, origins) for declaration in declarations)
+
+
+def _with_origin(
+    declaration: parsed.Declaration, scope: ScopeNode, origins: dict[str, DerivedType]
+) -> parsed.Declaration:
+    if not isinstance(declaration.type, DerivedType):
+        return declaration
+    name = declaration.type.name
+    if name not in origins:
+        origins[name] = _origin(name, scope)
+    origin = origins[name]
+    return declaration if origin == declaration.type else replace(declaration, type=origin)
+
+
+def _origin(name: str, scope: ScopeNode) -> DerivedType:
+    """Return where the type called `name` in `scope` comes from, as far as the file tells."""
+    for inner in scope.outwards():
+        if any(definition.structure.name == name for definition in inner.definitions):
+            return DerivedType(name, inner.key if inner.kind is parsed.ScopeKind.MODULE else None)
+        for use in inner.uses:
+            for used in (*(use.only or ()), *use.renames):
+                if used.local.lower() == name:
+                    return DerivedType(used.original.lower(), use.module.lower())
+    return DerivedType(name)
+
+
+def _inherited(
+    definition: TypeDefinition, by_name: dict[str, TypeDefinition]
+) -> tuple[parsed.Declaration, ...]:
+    """Return the components of a type behind those of the types it extends, of the same file."""
+    components = definition.structure.components
+    seen = {definition.structure.name}
+    parent = by_name.get(definition.parent)
+    while parent is not None and parent.structure.name not in seen:
+        seen.add(parent.structure.name)
+        components = (*parent.structure.components, *components)
+        parent = by_name.get(parent.parent)
+    return components

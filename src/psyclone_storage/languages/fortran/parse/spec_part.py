@@ -1,0 +1,277 @@
+"""The specification part of a module or a subroutine in its order.
+
+Owns where that part ends, and which of its statements are understood: imports, and declarations of
+variables that say nothing beyond what `ir.unit.Declare` holds. Definitions of types,
+interfaces, characters with a length, pointers with a target and what the preprocessor chooses
+between are opaque.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from psyclone_storage.base.diagnostic import CompileError
+from psyclone_storage.base.records import dataclass
+from psyclone_storage.base.regex import regex
+from psyclone_storage.ir.code import Specified
+from psyclone_storage.ir.expr import Expr, Range, Star, Verbatim, walk
+from psyclone_storage.ir.parsed import Declaration, ParsedUse
+from psyclone_storage.ir.program_units import (
+    DeclarationStatement,
+    SpecificationItem,
+    UseStatement,
+)
+from psyclone_storage.ir.unit import Declare, DirectiveLine, Imported, Opaque, Use
+from psyclone_storage.languages.fortran.parse.comments import (
+    NestingError,
+    conditional_run,
+    conditional_step,
+    remark_line,
+)
+from psyclone_storage.languages.fortran.parse.routine import SPECIFIES
+from psyclone_storage.languages.fortran.parse.spec_statements import (
+    TYPE_DEFINITION,
+    read_declarations,
+    read_use,
+)
+from psyclone_storage.languages.fortran.parse.statements import SourceStatement
+from psyclone_storage.languages.fortran.parse.trivia import Element, Remark, RemarkKind, opaque
+
+INTERFACE = regex(
+    r"(?:abstract\s+)?interface\b(?:\s*(?P<name>[a-z]\w*)|\s*(?:operator|assignment)\s*\(.*)?$",
+    re.IGNORECASE,
+)
+_ENUM = regex(r"enum\s*,", re.IGNORECASE)
+_ENDS = (
+    (TYPE_DEFINITION, regex(r"end\s*type\b", re.IGNORECASE)),
+    (INTERFACE, regex(r"end\s*interface\b", re.IGNORECASE)),
+    (_ENUM, regex(r"end\s*enum\b", re.IGNORECASE)),
+)
+_OF_SCOPE = regex(r"(?:acc\s+(?:routine|declare)|omp\s+(?:declare|threadprivate))\b", re.IGNORECASE)
+_NATURE = regex(r"use\s*,\s*intrinsic\b", re.IGNORECASE)
+_PARAMETERISED = regex(r"(?:type|class)\s*\([^()]*\(", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Specification:
+    """A specification part: its imports, its directives, and all the rest in order."""
+
+    uses: tuple[Use, ...]
+    declarations: tuple[Specified, ...]
+    directives: tuple[DirectiveLine, ...]
+
+
+def end_of_specification(run: Sequence[Element]) -> int:
+    """Return the position behind the last element of `run`'s specification part.
+
+    Comments in front of an executable statement belong to that.
+    """
+    last = place = 0
+    while place < len(run):
+        element = run[place]
+        if isinstance(element, SourceStatement):
+            if not _specifies(element):
+                break
+            place = last = _end_of_block(run, place)
+            if place < len(run) and _is_trailing(run[place]):
+                place = last = place + 1
+            continue
+        place += 1
+        if element.kind is RemarkKind.DIRECTIVE and _OF_SCOPE.match(element.text):
+            last = place
+    depth = sum(map(conditional_step, run[:last]))
+    while depth > 0 and last < len(run):
+        depth += conditional_step(run[last])
+        last += 1
+    return last
+
+
+def read_specification(run: Sequence[Element]) -> Specification:
+    """Return what the elements of a specification part say."""
+    uses: list[Use] = []
+    declarations: list[Specified] = []
+    directives: list[DirectiveLine] = []
+    for item in _items(run):
+        match item:
+            case Use():
+                uses.append(item)
+            case DirectiveLine():
+                directives.append(item)
+            case _:
+                declarations.append(item)
+    return Specification(tuple(uses), tuple(declarations), tuple(directives))
+
+
+def read_items(run: Sequence[Element]) -> tuple[SpecificationItem, ...]:
+    """Return the statements of a specification part in their order, and what is between them."""
+    found: list[SpecificationItem] = []
+    place = 0
+    while place < len(run):
+        element, start = run[place], place
+        if isinstance(element, SourceStatement):
+            place = _end_of_block(run, place)
+            found.append(_item(run[start:place]))
+        elif conditional_step(element):
+            place = _end_of_conditional(run, place)
+            found.append(opaque(run[start:place]))
+        else:
+            place += 1
+            found.append(remark_line(element))
+    return tuple(found)
+
+
+def _item(run: Sequence[Element]) -> SpecificationItem:
+    """Return one statement, opaque if it is not understood, a definition as a whole."""
+    first = run[0]
+    assert isinstance(first, SourceStatement)
+    try:
+        said = tuple(_statement(run))
+    except CompileError:
+        return opaque(run)
+    declares = tuple(item for item in said if isinstance(item, Declare))
+    if declares and len(declares) == len(said):
+        return DeclarationStatement(declares, place=first.whole())
+    match said:
+        case (Use() as use,):
+            return UseStatement(use, place=first.whole())
+        case (Opaque() as text,):
+            return text
+    return opaque(run)
+
+
+def _items(run: Sequence[Element]) -> Iterator[Specified | Use | DirectiveLine]:
+    place = 0
+    while place < len(run):
+        element, start = run[place], place
+        if isinstance(element, SourceStatement):
+            place = _end_of_block(run, place)
+            if place < len(run) and _is_trailing(run[place]):
+                yield from _remark(run[place])
+                yield from _statement(run[start:place])
+                place += 1
+            else:
+                yield from _statement(run[start:place])
+        elif conditional_step(element):
+            place = _end_of_conditional(run, place)
+            yield opaque(run[start:place])
+        else:
+            place += 1
+            yield from _remark(element)
+
+
+def _is_trailing(element: Element) -> bool:
+    return isinstance(element, Remark) and element.trailing
+
+
+def _remark(element: Element) -> Iterator[Specified | DirectiveLine]:
+    if isinstance(element, Remark):
+        yield remark_line(element)
+
+
+def _end_of_conditional(run: Sequence[Element], place: int) -> int:
+    try:
+        return conditional_run(run, place)
+    except NestingError:
+        return len(run)
+
+
+def _statement(run: Sequence[Element]) -> Iterator[Specified | Use]:
+    statement = run[0]
+    if len(run) == 1 and isinstance(statement, SourceStatement) and not statement.split:
+        use = read_use(statement)
+        if use is not None:
+            yield _use(use, intrinsic=_NATURE.match(statement.text) is not None)
+            return
+        declared = _read(statement)
+        if declared and all(map(_is_plain, declared)):
+            yield from map(_declare, declared)
+            return
+    yield opaque(run)
+
+
+def _use(use: ParsedUse, *, intrinsic: bool) -> Use:
+    listed = use.renames if use.only is None else use.only
+    names = tuple(Imported(name.local, name.original) for name in listed)
+    return Use(use.module, names, intrinsic, whole=use.only is None)
+
+
+def _read(statement: SourceStatement) -> tuple[Declaration, ...]:
+    """Return what `statement` declares, nothing if it says more than `Declare` can hold."""
+    if _PARAMETERISED.match(statement.text) or "=>" in statement.text:
+        return ()
+    try:
+        return read_declarations(statement)
+    except CompileError:
+        return ()
+
+
+def _is_plain(declaration: Declaration) -> bool:
+    exprs = [*declaration.shape, *([declaration.value] if declaration.value else [])]
+    has_length = any(word.startswith("len=") for word in declaration.attributes)
+    return not has_length and not any(map(_is_unreadable, exprs))
+
+
+def _is_unreadable(expr: Expr) -> bool:
+    match expr:
+        case Star() | Range(_, Star()):
+            return False
+    return any(isinstance(part, Verbatim) for part in walk(expr))
+
+
+def _declare(declaration: Declaration) -> Declare:
+    attributes = tuple(
+        word
+        for word in declaration.attributes
+        if word != "class" and not word.startswith("dimension(")
+    )
+    polymorphic = "class" in declaration.attributes
+    return Declare(
+        declaration.name,
+        declaration.type,
+        attributes,
+        declaration.shape,
+        polymorphic,
+        declaration.value,
+    )
+
+
+# ---------------------------------------------------------------------------- what specifies
+
+
+def _specifies(statement: SourceStatement) -> bool:
+    """Return whether a statement is part of a specification part."""
+    text = statement.text
+    if SPECIFIES.match(text) or INTERFACE.match(text) or TYPE_DEFINITION.match(text):
+        return True
+    return _uses(statement) or _declares(statement)
+
+
+def _uses(statement: SourceStatement) -> bool:
+    """Return whether a statement is a `use`; one that cannot be read is."""
+    try:
+        return read_use(statement) is not None
+    except CompileError:
+        return True
+
+
+def _declares(statement: SourceStatement) -> bool:
+    """Return whether a statement declares variables; one that cannot be read does."""
+    try:
+        return bool(read_declarations(statement))
+    except CompileError:
+        return True
+
+
+def _end_of_block(run: Sequence[Element], place: int) -> int:
+    """Return the position behind a definition or interface at `place`, or behind the statement."""
+    element = run[place]
+    text = element.text
+    end = next((closes for opens, closes in _ENDS if opens.match(text)), None)
+    if end is None or not isinstance(element, SourceStatement):
+        return place + 1
+    for position in range(place, len(run)):
+        item = run[position]
+        if isinstance(item, SourceStatement) and end.match(item.text):
+            return position + 1
+    return len(run)

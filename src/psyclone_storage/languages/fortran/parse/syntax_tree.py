@@ -1,0 +1,212 @@
+"""Whole files of Fortran: every program unit, its specification, its statements, its procedures.
+
+Reads any text to its end: what does not fit is opaque where it stands. Of a conditional of the
+preprocessor around units or their first statements all branches are read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from psyclone_storage.base.diagnostic import CompileError
+from psyclone_storage.base.regex import regex
+from psyclone_storage.base.source import SourceText, Span
+from psyclone_storage.ir.parsed import ScopeKind
+from psyclone_storage.ir.program_units import (
+    Between,
+    ProgramUnit,
+    SourceFile,
+)
+from psyclone_storage.ir.unit import Include
+from psyclone_storage.languages.fortran.parse.body import end_of_functions
+from psyclone_storage.languages.fortran.parse.comments import (
+    conditional_step,
+    is_conditional,
+    is_other_branch,
+    remark_line,
+)
+from psyclone_storage.languages.fortran.parse.constructs import read_whole_lines
+from psyclone_storage.languages.fortran.parse.spec_part import (
+    end_of_specification,
+    read_items,
+    read_specification,
+)
+from psyclone_storage.languages.fortran.parse.spec_statements import read_procedure
+from psyclone_storage.languages.fortran.parse.statements import SourceStatement, scan
+from psyclone_storage.languages.fortran.parse.trivia import (
+    Element,
+    Remark,
+    elements,
+    start_of,
+    stop_of,
+)
+
+_UNIT = regex(
+    r"(?P<kind>program|module|submodule|block\s*data)\b\s*(?:\([^()]*\)\s*)?(?P<name>[a-z]\w*)?$",
+    re.IGNORECASE,
+)
+_SEPARATE = regex(r"module\s+procedure\s+(?P<name>[a-z]\w*)$", re.IGNORECASE)
+_END = regex(
+    r"end(?:\s*(?:subroutine|function|program|module|submodule|procedure|block\s*data)\b"
+    r"(?:\s*\w+)?)?$",
+    re.IGNORECASE,
+)
+_INCLUDE = regex(r"include\s*(?P<file>'[^']*'|\"[^\"]*\")$", re.IGNORECASE)
+
+
+def read_file(source: SourceText) -> SourceFile:
+    """Return all that is in `source`."""
+    statements = list(scan(source))
+    run = tuple(elements(statements, source.whole()))
+    places = tuple((start_of(item), stop_of(item)) for item in statements)
+    return SourceFile(source, tuple(_File(source, run).units(inside=False)), places)
+
+
+class _File:
+    """A position in the elements of a file, moved on as units are read."""
+
+    def __init__(self, source: SourceText, run: Sequence[Element]) -> None:
+        self._source = source
+        self._run = run
+        self._at = 0
+
+    def units(self, *, inside: bool) -> Iterator[ProgramUnit | Between]:
+        """Yield units and what is between them, up to the end of the one that they are `inside`."""
+        while self._at < len(self._run):
+            element = self._run[self._at]
+            if isinstance(element, Remark):
+                self._at += 1
+                yield remark_line(element)
+            elif inside and _END.match(element.text):
+                return
+            elif included := _INCLUDE.match(element.text):
+                self._at += 1
+                yield Include(included["file"], place=element.whole())
+            else:
+                yield self._unit()
+
+    def _unit(self) -> ProgramUnit:
+        """Return the unit that starts here: a main program where no statement opens another."""
+        first = self._run[self._at]
+        assert isinstance(first, SourceStatement)
+        head = _opening(first)
+        start = self._at
+        if head is None:
+            head = ProgramUnit(ScopeKind.PROGRAM, "")
+            place = None
+        else:
+            self._at += 1
+            self._other_openings()
+            place = self._place(start, self._at)
+        body = self._end_of_specification()
+        specification = read_items(self._run[self._at : body])
+        stop = self._end_of_body(body)
+        lines = read_whole_lines(self._run[body:stop])
+        self._at = stop
+        contains = self._contains()
+        contained = tuple(self.units(inside=True)) if contains else ()
+        last = self._run[self._at] if self._at < len(self._run) else None
+        end = last.whole() if isinstance(last, SourceStatement) else None
+        self._at += end is not None
+        return ProgramUnit(
+            head.kind,
+            head.name,
+            head.opening,
+            head.dummies,
+            head.result,
+            specification,
+            lines,
+            contained,
+            place=place,
+            contains=contains,
+            end=end,
+            extent=self._place(start, self._at),
+        )
+
+    def _is_statement(self) -> bool:
+        return self._at < len(self._run) and isinstance(self._run[self._at], SourceStatement)
+
+    def _other_openings(self) -> None:
+        """Pass over the openings that other branches of the conditional around the first have."""
+        at = self._at
+        while at < len(self._run) and not is_conditional(self._run[at]):
+            if isinstance(self._run[at], SourceStatement):
+                return
+            at += 1
+        depth = 0
+        while at < len(self._run):
+            element = self._run[at]
+            at += 1
+            if isinstance(element, SourceStatement):
+                if _opening(element) is None:
+                    return
+            elif depth == 0 and not is_other_branch(element) and not conditional_step(element):
+                continue
+            elif conditional_step(element) == 1:
+                return
+            elif conditional_step(element) == -1:
+                self._at = at if depth else self._at
+                return
+            elif is_other_branch(element):
+                depth = 1
+
+    def _end_of_specification(self) -> int:
+        """Return the position behind the specification part; a file may be included in it."""
+        run, at = self._run, self._at
+        stop = at + end_of_specification(run[at:])
+        while stop < len(run):
+            following = self._behind_include(stop)
+            more = end_of_specification(run[following:]) if following else 0
+            if not more or following is None:
+                break
+            stop = following + more
+        last = self._end_of_body(stop)
+        try:
+            return stop + end_of_functions(run[stop:last], read_specification(run[at:stop]))
+        except CompileError:
+            return stop
+
+    def _behind_include(self, at: int) -> int | None:
+        """Return the position behind the include line that is the next statement, if it is one."""
+        for place in range(at, len(self._run)):
+            element = self._run[place]
+            if isinstance(element, SourceStatement):
+                return place + 1 if _INCLUDE.match(element.text) else None
+        return None
+
+    def _end_of_body(self, start: int) -> int:
+        for place in range(start, len(self._run)):
+            element = self._run[place]
+            if isinstance(element, SourceStatement) and (
+                _END.match(element.text) or element.text.lower() == "contains"
+            ):
+                return place
+        return len(self._run)
+
+    def _contains(self) -> Span | None:
+        if not self._is_statement():
+            return None
+        element = self._run[self._at]
+        if not isinstance(element, SourceStatement) or element.text.lower() != "contains":
+            return None
+        self._at += 1
+        return element.whole()
+
+    def _place(self, start: int, stop: int) -> Span:
+        first, last = self._run[start], self._run[stop - 1]
+        return Span(self._source, start_of(first), stop_of(last))
+
+
+def _opening(statement: SourceStatement) -> ProgramUnit | None:
+    """Return what a statement says about the unit that it opens, None if it opens none."""
+    text = statement.text
+    if found := _SEPARATE.match(text):
+        return ProgramUnit(ScopeKind.SEPARATE, found["name"], text)
+    if found := _UNIT.match(text):
+        kind = ScopeKind(" ".join(found["kind"].lower().replace("blockdata", "block data").split()))
+        return ProgramUnit(kind, found["name"] or "", text)
+    head = read_procedure(statement)
+    if head is None:
+        return None
+    return ProgramUnit(ScopeKind(head.kind), head.name, text, head.dummies, head.result)

@@ -1,0 +1,198 @@
+"""How OpenMP and OpenACC are spelt in Fortran: directives, and what they say about data.
+
+Nothing else in the compiler knows. Texts are without the sentinel's `!$`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from psyclone_storage.base.diagnostic import InternalError
+from psyclone_storage.ir import unit as un
+from psyclone_storage.ir.directive import (
+    AccLoopDirective,
+    AccRoutineDirective,
+    DeclareTargetDirective,
+    Directive,
+    KernelDirective,
+    RegionOptions,
+    Sharing,
+)
+from psyclone_storage.ir.expr import Expr, spell
+from psyclone_storage.ir.kernel import ReductionOp
+from psyclone_storage.ir.transfer import Side
+
+StandAlone = (
+    un.EnterDataLine
+    | un.ExitDataLine
+    | un.UpdateLine
+    | un.QueueWaitLine
+    | un.TaskWaitLine
+    | un.ReductionLine
+)
+
+_WORDS = {
+    Directive.OMP_PARALLEL: "omp parallel",
+    Directive.OMP_DO: "omp do",
+    Directive.OMP_PARALLEL_DO: "omp parallel do",
+    Directive.OMP_SIMD: "omp simd",
+    Directive.OMP_SINGLE: "omp single",
+    Directive.OMP_MASTER: "omp master",
+    Directive.OMP_TASK: "omp task",
+    Directive.OMP_TASKLOOP: "omp taskloop",
+    Directive.OMP_TARGET: "omp target",
+    Directive.OMP_TEAMS_DO: "omp teams distribute parallel do",
+    Directive.ACC_PARALLEL: "acc parallel",
+    Directive.ACC_LOOP: "acc loop",
+    Directive.ACC_KERNELS: "acc kernels",
+    Directive.ACC_DATA: "acc data",
+}
+_SHARINGS = {
+    Sharing.STATIC: "static",
+    Sharing.DYNAMIC: "dynamic",
+    Sharing.GUIDED: "guided",
+    Sharing.AUTO: "auto",
+    Sharing.RUNTIME: "runtime",
+}
+_SIDES = {Side.HOST: "host", Side.DEVICE: "device"}
+_OPERATORS = {ReductionOp.SUM: "+", ReductionOp.MIN: "min", ReductionOp.MAX: "max"}
+_WITHOUT_FOOT = (Directive.ACC_LOOP,)
+_ALL_SHARED = (Directive.OMP_PARALLEL, Directive.OMP_PARALLEL_DO, Directive.OMP_TEAMS_DO)
+_PRIVATE = (*_ALL_SHARED, Directive.OMP_TASK, Directive.OMP_TASKLOOP, Directive.ACC_LOOP)
+_REGIONS_WITH_COPIES = (Directive.ACC_PARALLEL, Directive.ACC_KERNELS)
+
+
+def spell_block(block: un.DirectiveBlock) -> tuple[list[str], list[str]]:
+    """Return the directives before a block, and those behind it."""
+    kind = block.directive
+    if kind is Directive.ACC_DATA:
+        return _data_region(block.items)
+    asked = (*_about_data(block), *_asked(kind, block.options))
+    words = _WORDS[kind] + (" simd" if block.options.lanes else "")
+    head = f"{words} {', '.join(asked)}".strip()
+    if kind in _WITHOUT_FOOT:
+        return [head], []
+    at_end = " nowait" if kind is Directive.OMP_SINGLE and block.options.nowait else ""
+    return [head], [_end(words) + at_end]
+
+
+def spell_directive(line: StandAlone) -> str:
+    """Return a directive that stands for itself."""
+    match line:
+        case un.EnterDataLine(items, queue, values):
+            how = "copyin" if values else "create"
+            return " ".join((f"acc enter data {how}({_listed(items)})", *_queue(queue)))
+        case un.ExitDataLine(items):
+            return f"acc exit data delete({_listed(items)})"
+        case un.UpdateLine(to, item, if_present):
+            condition = " if_present" if if_present else ""
+            return f"acc update {_SIDES[to]}({spell(item)}){condition}"
+        case un.QueueWaitLine(queue):
+            return f"acc wait({queue})"
+        case un.TaskWaitLine():
+            return "omp taskwait"
+        case un.ReductionLine(name):
+            combine = f"omp declare reduction(+ : {name} : omp_out = omp_out + omp_in)"
+            return f"{combine} initializer(omp_priv = {name}())"
+
+
+def spell_meaning(meaning: KernelDirective | None) -> str:
+    """Return a directive of a kernel."""
+    match meaning:
+        case AccRoutineDirective(level):
+            return f"acc routine {level.value}"
+        case DeclareTargetDirective():
+            return "omp declare target"
+        case AccLoopDirective(levels, private, reductions):
+            words = ["acc loop", *(level.value for level in levels), "independent"]
+            words += [f"private({', '.join(private)})"] if private else []
+            return " ".join((*words, *(f"reduction({op}:{name})" for op, name in reductions)))
+    raise InternalError("A directive has neither a text nor a meaning.")
+
+
+def _end(words: str) -> str:
+    family, _, rest = words.partition(" ")
+    return f"{family} end {rest}"
+
+
+def _asked(kind: Directive, options: RegionOptions) -> Iterator[str]:
+    """Yield what a script asks for. A `nowait` of the first thread stands at the foot."""
+    if (sharing := options.schedule) is not None:
+        chunk = f",{sharing.chunk}" if sharing.chunk else ""
+        yield f"schedule({_SHARINGS[sharing.rule]}{chunk})"
+    asked = (
+        (options.collapse > 1, f"collapse({options.collapse})"),
+        (options.sequential, "seq"),
+        (options.gangs, "gang"),
+        (options.vectors, "vector"),
+        (options.independent, "independent"),
+        (options.grain > 0, f"grainsize({options.grain})"),
+        (options.tasks > 0, f"num_tasks({options.tasks})"),
+        (options.nogroup, "nogroup"),
+        (options.nowait and kind is not Directive.OMP_SINGLE, "nowait"),
+        (options.present, "default(present)"),
+    )
+    yield from (text for wanted, text in asked if wanted)
+    yield from _queue(options.queue)
+
+
+def _queue(queue: int) -> tuple[str, ...]:
+    return (f"async({queue})",) if queue >= 0 else ()
+
+
+# ---------------------------------------------------------------------------- data
+
+
+def _about_data(block: un.DirectiveBlock) -> Iterator[str]:
+    kind, shared = block.directive, not block.options.sequential
+    if kind in _ALL_SHARED:
+        yield "default(shared)"
+    if kind in _PRIVATE and shared and block.private:
+        yield f"private({', '.join(block.private)})"
+    if kind.shares_work and shared:
+        yield from _reductions(block.reductions)
+    scalars = [name for name, _ in block.reductions]
+    if kind is Directive.OMP_TARGET:
+        yield from _maps(block.items, scalars)
+    elif scalars and kind in _REGIONS_WITH_COPIES:
+        yield f"copy({', '.join(scalars)})"
+
+
+def _reductions(reductions: Iterable[tuple[str, ReductionOp]]) -> Iterator[str]:
+    by_operation: dict[ReductionOp, list[str]] = {}
+    for name, op in reductions:
+        by_operation.setdefault(op, []).append(name)
+    for op, names in by_operation.items():
+        yield f"reduction({_OPERATORS[op]}:{', '.join(names)})"
+
+
+def _maps(items: Iterable[un.DeviceItem], scalars: Iterable[str]) -> Iterator[str]:
+    """Yield what is copied to the device, and what is copied back, too.
+
+    Where nothing is said a compiler copies all of it both ways.
+    """
+    read = [spell(item.what) for item in items if not item.written]
+    changed = [*(spell(item.what) for item in items if item.written), *scalars]
+    for how, names in (("to", read), ("tofrom", changed)):
+        if names:
+            yield f"map({how}: {', '.join(names)})"
+
+
+def _data_region(items: Iterable[un.DeviceItem]) -> tuple[list[str], list[str]]:
+    """Return nested regions, one for each level: a compiler wants objects before their parts."""
+    levels: dict[int, list[un.DeviceItem]] = {}
+    for item in dict.fromkeys(items):
+        levels.setdefault(item.level, []).append(item)
+    word = _WORDS[Directive.ACC_DATA]
+    heads = [f"{word} {', '.join(_copies(levels[level]))}" for level in sorted(levels)]
+    return heads, [_end(word)] * len(heads)
+
+
+def _copies(level: Iterable[un.DeviceItem]) -> Iterator[str]:
+    for how, written in (("copyin", False), ("copy", True)):
+        if names := ", ".join(spell(item.what) for item in level if item.written is written):
+            yield f"{how}({names})"
+
+
+def _listed(items: Iterable[Expr]) -> str:
+    return ", ".join(map(spell, items))

@@ -1,0 +1,1 @@
+"""Python: reading of kernels and algorithms, and translation from Fortran."""

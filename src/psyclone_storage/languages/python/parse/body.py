@@ -1,0 +1,207 @@
+"""The code of a kernel in Python: its statements as typed code.
+
+The arguments are what metadata say of them. All that is wrong with a kernel is noted before
+anything is raised. A variable of the module is read when the kernel runs, and has one type, as
+locals have.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from psyclone_storage.base.diagnostic import raise_if_any
+from psyclone_storage.base.names import NameTable
+from psyclone_storage.base.source import SourceText
+from psyclone_storage.ir.code import KernelCode, KernelModule
+from psyclone_storage.ir.expr import Expr, Name, Origin, Range, Sort, Symbol
+from psyclone_storage.ir.interface import OF_VALUES, Dummy, Role
+from psyclone_storage.ir.loops import addressed
+from psyclone_storage.ir.rewrite import substituted
+from psyclone_storage.ir.symbols import SymbolTable
+from psyclone_storage.ir.types import Intrinsic, ScalarType
+from psyclone_storage.ir.unit import Declare
+from psyclone_storage.languages.python.parse import node_factory as nodes
+from psyclone_storage.languages.python.parse.api_words import Dialect
+from psyclone_storage.languages.python.parse.columns import ColumnAccess
+from psyclone_storage.languages.python.parse.function_sources import ModuleTexts, no_modules
+from psyclone_storage.languages.python.parse.functions import offered
+from psyclone_storage.languages.python.parse.imports import modules_in
+from psyclone_storage.languages.python.parse.inline_functions import HelpersInPlace
+from psyclone_storage.languages.python.parse.metadata import (
+    IN_FORTRAN_TOO,
+    KernelDefinition,
+    code_name,
+    find_kernel,
+    kernel_types,
+    module_name,
+    unusable_name,
+)
+from psyclone_storage.languages.python.parse.module_names import (
+    assigned_names,
+    constants_of,
+    without_text,
+)
+from psyclone_storage.languages.python.parse.points import PointAccess
+from psyclone_storage.languages.python.parse.scope import (
+    ArgumentAccess,
+    KernelScope,
+    ModuleVariable,
+)
+from psyclone_storage.languages.python.parse.statements import read_block
+from psyclone_storage.languages.python.parse.tree import depth_of
+from psyclone_storage.languages.python.parse.weak_types import Kinds
+
+
+def read_code(
+    dialect: Dialect,
+    source: SourceText,
+    name: str,
+    dummies: tuple[Dummy, ...],
+    beside: ModuleTexts = no_modules,
+) -> KernelCode:
+    """Return the code of the kernel whose procedure is `name`; `dummies` are its arguments.
+
+    Functions that it imports are read from the modules that are found `beside` it.
+
+    Raises:
+        CompileError: everything that is wrong with the body.
+    """
+    found = _find(dialect, source, name)
+    kinds: dict[str, Kinds] = {}
+    changing: set[str] = set()
+    while True:
+        scope = _scope(found, dialect, dummies, beside)
+        scope.helpers = HelpersInPlace(dialect.module, beside, depth_of(found.node))
+        scope.local_kinds, scope.changing = dict(kinds), set(changing)
+        with scope.reached(None if _may_return(found.node) else {}):
+            body = read_block(scope, without_text(found.node.body))
+        if (scope.local_kinds, scope.changing) == (kinds, changing):
+            break
+        # What a local has later is known when it is read again.
+        kinds, changing = scope.local_kinds, scope.changing
+    _check_names(scope)
+    raise_if_any(scope.problems)
+    declarations = (*_dummies(scope), *_locals(scope))
+    constants = tuple(Declare(one, nodes.type_of(kind, dialect.real)) for one, kind in _used(scope))
+    routine = found.tree.span(found.node)
+    symbols = SymbolTable({key: _symbol(one, dialect.real) for key, one in scope.imported.items()})
+    module = KernelModule(module_name(source), source.whole(), routine, declarations=constants,
+                          symbols=symbols)  # fmt: skip
+    order = tuple(scope.passed)
+    return addressed(KernelCode(code_name(found.node.name), order, declarations, body, module))
+
+
+def _may_return(node: ast.FunctionDef) -> bool:
+    """Return whether a kernel may end before its last statement."""
+    return any(isinstance(one, ast.Return) for one in ast.walk(node))
+
+
+def _find(dialect: Dialect, source: SourceText, name: str) -> KernelDefinition:
+    known = kernel_types(dialect, source)
+    meant = next((one for one in known if code_name(one) == name.lower()), name)
+    return find_kernel(dialect, source, meant)
+
+
+def _scope(
+    found: KernelDefinition, dialect: Dialect, dummies: tuple[Dummy, ...], beside: ModuleTexts
+) -> KernelScope:
+    """Return the names that the body of a kernel begins with."""
+    tree, args = found.tree, [*found.node.args.posonlyargs, *found.node.args.args]
+    own = tuple(arg.arg for arg in args)
+    names = NameTable({*own, found.node.name, *_written_names(found.node)})
+    passed = _passed(own, dummies, names)
+    assigned = assigned_names(found.node)
+    constants = constants_of(tree, dialect.real, offered(tree), beside)
+    arguments = {name: dummy for name, dummy in passed.items() if name in own}
+    first = {own[one.arg]: one for one in dummies if one.arg is not None and one.component == 1}
+    arguments |= {name: one for name, one in first.items() if name not in arguments}
+    access = _access(own, passed, dialect, found)
+    made = KernelScope(
+        tree, dialect.real, offered(tree), access, passed, arguments, constants, assigned
+    )
+    made.modules = modules_in(tree)
+    others = [
+        one.type for one in passed.values()
+        if one.type.intrinsic is Intrinsic.REAL and one.type != dialect.real
+        and one.role is not Role.CMA_MATRIX  # its elements are widened where they are looked at
+    ]  # fmt: skip
+    made.single = others[0] if others else None
+    made.taken = names
+    made.variables = {one.lower() for one in (*passed, *arguments, *assigned)}
+    return made
+
+
+def _written_names(node: ast.AST) -> set[str]:
+    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
+
+
+def _access(
+    own: tuple[str, ...], passed: dict[str, Dummy], dialect: Dialect, found: KernelDefinition
+) -> ArgumentAccess:
+    """Return how a kernel looks at its arguments, whose names are its `own`."""
+    if dialect.ranges:
+        return ColumnAccess(own, passed, dialect, found.names)
+    i, j = (name for name in passed if name not in own)
+    return PointAccess((i, j))
+
+
+def _passed(own: tuple[str, ...], dummies: tuple[Dummy, ...], names: NameTable) -> dict[str, Dummy]:
+    """Return the dummies by their names: those of the function's arguments, or names of their own.
+
+    Of the dummies of one argument that is the name of the one that has its values.
+    """
+    found: dict[str, Dummy] = {}
+    for dummy in dummies:
+        if dummy.arg is not None and dummy.role in OF_VALUES and dummy.component is None:
+            found[own[dummy.arg]] = dummy
+        elif dummy.arg is not None and dummy.role in OF_VALUES:
+            found[names.fresh(f"{own[dummy.arg]}_{dummy.component}")] = dummy
+        else:
+            found[names.fresh(dummy.name)] = dummy
+    return found
+
+
+def _check_names(scope: KernelScope) -> None:
+    """Refuse names that differ in case alone, and those of functions that are called, too."""
+    seen = {name.lower(): name for name in scope.arguments}
+    for name, local in scope.locals.items():
+        if problem := unusable_name(name, seen, local.first):
+            scope.problems.append(problem)
+    for name, _ in _used(scope):
+        if (other := seen.setdefault(name.lower(), name)) != name:
+            what = f"'{name}' of the module and '{other}' differ in case alone."
+            scope.refuse("P052", what, scope.used[name][1], IN_FORTRAN_TOO)
+    own = {name.lower() for name in (*scope.arguments, *scope.locals, *scope.used)}
+    for function, span in scope.called.items():
+        if function in own:
+            what = f"'{function}' is a variable of this kernel and is needed as a function here."
+            scope.refuse("P052", what, span, "Give the variable another name.")
+
+
+def _dummies(scope: KernelScope) -> Iterator[Declare]:
+    names: dict[str, Expr] = {dummy.name: Name(name) for name, dummy in scope.passed.items()}
+    for name, dummy in scope.passed.items():
+        shape = tuple(
+            one if isinstance(one, Range) else substituted(one, names) for one in dummy.shape
+        )
+        yield Declare(name, dummy.type, (f"intent({dummy.intent})",), shape)
+
+
+def _locals(scope: KernelScope) -> Iterator[Declare]:
+    for name, local in scope.locals.items():
+        type_ = nodes.type_of(local.type or Intrinsic.REAL, local.real or scope.real)
+        yield Declare(name, type_, (), local.shape)
+
+
+def _symbol(one: ModuleVariable, real: ScalarType) -> Symbol:
+    """Return a variable of another module."""
+    return Symbol(one.key, one.name, Origin.IMPORTED, Sort.VARIABLE, nodes.type_of(one.type, real),
+                  module=one.module)  # fmt: skip
+
+
+def _used(scope: KernelScope) -> Iterator[tuple[str, Intrinsic]]:
+    """Yield the variables of the module that the body reads."""
+    first = [name for name in scope.constants if name in scope.used]
+    for name in dict.fromkeys((*first, *scope.used)):
+        yield name, scope.used[name][0]

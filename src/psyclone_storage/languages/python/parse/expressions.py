@@ -1,0 +1,451 @@
+"""Expressions of kernels in Python, each with the type that its value has.
+
+Owns the meaning of operators: `/` is real division, `//` and `%` round down, numbers and conditions
+are not mixed. What typed code has no word for is refused at its place.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from psyclone_storage.base.names import did_you_mean
+from psyclone_storage.base.records import replace
+from psyclone_storage.ir.expr import Expr, Name
+from psyclone_storage.ir.interface import Role
+from psyclone_storage.ir.types import Intrinsic
+from psyclone_storage.ir.unit import Assign, Branch, If, Line
+from psyclone_storage.languages.python.parse import node_factory as nodes
+from psyclone_storage.languages.python.parse import promotion as precision
+from psyclone_storage.languages.python.parse import rounding_integers as rounded
+from psyclone_storage.languages.python.parse.functions import (
+    ALL,
+    Signature,
+    TypedFunction,
+    to_write_for,
+)
+from psyclone_storage.languages.python.parse.imports import dotted, imported_from
+from psyclone_storage.languages.python.parse.operations import (
+    LARGEST,
+    alike,
+    applied,
+    bounded,
+    by_numpy,
+    chosen,
+    operation,
+    too_large,
+)
+from psyclone_storage.languages.python.parse.rounding_integers import as_real
+from psyclone_storage.languages.python.parse.scope import (
+    UNKNOWN,
+    Exactness,
+    KernelScope,
+    TypedExpression,
+)
+from psyclone_storage.languages.python.parse.weak_types import (
+    DOUBLE,
+    SINGLE,
+    UNKNOWN_NUMBER,
+    WEAK,
+    Kind,
+    Kinds,
+)
+
+_REAL, _WHOLE, _TRUTH = Intrinsic.REAL, Intrinsic.INTEGER, Intrinsic.LOGICAL
+_COMPARED: Mapping[type[ast.cmpop], str] = {
+    ast.Eq: "==", ast.NotEq: "/=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
+}  # fmt: skip
+_OF_CONDITIONS = {"==": ".eqv.", "/=": ".neqv."}
+
+
+def read(scope: KernelScope, node: ast.expr) -> TypedExpression:
+    """Return the typed expression that `node` is; what is wrong is noted in `scope`."""
+    reader = _READERS.get(type(node))
+    if reader is None:
+        what = f"'{scope.text(node)}' is nothing that a kernel can compute."
+        return scope.refuse(
+            "P051", what, node, "Write numbers, conditions and the usual functions."
+        )
+    return reader(scope, node)
+
+
+def read_number(scope: KernelScope, node: ast.expr) -> TypedExpression:
+    """Return the number that `node` is; a condition is refused."""
+    found = read(scope, node)
+    if found.type is _TRUTH:
+        return scope.refuse("P054", f"'{scope.text(node)}' is a condition, not a number.", node)
+    return found
+
+
+def read_condition(scope: KernelScope, node: ast.expr) -> TypedExpression:
+    """Return the condition that `node` is; a number is refused."""
+    found = read(scope, node)
+    if found.type in (_REAL, _WHOLE):
+        what = f"'{scope.text(node)}' is a number, not a condition."
+        return scope.refuse("P054", what, node, f"Write '{scope.text(node)} != 0'.")
+    return found
+
+
+# ---------------------------------------------------------------------------- operands
+
+
+def _constant(scope: KernelScope, node: ast.Constant) -> TypedExpression:
+    value = node.value
+    if isinstance(value, bool):
+        return TypedExpression(nodes.truth(value), _TRUTH)
+    if isinstance(value, int):
+        if value > LARGEST:
+            return too_large(scope, node)
+        return TypedExpression(nodes.whole(value), _WHOLE)
+    if isinstance(value, float):
+        if value == float("inf"):
+            what = f"'{scope.text(node)}' is more than a real number can be."
+            return scope.refuse("P054", what, node)
+        return TypedExpression(nodes.real(value, scope.real), _REAL)
+    what = f"'{scope.text(node)}' is no number."
+    return scope.refuse("P054", what, node)
+
+
+def _name(scope: KernelScope, node: ast.Name) -> TypedExpression:
+    name = node.id
+    if (dummy := scope.arguments.get(name)) is not None:
+        if dummy.rank or dummy.role is Role.DOF_VALUE:
+            what = f"'{name}' is looked at as a whole."
+            hint = scope.access.hint if dummy.rank else f"Write '{name}[0]', its value at the dof."
+            return scope.refuse("P051", what, node, hint)
+        return TypedExpression(Name(scope.code(name)), dummy.type.intrinsic)
+    if (value := scope.values.get(name)) is not None:
+        return value
+    if name in scope.assigned or scope.local(name) is not None:
+        local = scope.local(name)
+        if local is None or not scope.has_value(name):
+            what = f"'{name}' may have no value here."
+            hint = "Give it one on every way that leads here."
+            return scope.refuse("P053", what, node, hint)
+        if local.shape:
+            hint = f"Write an element, as in '{name}[0]'."
+            return scope.refuse("P051", f"'{name}' is looked at as a whole.", node, hint)
+        code = Name(scope.code(name))
+        if code.text in scope.from_one:
+            return TypedExpression(nodes.binary("-", code, nodes.whole(1)), _WHOLE)
+        return TypedExpression(code, local.type, may_change=code.text in scope.changing)
+    if (constant := scope.constants.get(name)) is not None:
+        return scope.constant(node, constant)
+    if (number := scope.offered.constant(node)) is not None:
+        return TypedExpression(nodes.real(number, scope.real), _REAL)
+    known = (*scope.arguments, *scope.assigned, *scope.values, *scope.constants)
+    hint = did_you_mean(name, known) or (
+        "A kernel knows its arguments, what it has assigned, and numbers that its module assigns."
+    )
+    return scope.refuse("P053", f"'{name}' is not defined.", node, hint)
+
+
+def _attribute(scope: KernelScope, node: ast.Attribute) -> TypedExpression:
+    if (value := scope.offered.constant(node)) is not None:
+        return TypedExpression(nodes.real(value, scope.real), _REAL)
+    what = f"'{scope.text(node)}' is not known to a kernel."
+    hint = "Assign it to a name of the module, as a number, or pass it."
+    if (module := scope.modules.get(dotted(node.value) or "")) is not None:
+        hint = (
+            f"Write 'from {module} import {node.attr}' at the top of the file, and '{node.attr}'"
+            f" here; or declare it here: '{node.attr}: float = {scope.text(node)}', or int or bool."
+        )
+    return scope.refuse("P053", what, node, hint)
+
+
+def _subscript(scope: KernelScope, node: ast.Subscript) -> TypedExpression:
+    return scope.access.read(scope, node)
+
+
+# ---------------------------------------------------------------------------- operations
+
+
+def _unary(scope: KernelScope, node: ast.UnaryOp) -> TypedExpression:
+    if isinstance(node.op, ast.Not):
+        found = read_condition(scope, node.operand)
+        return (
+            found
+            if found.type is None
+            else TypedExpression(nodes.negated(found.expr, ".not."), _TRUTH)
+        )
+    if isinstance(node.op, ast.Invert):
+        return scope.refuse("P051", "A kernel does not compute with bits.", node)
+    found = read_number(scope, node.operand)
+    if found.type is None:
+        return found
+    op = "-" if isinstance(node.op, ast.USub) else "+"
+    wide = rounded.negative(scope, found) if op == "-" else found.wide
+    kinds = precision.negated(scope, found) if op == "-" else found.kinds
+    made = TypedExpression(nodes.negated(found.expr, op), found.type, wide, kinds=kinds)
+    return bounded(scope, node, node, made)
+
+
+def _binary(scope: KernelScope, node: ast.BinOp) -> TypedExpression:
+    left, right = read_number(scope, node.left), read_number(scope, node.right)
+    if left.type is None or right.type is None:
+        return UNKNOWN
+    made = operation(scope, node, node.op, (_kept(scope, node.left, left), right))
+    if made.wide is not None and _is_nearest(scope, node):
+        made = replace(made, wide=replace(made.wide, how=Exactness.EXACT))
+    return bounded(scope, node, node, made)
+
+
+def _is_nearest(scope: KernelScope, node: ast.BinOp) -> bool:
+    """Return whether a sum is that of the whole number nearest to `x`, of two the outer one.
+
+    It is written `int(x) + int(2.0 * (x - int(x)))`, and is a real number as it is: what `x` has
+    behind its point has no rounding, a whole number of more than 52 bits has nothing there.
+    """
+    match node:
+        case ast.BinOp(
+            ast.Call() as whole,
+            ast.Add(),
+            ast.Call(
+                args=[
+                    ast.BinOp(
+                        ast.Constant(2.0), ast.Mult(), ast.BinOp(x, ast.Sub(), ast.Call() as again)
+                    )
+                ]
+            ) as behind,
+        ):
+            calls = (whole, behind, again)
+            is_cut = all(
+                (function := scope.offered.function(one.func)) is not None
+                and function.name == "int"
+                and len(one.args) == 1
+                and not one.keywords
+                for one in calls
+            )
+            same = {ast.dump(one) for one in (whole.args[0], again.args[0], x)} if is_cut else ()
+            return len(same) == 1
+    return False
+
+
+def _kept(scope: KernelScope, node: ast.expr, found: TypedExpression) -> TypedExpression:
+    """Return an operand with the brackets around it, which tell what to compute first."""
+    span = scope.tree.span(node)
+    before = span.source.text[: span.start].rstrip()
+    if isinstance(node, ast.BinOp) and before.endswith("("):
+        wide = rounded.bracketed(found.wide)
+        return replace(found, expr=nodes.bracketed(found.expr), wide=wide)
+    return found
+
+
+def _comparison(scope: KernelScope, node: ast.Compare) -> TypedExpression:
+    values = [read(scope, part) for part in (node.left, node.comparators[0])]
+    for later in node.comparators[1:]:
+        value, before = _apart(scope, later, read)
+        if before:
+            what = f"'{scope.text(later)}' is compared only if what stands before it holds."
+            hint = "Write the comparisons one by one, with 'and' between them."
+            return scope.refuse("P051", what, later, hint)
+        values.append(value)
+    if any(value.type is None for value in values):
+        return UNKNOWN
+    whole: Expr | None = None
+    for op, left, right in zip(node.ops, values, values[1:], strict=False):
+        word = _COMPARED.get(type(op), "")
+        if (left.type is _TRUTH) is not (right.type is _TRUTH):
+            return scope.refuse("P054", "A condition is compared with a number.", node)
+        if left.type is _TRUTH:
+            word = _OF_CONDITIONS.get(word, "")
+        if not word:
+            return scope.refuse("P051", f"'{scope.text(node)}' compares no numbers.", node)
+        if not precision.is_compared(scope, word, (left, right)):
+            return precision.refuse(scope, node)
+        part = nodes.binary(word, *rounded.compared(scope, *precision.met(scope, (left, right))))
+        whole = part if whole is None else nodes.binary(".and.", whole, part)
+    return UNKNOWN if whole is None else TypedExpression(whole, _TRUTH)
+
+
+def _joint(scope: KernelScope, node: ast.BoolOp) -> TypedExpression:
+    read_apart = [_apart(scope, part, read_condition) for part in node.values]
+    values = [value for value, _ in read_apart]
+    if any(value.type is None for value in values):
+        return UNKNOWN
+    scope.before += read_apart[0][1]
+    if any(before for _, before in read_apart[1:]):
+        return _joint_by_statements(scope, node, read_apart)
+    op = ".and." if isinstance(node.op, ast.And) else ".or."
+    whole = values[0].expr
+    for value in values[1:]:
+        whole = nodes.binary(op, whole, value.expr)
+    return TypedExpression(whole, _TRUTH)
+
+
+_Apart = tuple[TypedExpression, list[Line]]
+"""An expression, and the statements that have to be done before it."""
+
+
+def _apart(
+    scope: KernelScope,
+    node: ast.expr,
+    reader: Callable[[KernelScope, ast.expr], TypedExpression],
+) -> _Apart:
+    """Return an expression with what has to be done before it, which is not done otherwise."""
+    scope.before, around = [], scope.before
+    with scope.reached(None):
+        value = reader(scope, node)
+    scope.before, made = around, scope.before
+    return value, made
+
+
+def _joint_by_statements(
+    scope: KernelScope, node: ast.BoolOp, parts: Sequence[_Apart]
+) -> TypedExpression:
+    """Return a local that gets a condition part by part, until one decides."""
+    place = scope.tree.span(node)
+    holds = scope.fresh("holds", _TRUTH, place)
+    scope.before.append(Assign(holds, parts[0][0].expr, place=place))
+    goes_on = holds if isinstance(node.op, ast.And) else nodes.negated(holds, ".not.")
+    for value, before in parts[1:]:
+        body = (*before, Assign(holds, value.expr, place=place))
+        scope.before.append(If((Branch(goes_on, body, place=place),), extent=place))
+    return TypedExpression(holds, _TRUTH)
+
+
+def _choice(scope: KernelScope, node: ast.IfExp) -> TypedExpression:
+    test = read_condition(scope, node.test)
+    (first, before_first), (second, before_second) = (
+        _apart(scope, one, read) for one in (node.body, node.orelse)
+    )
+    if not before_first and not before_second:
+        return chosen(scope, node, test, (first, second))
+    if chosen(scope, node, test, (first, second)).type is None:
+        return UNKNOWN
+    kinds = precision.taken(scope, (first, second)) if first.type is not _TRUTH else None
+    if first.type is not _TRUTH:
+        first, second = alike(scope, first, second)
+    place = scope.tree.span(node)
+    value = precision.fresh_local(scope, "chosen", replace(first, kinds=kinds), place)
+    bodies = [(*before, Assign(value, one.expr, place=place))
+              for one, before in ((first, before_first), (second, before_second))]  # fmt: skip
+    branch = Branch(test.expr, bodies[0], place=place)
+    scope.before.append(If((branch,), bodies[1], extent=place))
+    may_change = first.may_change or second.may_change
+    wide = rounded.kept((first, second))
+    return TypedExpression(value, first.type, wide, may_change=may_change)
+
+
+# ---------------------------------------------------------------------------- functions
+
+
+def _call(scope: KernelScope, node: ast.Call) -> TypedExpression:
+    name = scope.text(node.func)
+    if name == "len" and len(node.args) == 1 and not node.keywords:
+        length = scope.access.length(scope, node.args[0])
+        if length is not None:
+            return length
+    if (number := scope.access.number(scope, node)) is not None:
+        return number
+    if scope.helpers is not None and (helped := scope.helpers.value(scope, node)) is not None:
+        return helped
+    function = None if name in scope.assigned else scope.offered.function(node.func)
+    if function is None or name in scope.arguments or name in scope.values:
+        what = f"'{name}' is no function that a kernel can call."
+        hint = "A kernel calls the functions of numbers, as 'sqrt', and functions of its modules."
+        if module := imported_from(scope.tree, name):
+            what = f"The module '{module}' has no function '{name}' that a kernel can call."
+            hint = "Define it there, by 'def': a kernel calls functions in Python."
+        elif name in scope.offered.bound | scope.offered.defined:
+            hint = "The module gives this name a meaning of its own, which a kernel cannot call."
+        elif instead := to_write_for(name, scope.offered):
+            hint = instead
+        else:
+            hint = did_you_mean(name, set(ALL) - scope.offered.bound) or hint
+        return scope.refuse("P051", what, node.func, hint)
+    if node.keywords or any(isinstance(one, ast.Starred) for one in node.args):
+        what = f"'{name}' is given its arguments by their order alone."
+        return scope.refuse("P051", what, node)
+    if not function.least <= len(node.args) <= function.most:
+        what = f"'{name}' takes {_count(function)}, not {len(node.args)}."
+        return scope.refuse("P051", what, node)
+    return _called(scope, node, function)
+
+
+def _count(function: TypedFunction) -> str:
+    if function.least == function.most:
+        return f"{function.least} argument{'s' if function.least > 1 else ''}"
+    return f"{function.least} arguments or more"
+
+
+def _called(scope: KernelScope, node: ast.Call, function: TypedFunction) -> TypedExpression:
+    if function.takes is Signature.TO_SINGLE:
+        return _to_single(scope, node)
+    if function.takes in (Signature.TO_REAL, Signature.TO_DOUBLE):
+        return _to_real(scope, node, function)
+    if function.takes is Signature.CHOICE:
+        test, first, second = node.args
+        with scope.reached(None):
+            values = read(scope, first), read(scope, second)
+        made = chosen(scope, node, read_condition(scope, test), values)
+        made = by_numpy(scope, node, values, made) if made.type in (_REAL, _WHOLE) else made
+        return replace(made, may_change=made.type is not None)
+    args = [read_number(scope, one) for one in node.args]
+    if any(arg.type is None for arg in args):
+        return UNKNOWN
+    return applied(scope, node, function, args)
+
+
+def _to_real(scope: KernelScope, node: ast.Call, function: TypedFunction) -> TypedExpression:
+    """Return a number as a real one, which may be rounded to single precision before."""
+    inner = _single(scope, node.args[0])
+    found = read_number(scope, node.args[0] if inner is None else inner)
+    if found.type is None:
+        return UNKNOWN
+    if inner is None and precision.is_lost(scope, found):
+        return precision.refuse(scope, node)
+    scope.called.setdefault(function.name, scope.tree.span(node))
+    if inner is not None:
+        found = TypedExpression(nodes.call("real", found.expr), _WHOLE)
+    made = as_real(scope, found)
+    if function.takes is Signature.TO_DOUBLE:
+        return replace(made, expr=precision.double(scope, made.expr), kinds=DOUBLE)
+    is_plain = scope.single is None or found.type is _WHOLE
+    expr = made.expr if is_plain else precision.weak(scope, made.expr)
+    return replace(made, expr=expr, kinds=_known_weak(scope, found))
+
+
+def _known_weak(scope: KernelScope, found: TypedExpression) -> Kinds:
+    """Return the kinds of a number that is one of Python now."""
+    known = precision.kinds_of(scope, found) if scope.single is not None else WEAK
+    is_known = known.one is Kind.WEAK
+    return known if is_known else UNKNOWN_NUMBER
+
+
+def _to_single(scope: KernelScope, node: ast.Call) -> TypedExpression:
+    """Return a number rounded to single precision, which a kernel computes with if it has such."""
+    if (wanted := scope.single) is None:
+        what = f"'{scope.text(node)}' is of single precision, in which this kernel has no data."
+        return scope.refuse("P051", what, node, f"Write 'float({scope.text(node)})'.")
+    found = as_real(scope, read_number(scope, node.args[0]))
+    if found.type is None:
+        return found
+    if precision.type_of(scope, found.expr) == wanted:
+        return replace(found, kinds=SINGLE)
+    scope.called.setdefault("real", scope.tree.span(node))
+    made = precision.of_kind(found.expr, wanted)
+    return TypedExpression(made, _REAL, kinds=SINGLE)
+
+
+def _single(scope: KernelScope, node: ast.expr) -> ast.expr | None:
+    """Return what is rounded to single precision, None if `node` does not do that."""
+    if not isinstance(node, ast.Call) or node.keywords or len(node.args) != 1:
+        return None
+    function = scope.offered.function(node.func)
+    return node.args[0] if function and function.takes is Signature.TO_SINGLE else None
+
+
+_READERS: Mapping[type[ast.expr], Callable[[KernelScope, Any], TypedExpression]] = {
+    ast.Constant: _constant,
+    ast.Name: _name,
+    ast.Attribute: _attribute,
+    ast.Subscript: _subscript,
+    ast.UnaryOp: _unary,
+    ast.BinOp: _binary,
+    ast.Compare: _comparison,
+    ast.BoolOp: _joint,
+    ast.IfExp: _choice,
+    ast.Call: _call,
+}

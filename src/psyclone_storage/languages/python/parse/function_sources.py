@@ -1,0 +1,181 @@
+"""The functions of the author's that a kernel calls: where their texts are.
+
+One is in the file of the kernel, in a module that this imports, or, in a program that runs, what a
+name stands for there.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Mapping
+
+from psyclone_storage.base.names import listed
+from psyclone_storage.base.records import dataclass
+from psyclone_storage.base.source import CalledText, SourceText
+from psyclone_storage.languages.python.parse.imports import NUMERIC, dotted, imports_in, names_of
+from psyclone_storage.languages.python.parse.scope import KernelScope
+from psyclone_storage.languages.python.parse.tree import Tree, read_tree
+
+ModuleTexts = Callable[[str, SourceText], tuple[SourceText, ...]]
+"""The files that may be a module which a file imports: none, the one, or several."""
+_MANY = 20
+WRAPS = "A function is read, not run: write what the wrapper does into a function of its own."
+
+
+def no_modules(_name: str, _importing: SourceText) -> tuple[SourceText, ...]:
+    """Return no file: none are looked for."""
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class HelperText:
+    """A function: its definition, the file with it, and the module that has its variables.
+
+    That is empty for the module of who calls, and None where it is not known. `around` are
+    variables of the function around it, which are no variables of a module. Of what a program has
+    that runs, `defaults` are the numbers that arguments are by default, None for what is none, and
+    `wraps` names the function that it wraps.
+    """
+
+    tree: Tree
+    node: ast.FunctionDef
+    module: str | None = ""
+    around: tuple[str, ...] = ()
+    defaults: Mapping[str, float | None] | None = None
+    wraps: str = ""
+
+
+class RefusedError(Exception):
+    """What is called cannot be found, which is noted already."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A name that is looked for in a file, and the module that the file is."""
+
+    tree: Tree
+    name: str
+    module: str | None
+
+
+def find_helper(scope: KernelScope, call: ast.Call, beside: ModuleTexts) -> HelperText | None:
+    """Return the function of the author's that is called; None if there is none.
+
+    Raises:
+        RefusedError: it is noted what is wrong with what is called.
+    """
+    said = dotted(call.func)
+    if not said or said.partition(".")[0] in _own(scope):
+        return None
+    if scope.tree.source.calls is not None:
+        return _linked(scope.tree.source.calls.get(said))
+    wanted: Wanted | None = Wanted(scope.tree, said, scope.chain[-1].module if scope.chain else "")
+    for _ in range(_MANY):
+        if wanted is None or (found := _in_file(scope, call, wanted)) is not None:
+            return found if wanted is not None else None
+        wanted = _imported(scope, call, wanted, beside)
+    return None
+
+
+def _linked(called: CalledText | None) -> HelperText | None:
+    """Return the function that a name stands for in a program that runs."""
+    if called is None:
+        return None
+    tree = read_tree(called.source)
+    found = [one for one in tree.module.body if isinstance(one, ast.FunctionDef)]
+    if not found:
+        return None
+    rest = dict(called.defaults), called.wraps
+    return HelperText(tree, found[0], called.module, called.around, *rest)
+
+
+def names_helper(scope: KernelScope, node: ast.expr) -> bool:
+    """Return whether a name may be that of a function of the author's."""
+    said = dotted(node)
+    if not said or said.partition(".")[0] in _own(scope) or scope.offered.function(node):
+        return False
+    if scope.tree.source.calls is not None:
+        return said in scope.tree.source.calls
+    return bool(_definitions(scope.tree, said)) or any(True for _ in _imports_of(scope.tree, said))
+
+
+def _own(scope: KernelScope) -> set[str]:
+    return {*scope.assigned, *scope.arguments, *scope.values}
+
+
+def _definitions(tree: Tree, name: str) -> list[ast.FunctionDef]:
+    return [one for one in tree.module.body if isinstance(one, ast.FunctionDef)
+            and one.name == name]  # fmt: skip
+
+
+def _in_file(scope: KernelScope, call: ast.Call, wanted: Wanted) -> HelperText | None:
+    """Return the function of a name that a file defines."""
+    found = _definitions(wanted.tree, wanted.name)
+    if not found:
+        return None
+    if len(found) > 1 or _is_bound_otherwise(wanted.tree, wanted.name):
+        what = f"'{wanted.name}' has several meanings in its file."
+        scope.refuse("P052", what, call.func, "Give each function a name of its own.")
+        raise RefusedError
+    return HelperText(wanted.tree, found[-1], wanted.module)
+
+
+def _is_bound_otherwise(tree: Tree, name: str) -> bool:
+    waiting: list[ast.AST] = list(tree.module.body)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id == name:
+            return True
+        if isinstance(node, ast.Import | ast.ImportFrom) and any(
+            (one.asname or one.name.partition(".")[0]) == name for one in node.names
+        ):
+            return True
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            waiting += ast.iter_child_nodes(node)
+        elif node.name == name and node not in tree.module.body:
+            return True
+    return False
+
+
+def _imports_of(tree: Tree, said: str) -> Iterator[tuple[str, str, int]]:
+    """Yield modules that may have what a name stands for, its name there, and the dots before."""
+    module, _, name = said.rpartition(".")
+    for node in imports_in(tree.module):
+        for one in node.names:
+            if isinstance(node, ast.Import):
+                if module and (one.asname or one.name) == module:
+                    yield one.name, name, 0
+            elif not module and (one.asname or one.name) == name:
+                yield node.module or "", one.name, node.level
+            elif module and (one.asname or one.name) == module:
+                yield ".".join(filter(None, (node.module, one.name))), name, node.level
+
+
+def _imported(
+    scope: KernelScope, call: ast.Call, wanted: Wanted, beside: ModuleTexts
+) -> Wanted | None:
+    """Return where else to look for a name: in a module that a file imports."""
+    for module, name, dots in _imports_of(wanted.tree, wanted.name):
+        texts = beside("." * dots + module, wanted.tree.source)
+        if len(texts) > 1:
+            places = listed(sorted(one.name for one in texts), "and")
+            what = f"The module '{module}' of the function '{name}' could be in {places}."
+            hint = "Narrow the directories given by '-d', so that only one of the files is found."
+            scope.refuse("P051", what, call.func, hint)
+            raise RefusedError
+        if texts:
+            return Wanted(read_tree(texts[0]), name, None if dots else module)
+        if module.partition(".")[0] not in NUMERIC:
+            what = f"The module '{module}' of the function '{name}' is not found."
+            scope.refuse("P051", what, call.func, "Name its folder by '-d'.")
+            raise RefusedError
+    return None
+
+
+def is_kernel(helper: HelperText, words: str) -> bool:
+    """Return whether a function is a kernel of an API, whose `words` are in a module."""
+    names = names_of(helper.tree, words)
+    return any(
+        isinstance(one, ast.Call) and names.meant(one.func) == "kernel"
+        for one in helper.node.decorator_list
+    )

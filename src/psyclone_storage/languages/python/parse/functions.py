@@ -1,0 +1,172 @@
+"""The functions that kernels may call, by the names that Python, `math` and `numpy` have for them.
+
+Owns what each is in typed code: a function of the language of the same meaning, or an operation.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Mapping
+from enum import Enum
+
+from psyclone_storage.base.records import dataclass
+from psyclone_storage.languages.intrinsics import INTRINSICS
+from psyclone_storage.languages.python.parse.imports import (
+    ImportedNames,
+    bound_in,
+    defined_in,
+    names_of,
+)
+from psyclone_storage.languages.python.parse.tree import Tree
+
+
+class Signature(Enum):
+    """What a function takes, and what it gives."""
+
+    REALS = "reals, and gives a real"
+    NUMBERS = "numbers, and gives one of their type"
+    TO_WHOLE = "a number, and gives a whole number"
+    TO_REAL = "a number, and gives a real"
+    TO_DOUBLE = "a number, and gives a real that has the usual kind whatever it meets"
+    TO_SINGLE = "a number, and gives it rounded to single precision"
+    CHOICE = "a condition and two numbers, and gives one of these"
+    POWER = "a base and an exponent"
+
+
+@dataclass(frozen=True, slots=True)
+class TypedFunction:
+    """A function by its name in typed code, and the least and greatest number of its arguments."""
+
+    name: str
+    takes: Signature
+    least: int = 1
+    most: int = 1
+
+
+_MANY = 100
+
+
+_MIN, _MAX = (TypedFunction(name, Signature.NUMBERS, 2, _MANY) for name in ("min", "max"))
+_POWER = TypedFunction("**", Signature.POWER, 2, 2)
+_TO_WHOLE = ("ceiling", "floor", "int")
+_OF_REALS = {
+    name: TypedFunction(name, Signature.REALS, names.arguments, names.arguments)
+    for name, names in INTRINSICS.items()
+    if names.math and names.generic == name and name not in _TO_WHOLE
+}
+BUILTINS: Mapping[str, TypedFunction] = {
+    "abs": TypedFunction("abs", Signature.NUMBERS),
+    "min": _MIN,
+    "max": _MAX,
+    "int": TypedFunction("int", Signature.TO_WHOLE),
+    "float": TypedFunction("real", Signature.TO_REAL),
+    "pow": _POWER,
+}
+MATH: Mapping[str, TypedFunction] = {
+    **{INTRINSICS[name].math: function for name, function in _OF_REALS.items()},
+    **{INTRINSICS[name].math: TypedFunction(name, Signature.TO_WHOLE) for name in _TO_WHOLE},
+    "pow": _POWER,
+}
+NUMPY: Mapping[str, TypedFunction] = {
+    **{INTRINSICS[name].numpy: function for name, function in _OF_REALS.items()
+       if INTRINSICS[name].numpy},
+    **{INTRINSICS[name].numpy: TypedFunction(name, Signature.NUMBERS, 2, 2)
+       for name in ("min", "max")},
+    **dict.fromkeys(("abs", "absolute"), BUILTINS["abs"]),
+    "fabs": MATH["fabs"],
+    "power": _POWER,
+    "where": TypedFunction("merge", Signature.CHOICE, 3, 3),
+    "float32": TypedFunction("real", Signature.TO_SINGLE),
+    "float64": TypedFunction("real", Signature.TO_DOUBLE),
+}  # fmt: skip
+CONSTANTS: Mapping[str, float] = {"pi": math.pi, "e": math.e}
+ALL = sorted({*BUILTINS, *MATH})
+
+
+@dataclass(frozen=True, slots=True)
+class CallableImports:
+    """What the imports of a file give to call.
+
+    Names that are `defined` in the file mean what it says, as do those that are `bound` in it by
+    imports for functions of Python.
+    """
+
+    math: ImportedNames
+    numpy: ImportedNames
+    defined: frozenset[str] = frozenset()
+    bound: frozenset[str] = frozenset()
+
+    def function(self, node: ast.expr) -> TypedFunction | None:
+        """Return the function that `node` names, None if it is not known."""
+        if isinstance(node, ast.Name) and node.id in self.defined:
+            return None
+        for names, table in ((self.math, MATH), (self.numpy, NUMPY)):
+            if found := table.get(names.meant(node)):
+                return found
+        if not isinstance(node, ast.Name) or node.id in self.bound:
+            return None
+        return BUILTINS.get(node.id)
+
+    def is_numpy(self, node: ast.expr) -> bool:
+        """Return whether `node` names a function of NumPy, which gives numbers of NumPy."""
+        return self.numpy.meant(node) in NUMPY
+
+    def is_math(self, node: ast.expr) -> bool:
+        """Return whether `node` names a function of `math`, which gives numbers of Python."""
+        return self.math.meant(node) in MATH
+
+    def constant(self, node: ast.expr) -> float | None:
+        """Return the number that `node` names, None if it is not known."""
+        for names in (self.math, self.numpy):
+            if (value := CONSTANTS.get(names.meant(node))) is not None:
+                return value
+        return None
+
+
+def to_write_for(name: str, given: CallableImports) -> str:
+    """Return what to write for a function that there is not for kernels, or is not imported."""
+    module, _, last = name.rpartition(".")
+    if not module and last in {*MATH, *NUMPY}:
+        known = "math" if last in MATH else "numpy"
+        own = "" if known == "numpy" else f"'from math import {last}' at the top of the file, or "
+        return f"Write {own}'np.{last}' with 'import numpy as np'." if last in NUMPY else (
+            f"Write 'from math import {last}' at the top of the file.")  # fmt: skip
+    named = {"np": "import numpy as np", "numpy": "import numpy", "math": "import math"}
+    if module in named and module not in (*given.math.modules, *given.numpy.modules):
+        return f"Write '{named[module]}' at the top of the file."
+    return _INSTEAD.get(last, "")
+
+
+_NEAREST = (
+    "Write 'math.floor(x + 0.5)', which takes the larger of two that are as near, where Python's"
+    " own takes the even one."
+)
+_INSTEAD: Mapping[str, str] = {
+    "sign": "Write '1.0 if x > 0.0 else -1.0 if x < 0.0 else x', or 'math.copysign(1.0, x)'.",
+    **dict.fromkeys(("round", "rint", "around"), _NEAREST),
+    "clip": "Write 'min(max(x, lowest), highest)'.",
+    "fmin": "Write 'min(x, y)'.",
+    "fmax": "Write 'max(x, y)'.",
+    "floor": "Write 'math.floor(x)'.",
+    "ceil": "Write 'math.ceil(x)'.",
+    **dict.fromkeys(("trunc", "fix"), "Write 'math.trunc(x)'."),
+    "mod": "Write 'x % y', which has the sign of 'y'.",
+    **dict.fromkeys(("floor_divide", "divmod"), "Write 'math.floor(x / y)', and 'x % y'."),
+    "square": "Write 'x * x'.",
+    "cbrt": "Write 'math.copysign(abs(x) ** (1.0 / 3.0), x)'.",
+    "log2": "Write 'math.log(x) / math.log(2.0)'.",
+    "isnan": "Write 'x != x'.",
+    **dict.fromkeys(("degrees", "rad2deg"), "Write 'x * (180.0 / math.pi)'."),
+    **dict.fromkeys(("radians", "deg2rad"), "Write 'x * (math.pi / 180.0)'."),
+    "bool": "Write 'x != 0'.",
+    "sum": "Write a loop that adds, or the terms with '+' between them.",
+    "range": "Write it as what a loop counts: 'for n in range(...)'.",
+    "print": "Leave it out: 'kernel.at(...)' runs the function for one point, in Python.",
+}
+
+
+def offered(tree: Tree) -> CallableImports:
+    """Return what the imports of a file give to call."""
+    given = names_of(tree, "math"), names_of(tree, "numpy")
+    return CallableImports(*given, defined_in(tree), bound_in(tree))

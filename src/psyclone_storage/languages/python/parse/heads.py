@@ -1,0 +1,16 @@
+"""The functions of a Python file and their arguments: what is asked of generated modules."""
+
+from __future__ import annotations
+
+import ast
+
+from psyclone_storage.base.source import SourceText
+from psyclone_storage.languages.python.parse.tree import read_tree
+
+
+def routine_heads(source: SourceText) -> dict[str, tuple[str, ...]]:
+    """Return the arguments of each function at the top level of `source`, by its name."""
+    functions = (
+        node for node in read_tree(source).module.body if isinstance(node, ast.FunctionDef)
+    )
+    return {node.name: tuple(arg.arg for arg in node.args.args) for node in functions}

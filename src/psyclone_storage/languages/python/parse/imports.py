@@ -1,0 +1,126 @@
+"""What the names of a file stand for, as far as its imports say so.
+
+Imports are looked for in the whole file, in functions, too: it is read and not run.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from functools import lru_cache
+
+from psyclone_storage.base.records import dataclass, field
+from psyclone_storage.languages.python.parse.tree import Tree
+
+_REMEMBERED = 4
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedNames:
+    """Names that a file takes from a module, by what they are called in the file.
+
+    `offered` are the module's own names; `modules` are names of the module itself, with a dot.
+    """
+
+    words: Mapping[str, str] = field(default_factory=dict)
+    modules: tuple[str, ...] = ()
+    whole: bool = False
+
+    def meant(self, node: ast.expr) -> str:
+        """Return the name of the module that `node` stands for, or an empty text."""
+        if isinstance(node, ast.Name):
+            return self.words.get(node.id, node.id if self.whole else "")
+        path = dotted(node)
+        for module in self.modules:
+            if path.startswith(f"{module}.") and "." not in path[len(module) + 1 :]:
+                return path[len(module) + 1 :]
+        return ""
+
+
+def names_of(tree: Tree, module: str) -> ImportedNames:
+    """Return what `tree` imports from `module`."""
+    words: dict[str, str] = {}
+    modules: list[str] = []
+    whole = False
+    parent, _, last = module.rpartition(".")
+    for node in imports_in(tree.module):
+        if isinstance(node, ast.Import):
+            modules += [item.asname or item.name for item in node.names if item.name == module]
+        elif node.module == module and not node.level:
+            whole = whole or any(item.name == "*" for item in node.names)
+            words.update({item.asname or item.name: item.name for item in node.names})
+        elif node.module == parent and not node.level:
+            modules += [item.asname or item.name for item in node.names if item.name == last]
+    return ImportedNames(words, tuple(modules), whole)
+
+
+def modules_in(tree: Tree) -> dict[str, str]:
+    """Return the modules that `tree` imports as such, by what they are called there."""
+    return {
+        item.asname or item.name: item.name
+        for node in imports_in(tree.module)
+        if isinstance(node, ast.Import)
+        for item in node.names
+    }
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def imports_in(module: ast.Module) -> tuple[ast.Import | ast.ImportFrom, ...]:
+    """Return all import statements of a file."""
+    nodes = ast.walk(module)
+    return tuple(node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom))
+
+
+def imported_from(tree: Tree, name: str) -> str:
+    """Return the module from which `tree` imports a name, but for those with functions of numbers.
+
+    An empty text is returned where there is none.
+    """
+    for node in imports_in(tree.module):
+        if not isinstance(node, ast.ImportFrom) or node.module in NUMERIC:
+            continue
+        if any((item.asname or item.name) == name for item in node.names):
+            return "." * node.level + (node.module or "")
+    return ""
+
+
+NUMERIC = ("math", "numpy")
+
+
+def bound_in(tree: Tree) -> frozenset[str]:
+    """Return the names that `tree` gives a meaning outside of functions, by imports, too."""
+    found = {
+        (item.asname or item.name).partition(".")[0]
+        for node in imports_in(tree.module)
+        for item in node.names
+    }
+    return frozenset(found) | defined_in(tree)
+
+
+def defined_in(tree: Tree) -> frozenset[str]:
+    """Return the names of functions, classes and variables that `tree` has outside of functions."""
+    found: set[str] = set()
+    waiting: list[ast.AST] = list(tree.module.body)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, _WITH_A_NAME):
+            found.add(node.name)
+        else:
+            waiting += ast.iter_child_nodes(node)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+    return frozenset(found)
+
+
+_WITH_A_NAME = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+def dotted(node: ast.expr) -> str:
+    """Return names with dots between them as they are written, an empty text for all else."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name):
+        return ""
+    return ".".join([node.id, *reversed(parts)])

@@ -1,0 +1,321 @@
+"""What operations and functions on numbers give in kernels in Python, each with its type.
+
+Owns the meaning of operators: `/` is real division, `//` and `%` round down. Operands are read
+already: what typed code has no word for is refused at its place.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Mapping, Sequence
+
+from psyclone_storage.base.records import replace
+from psyclone_storage.ir.expr import Expr, Literal, integer_value, walk
+from psyclone_storage.ir.types import Intrinsic
+from psyclone_storage.languages.python.parse import node_factory as nodes
+from psyclone_storage.languages.python.parse import promotion as precision
+from psyclone_storage.languages.python.parse import rounding_integers as rounded
+from psyclone_storage.languages.python.parse.functions import Signature, TypedFunction
+from psyclone_storage.languages.python.parse.rounding_integers import as_real, as_real_if_rounded
+from psyclone_storage.languages.python.parse.scope import UNKNOWN, KernelScope, TypedExpression
+from psyclone_storage.languages.python.parse.weak_types import DOUBLE, UNKNOWN_NUMBER, Kind, sized
+
+_REAL, _WHOLE, _TRUTH = Intrinsic.REAL, Intrinsic.INTEGER, Intrinsic.LOGICAL
+LARGEST, _BITS = 2**31 - 1, 31
+_PLAIN: Mapping[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
+_COMPUTED: Mapping[type[ast.operator], Callable[[int, int], int]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
+    ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod,
+}  # fmt: skip
+
+
+# ---------------------------------------------------------------------------- written numbers
+
+
+def too_large(scope: KernelScope, node: ast.AST) -> TypedExpression:
+    """Refuse a whole number that is written out and has more than 32 bits."""
+    what = f"'{scope.text(node)}' is more than a whole number in a kernel can be."
+    return scope.refuse("P054", what, node, "Write it as a real number.")
+
+
+def written(node: ast.expr) -> int | None:
+    """Return the whole number that is computed of written ones alone, as Python does, else None.
+
+    Operands have 32 bits. Of a power that has more, some number that has more is returned.
+    """
+    match node:
+        case ast.Constant(value=int(value)) if not isinstance(value, bool):
+            return value
+        case ast.UnaryOp(ast.USub() | ast.UAdd() as sign, operand):
+            inner = written(operand)
+            return -inner if inner is not None and isinstance(sign, ast.USub) else inner
+        case ast.BinOp(first, sign, second):
+            left, right = written(first), written(second)
+            if left is not None and right is not None:
+                return _computed(sign, left, right)
+    return None
+
+
+def _computed(sign: ast.operator, left: int, right: int) -> int | None:
+    if isinstance(sign, ast.Pow):
+        if right < 0:
+            return None
+        return int(left ** (right if abs(left) <= 1 else min(right, _BITS + 1)))
+    is_quotient = isinstance(sign, ast.FloorDiv | ast.Mod)
+    compute = _COMPUTED.get(type(sign))
+    return None if compute is None or (is_quotient and right == 0) else compute(left, right)
+
+
+def bounded(
+    scope: KernelScope, node: ast.AST, computed: ast.expr, found: TypedExpression
+) -> TypedExpression:
+    """Return what an operation gives; of written whole numbers it has 32 bits or is refused."""
+    value = written(computed) if found.type is _WHOLE else None
+    if value is not None and not -LARGEST - 1 <= value <= LARGEST:
+        return too_large(scope, node)
+    return found
+
+
+# ---------------------------------------------------------------------------- operations
+
+
+def operation(
+    scope: KernelScope,
+    node: ast.AST,
+    op: ast.operator,
+    operands: tuple[TypedExpression, TypedExpression],
+) -> TypedExpression:
+    """Return an operation on two numbers, as Python computes it."""
+    left, right = operands
+    if _joined(left, right) is _REAL:
+        left, right = (as_real_if_rounded(scope, one) for one in operands)
+    kinds = precision.combined(scope, op, (left, right))
+    if kinds is None:
+        return precision.refuse(scope, node)
+    left, right = precision.met(scope, (left, right))
+    return replace(_operation(scope, node, op, (left, right)), kinds=kinds)
+
+
+def _operation(
+    scope: KernelScope,
+    node: ast.AST,
+    op: ast.operator,
+    operands: tuple[TypedExpression, TypedExpression],
+) -> TypedExpression:
+    left, right = operands
+    wide = rounded.combined(scope, node, op, (left, right))
+    if (sign := _PLAIN.get(type(op))) is not None:
+        made = nodes.binary(sign, left.expr, right.expr)
+        return TypedExpression(made, _joined(left, right), wide)
+    match op:
+        case ast.Div():
+            return _divided(scope, left, right)
+        case ast.Mod():
+            left, right = alike(scope, left, right)
+            return TypedExpression(nodes.call("modulo", left.expr, right.expr), left.type, wide)
+        case ast.FloorDiv():
+            return replace(_rounded_down(scope, node, left, right), wide=wide)
+        case ast.Pow():
+            return replace(power(scope, node, left, right), wide=wide)
+    what = f"'{scope.text(node)}' is no operation on numbers."
+    return scope.refuse("P051", what, node, "Write '+', '-', '*', '/', '//', '%' or '**'.")
+
+
+def _divided(scope: KernelScope, left: TypedExpression, right: TypedExpression) -> TypedExpression:
+    """Return a quotient, which is a real number; one of numbers of 32 bits has no more.
+
+    That of the least such number and -1 has, as it has in Fortran, where no program may ask for it.
+    """
+    if left.type is not _WHOLE or right.type is not _WHOLE:
+        return TypedExpression(nodes.binary("/", left.expr, right.expr), _REAL)
+    divisor = integer_value(right.expr)
+    does_not_grow = divisor is None or divisor > 0
+    within = left.wide is None and right.wide is None and does_not_grow
+    left, right = rounded.as_exact(scope, left), rounded.as_exact(scope, right)
+    return TypedExpression(nodes.binary("/", left.expr, right.expr), _REAL, within=within)
+
+
+def alike(
+    scope: KernelScope, first: TypedExpression, second: TypedExpression
+) -> tuple[TypedExpression, TypedExpression]:
+    """Return two numbers as ones of the same type."""
+    if _joined(first, second) is _REAL:
+        first, second = as_real(scope, first), as_real(scope, second)
+        first, second = precision.alike(scope, (first, second))
+    return first, second
+
+
+def power(
+    scope: KernelScope, node: ast.AST, base: TypedExpression, exponent: TypedExpression
+) -> TypedExpression:
+    """Return a power; one of whole numbers has an exponent that is written out."""
+    if base.type is _WHOLE and exponent.type is _WHOLE:
+        value = integer_value(exponent.expr)
+        if value is None or value < 0:
+            what = "A power of whole numbers has an exponent that is written out, and not negative."
+            return scope.refuse("P054", what, node, "Write 'float(...)' around the base.")
+        return TypedExpression(nodes.binary("**", base.expr, exponent.expr), _WHOLE)
+    base, exponent = precision.met(scope, (as_real(scope, base), exponent))
+    return TypedExpression(nodes.binary("**", base.expr, exponent.expr), _REAL)
+
+
+def _rounded_down(
+    scope: KernelScope, node: ast.AST, left: TypedExpression, right: TypedExpression
+) -> TypedExpression:
+    if left.type is not _WHOLE or right.type is not _WHOLE:
+        what = "'//' divides whole numbers in a kernel."
+        return scope.refuse("P054", what, node, "Write 'math.floor(a / b)' for real ones.")
+    multiple = nodes.binary("-", left.expr, nodes.call("modulo", left.expr, right.expr))
+    return TypedExpression(nodes.binary("/", multiple, right.expr), _WHOLE)
+
+
+def _joined(first: TypedExpression, second: TypedExpression) -> Intrinsic:
+    return _REAL if _REAL in (first.type, second.type) else _WHOLE
+
+
+def chosen(
+    scope: KernelScope,
+    node: ast.AST,
+    test: TypedExpression,
+    values: tuple[TypedExpression, TypedExpression],
+) -> TypedExpression:
+    """Return one of two values, by a condition."""
+    if test.type is None or any(value.type is None for value in values):
+        return UNKNOWN
+    first, second = values
+    if (first.type is _TRUTH) is not (second.type is _TRUTH):
+        return scope.refuse("P054", "Either a number or a condition is chosen.", node)
+    kinds = None
+    if first.type is not _TRUTH:
+        kinds = precision.taken(scope, values)
+        if kinds is None:
+            return precision.refuse(scope, node)
+        first, second = alike(scope, first, second)
+    scope.called.setdefault("merge", scope.tree.span(node))
+    return replace(_of_numbers(scope, "merge", (first, second), test.expr), kinds=kinds)
+
+
+_GIVE_ONE = ("merge", "min", "max")
+"""Functions that give what they are passed itself."""
+
+
+def _of_numbers(
+    scope: KernelScope, function: str, args: Sequence[TypedExpression], *others: Expr
+) -> TypedExpression:
+    """Return a function that gives a value of the type of its arguments, all of one type."""
+    wide = rounded.chosen(scope, function, args, *others)
+    value = nodes.call(function, *(arg.expr for arg in args), *others)
+    may_change = function in _GIVE_ONE and any(arg.may_change for arg in args)
+    return TypedExpression(value, args[0].type, wide, may_change=may_change)
+
+
+# ---------------------------------------------------------------------------- functions
+
+
+def applied(
+    scope: KernelScope, node: ast.Call, function: TypedFunction, args: list[TypedExpression]
+) -> TypedExpression:
+    """Return what a function of numbers gives, of Python or of NumPy."""
+    of_numpy = scope.offered.is_numpy(node.func)
+    if function.takes is Signature.POWER:
+        scope.called.setdefault(function.name, scope.tree.span(node))
+        return _power_by_call(scope, node, (args[0], args[1]))
+    if not of_numpy and any(precision.is_lost(scope, one) for one in _converted(function, args)):
+        return precision.refuse(scope, node)
+    scope.called.setdefault(function.name, scope.tree.span(node))
+    if function.takes is Signature.TO_WHOLE:
+        return _to_whole(scope, node, function, args[0])
+    # What remains of a whole number of 32 bits has no more.
+    within = function.name == "mod" and args[0].type is _WHOLE and args[0].wide is None
+    kinds = precision.taken(scope, args) if function.takes is Signature.NUMBERS else UNKNOWN_NUMBER
+    if kinds is None and not of_numpy:
+        return precision.refuse(scope, node)
+    given = tuple(args)
+    if function.takes is Signature.REALS or any(arg.type is _REAL for arg in args):
+        args = [as_real(scope, arg) for arg in args]
+        if function.takes is Signature.REALS and not of_numpy and scope.single is not None:
+            args = [replace(arg, expr=precision.weak(scope, arg.expr)) for arg in args]
+        args = [*precision.alike(scope, tuple(args))]
+    if function.name == "abs" and kinds is not None:
+        kinds = sized(kinds)
+    made = replace(_of_numbers(scope, function.name, args), within=within, kinds=kinds)
+    if of_numpy and made.type is _REAL and function.name in ("min", "max"):
+        made = replace(made, expr=_extreme_of_numpy(function.name, args[0].expr, args[1].expr))
+    return by_numpy(scope, node, given, made) if of_numpy else made
+
+
+def _extreme_of_numpy(word: str, first: Expr, second: Expr) -> Expr:
+    """Return the extreme of two reals, which is no number where one is none.
+
+    The usual one is the first then; so the second, the simpler of the two, is asked for itself.
+    """
+    if len(tuple(walk(first))) < len(tuple(walk(second))) or isinstance(first, Literal):
+        first, second = second, first
+    usual = nodes.call(word, first, second)
+    if isinstance(second, Literal):
+        return usual
+    return nodes.call("merge", second, usual, nodes.binary("/=", second, second))
+
+
+def _converted(
+    function: TypedFunction, args: Sequence[TypedExpression]
+) -> Sequence[TypedExpression]:
+    """Return the arguments that a function of Python makes its own real numbers of."""
+    return () if function.takes is Signature.NUMBERS else args
+
+
+def by_numpy(
+    scope: KernelScope,
+    node: ast.AST,
+    given: Sequence[TypedExpression],
+    made: TypedExpression,
+) -> TypedExpression:
+    """Return what a function of NumPy gives, which keeps its kind when it meets others."""
+    kinds = precision.of_numpy(scope, given)
+    if scope.single is None:
+        return made
+    if kinds is None:
+        return precision.refuse(scope, node)
+    if made.type is _REAL and kinds == DOUBLE:
+        made = replace(made, expr=precision.double(scope, made.expr))
+    return replace(made, kinds=kinds)
+
+
+def _power_by_call(
+    scope: KernelScope, node: ast.Call, args: tuple[TypedExpression, TypedExpression]
+) -> TypedExpression:
+    """Return a power that is written as a call: `math.pow` gives a number of Python."""
+    given = args
+    if scope.offered.is_math(node.func) and scope.single is not None:
+        if any(precision.is_lost(scope, one) for one in args):
+            return precision.refuse(scope, node)
+        base, exponent = (as_real(scope, one) for one in args)
+        args = (
+            replace(base, expr=precision.weak(scope, base.expr), kinds=UNKNOWN_NUMBER),
+            replace(exponent, expr=precision.weak(scope, exponent.expr), kinds=UNKNOWN_NUMBER),
+        )
+    of_numpy = scope.offered.is_numpy(node.func)
+    kinds = None if of_numpy else precision.combined(scope, ast.Pow(), args)
+    if kinds is None and not of_numpy:
+        return precision.refuse(scope, node)
+    made = replace(power(scope, node, *args), kinds=kinds)
+    if of_numpy:
+        made = by_numpy(scope, node, given, made)
+    return bounded(scope, node, ast.BinOp(node.args[0], ast.Pow(), node.args[1]), made)
+
+
+def _to_whole(
+    scope: KernelScope, node: ast.Call, function: TypedFunction, given: TypedExpression
+) -> TypedExpression:
+    if given.type is _WHOLE:
+        return replace(given, kinds=UNKNOWN_NUMBER)
+    is_trunc = function.name == "int" and scope.offered.is_math(node.func)
+    if is_trunc and scope.single is not None and Kind.SINGLE in precision.kinds_of(scope, given).of:
+        what = f"'{scope.text(node.func)}' takes no number of 4 bytes."
+        return scope.refuse("P054", what, node, "Write 'int(...)'.")
+    whole = nodes.call(function.name, given.expr)
+    if given.within:
+        return TypedExpression(whole, _WHOLE)
+    wide = rounded.rounded(scope, node, function.name, given.expr)
+    return TypedExpression(whole, _WHOLE, wide)

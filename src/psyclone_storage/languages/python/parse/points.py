@@ -1,0 +1,143 @@
+"""Kernels for points of a grid: arrays are looked at by a distance from the point.
+
+Owns what may be looked at, by the stencil, and what may be written: the point itself.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from psyclone_storage.base.records import dataclass
+from psyclone_storage.ir.expr import Expr
+from psyclone_storage.ir.interface import Dummy
+from psyclone_storage.languages.python.parse import node_factory as nodes
+from psyclone_storage.languages.python.parse.scope import (
+    UNKNOWN,
+    CountedRange,
+    KernelScope,
+    TypedExpression,
+)
+from psyclone_storage.languages.python.parse.tree import Tree
+
+_OFFSETS = "Write the distance from the point, as in 'height[1, 0]': whole numbers."
+_OWN = (0, 0)
+_AXES = ("i", "j")
+_FARTHEST = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class PointAccess:
+    """The rules of kernels for points; `index` are the names of the point's two numbers."""
+
+    index: tuple[str, str]
+    hint: str = _OFFSETS
+    has_arrays: bool = False
+
+    def assigned(self, name: str, _dummy: Dummy) -> str:
+        """Return how the point of a field is given a value."""
+        return f"Write '{name}[0, 0] = ...'."
+
+    def within(self, _tree: Tree) -> PointAccess:
+        """Return these rules: there are no words in a body."""
+        return self
+
+    def read(self, scope: KernelScope, node: ast.Subscript) -> TypedExpression:
+        """Return an element near the point."""
+        name = node.value.id if isinstance(node.value, ast.Name) else ""
+        dummy = scope.arguments.get(name)
+        if dummy is None or not dummy.rank:
+            what = f"'{scope.text(node.value)}' has no neighbours to look at."
+            hint = "Only fields and properties of a grid have."
+            return scope.refuse("P051", what, node.value, hint)
+        offset = _offset_of(scope, node.slice)
+        if offset is None or not _may_read(scope, node, dummy, offset):
+            return TypedExpression(UNKNOWN.expr, dummy.type.intrinsic)
+        found = nodes.element(scope.code(name), self.index, offset)
+        return TypedExpression(found, dummy.type.intrinsic)
+
+    def target(
+        self, scope: KernelScope, node: ast.Subscript, value: TypedExpression
+    ) -> Expr | None:
+        """Return the element of the point itself."""
+        name = node.value.id if isinstance(node.value, ast.Name) else ""
+        dummy = scope.arguments.get(name)
+        if dummy is None or not dummy.rank:
+            scope.refuse("P051", f"'{scope.text(node)}' is no field.", node)
+            return None
+        offset = _offset_of(scope, node.slice)
+        if offset is None or not _may_write(scope, node, dummy, offset):
+            return None
+        if not scope.accepts(node, name, dummy.type.intrinsic, value):
+            return None
+        scope.gives_element(f"{scope.code(name)}[]")
+        return nodes.element(scope.code(name), self.index, offset)
+
+    def extent(self, scope: KernelScope, node: ast.Subscript, part: int) -> Expr | None:
+        """Return None: there are no slices."""
+        return None
+
+    def counted(self, scope: KernelScope, node: ast.expr) -> CountedRange | None:
+        """Return None: a kernel for points has no words to loop over."""
+        return None
+
+    def length(self, scope: KernelScope, node: ast.expr) -> TypedExpression | None:
+        """Return None, for the same reason."""
+        return None
+
+    def number(self, scope: KernelScope, node: ast.Call) -> TypedExpression | None:
+        """Return None: nor has it words for numbers."""
+        return None
+
+
+def _offset_of(scope: KernelScope, node: ast.expr) -> tuple[int, int] | None:
+    """Return the offset in the brackets of an element; None, with a note, if it is none."""
+    parts = node.elts if isinstance(node, ast.Tuple) else [node]
+    values = [_distance(part) for part in parts]
+    if len(values) == len(_AXES) and values[0] is not None and values[1] is not None:
+        return values[0], values[1]
+    scope.refuse("P051", f"'{scope.text(node)}' is no distance from a point.", node, _OFFSETS)
+    return None
+
+
+def _distance(node: ast.expr) -> int | None:
+    sign = 1
+    while isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
+        sign = -sign if isinstance(node.op, ast.USub) else sign
+        node = node.operand
+    match node:
+        case ast.Constant(value=bool()):
+            return None
+        case ast.Constant(value=int() as value) if value <= _FARTHEST:
+            return sign * value
+    return None
+
+
+def _may_read(
+    scope: KernelScope, node: ast.Subscript, dummy: Dummy, offset: tuple[int, int]
+) -> bool:
+    name = scope.text(node.value)
+    if not dummy.access.reads and not (
+        offset == _OWN and scope.has_element(f"{scope.code(name)}[]")
+    ):
+        what = f"'{name}' is only written, but is looked at here before it has a value."
+        scope.refuse("M206", what, node, "Let its access be one that reads, too.")
+        return False
+    if dummy.reach is not None and offset not in dummy.reach:
+        seen = ", ".join(f"[{i}, {j}]" for i, j in sorted(dummy.reach)) or "no point"
+        what = f"'{name}' is looked at outside of its stencil."
+        scope.refuse("M207", what, node, f"Its stencil has {seen}.")
+        return False
+    return True
+
+
+def _may_write(
+    scope: KernelScope, target: ast.Subscript, dummy: Dummy, offset: tuple[int, int]
+) -> bool:
+    name = scope.text(target.value)
+    if not scope.may_write(target, dummy):
+        return False
+    if offset != _OWN:
+        what = f"'{name}' is written off the point that the kernel is called for."
+        scope.refuse("M207", what, target, f"Write '{name}[0, 0]'.")
+        return False
+    return True

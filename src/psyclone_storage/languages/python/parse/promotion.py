@@ -1,0 +1,331 @@
+"""Reals of several kinds in one kernel: which of them an expression has, and how they meet.
+
+The rules are those of NumPy, as a kernel computes where Python runs it. Numbers that are written
+out, variables of modules, and what functions of Python give, `float` and those of `math`, have 8
+bytes until they meet others, whose kind they take. Of two other kinds the larger one is that of
+both. What NumPy gives, and whole numbers of arrays, keep theirs. What Python would compute with 4
+bytes or with 8, by the values that a kernel finds, is refused. In a kernel whose reals are of the
+usual kind alone nothing here changes anything.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Sequence
+
+from psyclone_storage.base.records import replace
+from psyclone_storage.base.source import Span
+from psyclone_storage.ir import expr as ex
+from psyclone_storage.ir.interface import Dummy, Role
+from psyclone_storage.ir.types import Intrinsic, ScalarType
+from psyclone_storage.languages.python.parse import node_factory as nodes
+from psyclone_storage.languages.python.parse import weak_types as algebra
+from psyclone_storage.languages.python.parse.scope import (
+    KernelScope,
+    LocalVariable,
+    TypedExpression,
+)
+from psyclone_storage.languages.python.parse.weak_types import (
+    DOUBLE,
+    SINGLE,
+    UNKNOWN_NUMBER,
+    WEAK,
+    Kind,
+    Kinds,
+)
+
+_REAL, _WHOLE = Intrinsic.REAL, Intrinsic.INTEGER
+_ROUNDS = "aint"
+"""What whole numbers are as reals, which meet others as whole numbers do."""
+_CHOOSES = "merge"
+
+
+def type_of(scope: KernelScope, expr: ex.Expr) -> ScalarType | None:
+    """Return of which reals an expression is, None if it takes the kind of what it meets.
+
+    A number is one of Python where it is made one of the usual kind, and one of NumPy where that is
+    done twice.
+    """
+    match expr:
+        case ex.Name(text) | ex.Element(ex.Name(text), _):
+            return _declared(scope, text)
+        case ex.CallFunction(ex.Name("real"), (inner, ex.Name(kind))):
+            if kind == scope.real.kind and not _has_kind(inner, kind):
+                return None
+            return ScalarType(_REAL, kind)
+        case ex.CallFunction(ex.Name(function), args):
+            args = args[:-1] if function == _CHOOSES else args
+            return None if function == _ROUNDS else _larger(scope, args)
+        case ex.Unary(_, operand):
+            return type_of(scope, operand)
+        case ex.Binary(_, left, right):
+            return _larger(scope, (left, right))
+    return None
+
+
+def _declared(scope: KernelScope, name: str) -> ScalarType | None:
+    if (local := scope.locals.get(name)) is not None:
+        is_weak = local.kinds is not None and local.kinds.one is Kind.WEAK
+        return local.real if local.type is _REAL and not is_weak else None
+    dummy = scope.passed.get(name)
+    return dummy.type if dummy is not None and dummy.type.intrinsic is _REAL else None
+
+
+def _larger(scope: KernelScope, parts: Iterable[ex.Expr]) -> ScalarType | None:
+    found = [type_ for part in parts if (type_ := type_of(scope, part)) is not None]
+    if not found:
+        return None
+    return scope.single if all(one == scope.single for one in found) else scope.real
+
+
+def _has_kind(expr: ex.Expr, kind: str) -> bool:
+    match expr:
+        case ex.CallFunction(ex.Name("real"), (_, ex.Name(inner))):
+            return inner == kind
+    return False
+
+
+# ---------------------------------------------------------------------------- kinds in Python
+
+
+def kinds_of(scope: KernelScope, found: TypedExpression) -> Kinds:
+    """Return the kinds that a number may have in Python."""
+    if found.kinds is not None:
+        return found.kinds
+    expr = found.expr
+    local = scope.locals.get(expr.text) if isinstance(expr, ex.Name) else None
+    if local is not None and local.kinds is not None:
+        return local.kinds
+    if found.type is _WHOLE:
+        return _kinds_of_whole(scope, expr)
+    if isinstance(expr, ex.Literal) and expr.intrinsic is _REAL:
+        return algebra.written(_value(expr))
+    real = type_of(scope, expr)
+    if real is None:
+        return UNKNOWN_NUMBER
+    return SINGLE if real == scope.single else DOUBLE
+
+
+def _value(number: ex.Literal) -> float:
+    value = number.value
+    assert not isinstance(value, bool | str)
+    return float(value)
+
+
+def _kinds_of_whole(scope: KernelScope, expr: ex.Expr) -> Kinds:
+    """Return the kinds of a whole number: one of an array is one of NumPy, with 8 bytes as real."""
+    if (value := ex.integer_value(expr)) is not None:
+        return algebra.written(float(value))
+    if isinstance(expr, ex.Element):
+        return DOUBLE
+    dummy = scope.passed.get(expr.text) if isinstance(expr, ex.Name) else None
+    return DOUBLE if dummy is not None and dummy.role is Role.DOF_VALUE else UNKNOWN_NUMBER
+
+
+def refuse(scope: KernelScope, node: ast.AST) -> TypedExpression:
+    """Refuse what has 4 bytes in Python or 8, by the values that the kernel finds."""
+    what = f"'{scope.text(node)}' is computed with 4 bytes or with 8, by the numbers that it meets."
+    hint = (
+        "Write 'np.float32(...)' around a number of Python that may stand for one of 4 bytes,"
+        " 'np.float64(...)' around what is to have 8, or 'int(...)' around an element."
+    )
+    return scope.refuse("P054", what, node, hint)
+
+
+_SIGNS: dict[type[ast.operator], str] = {
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**", ast.Mod: "%",
+}  # fmt: skip
+
+
+def combined(
+    scope: KernelScope, op: ast.operator, operands: Sequence[TypedExpression]
+) -> Kinds | None:
+    """Return the kinds of what an operation gives; None if it may be computed otherwise."""
+    if scope.single is None:
+        return WEAK
+    left, right = (kinds_of(scope, one) for one in operands)
+    return algebra.combined(_SIGNS.get(type(op), ""), left, right)
+
+
+def is_compared(scope: KernelScope, op: str, operands: Sequence[TypedExpression]) -> bool:
+    """Return whether a comparison finds what it finds in Python."""
+    if scope.single is None or any(one.type is Intrinsic.LOGICAL for one in operands):
+        return True
+    left, right = (kinds_of(scope, one) for one in operands)
+    small = any(one.type is _WHOLE and one.wide is None for one in operands)
+    return algebra.compared(op, left, right, small=small)
+
+
+def taken(scope: KernelScope, values: Sequence[TypedExpression]) -> Kinds | None:
+    """Return the kinds of a number that is one of some; None if it may have no room."""
+    if scope.single is None:
+        return WEAK
+    made = kinds_of(scope, values[0])
+    for one in values[1:]:
+        made = algebra.either(made, kinds_of(scope, one))
+    return None if Kind.DOUBLE in made.of and made.is_lost else made
+
+
+def of_numpy(scope: KernelScope, values: Sequence[TypedExpression]) -> Kinds | None:
+    """Return the kinds of what a function of NumPy gives; None if it may compute otherwise."""
+    if scope.single is None:
+        return WEAK
+    made = kinds_of(scope, values[0])
+    found = made.of
+    for one in values[1:]:
+        made = Kinds(found)
+        found = algebra.met(made, kinds_of(scope, one))
+    found = frozenset(Kind.DOUBLE if one is Kind.WEAK else one for one in found)
+    if len(found) > 1:
+        return None
+    if Kind.DOUBLE in found and any(kinds_of(scope, one).is_lost for one in values):
+        return None
+    return Kinds(found)
+
+
+def is_lost(scope: KernelScope, found: TypedExpression) -> bool:
+    """Return whether a number that Python has in 8 bytes may be kept in 4, rounded."""
+    return scope.single is not None and kinds_of(scope, found).is_lost
+
+
+def negated(scope: KernelScope, found: TypedExpression) -> Kinds | None:
+    """Return the kinds of a number with a sign before it."""
+    return None if scope.single is None else algebra.negated(kinds_of(scope, found))
+
+
+# ---------------------------------------------------------------------------- conversions
+
+Pair = tuple[TypedExpression, TypedExpression]
+
+
+def met(scope: KernelScope, values: Pair) -> Pair:
+    """Return numbers that an operation joins: what has no kind of its own gets that of the others.
+
+    Operands of an operator may differ, as it is done in the larger kind.
+    """
+    if scope.single is not None and _REAL in (values[0].type, values[1].type):
+        values = _with_real(scope, values[0]), _with_real(scope, values[1])
+    common = _common(scope, values)
+    if common is None or common == scope.real:
+        return values
+    return _as(scope, values[0], common), _as(scope, values[1], common)
+
+
+def _with_real(scope: KernelScope, found: TypedExpression) -> TypedExpression:
+    """Return a whole number of NumPy as a real one, which has the usual kind."""
+    if found.type is not _WHOLE or found.wide is not None:
+        return found
+    return of_whole(scope, found) if Kind.DOUBLE in kinds_of(scope, found).of else found
+
+
+def of_whole(
+    scope: KernelScope, found: TypedExpression, real: ex.Expr | None = None
+) -> TypedExpression:
+    """Return a whole number as a real one, which is `real` if that is given."""
+    if real is None:
+        kind = [ex.Name(scope.real.kind)] if scope.real.kind else []
+        real = nodes.call("real", found.expr, *kind)
+    if scope.single is None:
+        return TypedExpression(real, _REAL)
+    known = kinds_of(scope, found)
+    expr = double(scope, real) if Kind.DOUBLE in known.of else real
+    return TypedExpression(expr, _REAL, kinds=known)
+
+
+def alike(scope: KernelScope, values: tuple[TypedExpression, ...]) -> tuple[TypedExpression, ...]:
+    """Return reals that a function takes together: all of one kind."""
+    common = _common(scope, values)
+    if scope.single is None or common is None:
+        return values
+    return tuple(
+        one if type_of(scope, one.expr) == common else _as(scope, one, common) for one in values
+    )
+
+
+def _common(scope: KernelScope, values: tuple[TypedExpression, ...]) -> ScalarType | None:
+    if scope.single is None:
+        return None
+    return _larger(scope, (one.expr for one in values if one.type is _REAL))
+
+
+def _as(scope: KernelScope, found: TypedExpression, wanted: ScalarType) -> TypedExpression:
+    if found.type is not _REAL or type_of(scope, found.expr) == wanted:
+        return found
+    if isinstance(found.expr, ex.Literal):
+        return replace(found, expr=found.expr.with_kind(str(wanted.kind)))
+    return replace(found, expr=of_kind(found.expr, wanted))
+
+
+def of_kind(expr: ex.Expr, wanted: ScalarType) -> ex.Expr:
+    """Return a number as a real one of a kind."""
+    return nodes.call("real", expr, ex.Name(str(wanted.kind)))
+
+
+def weak(scope: KernelScope, expr: ex.Expr) -> ex.Expr:
+    """Return a real number as one of Python, which takes the kind of what it meets."""
+    return expr if type_of(scope, expr) is None else of_kind(expr, scope.real)
+
+
+def widened(scope: KernelScope, expr: ex.Expr) -> ex.Expr:
+    """Return a real number of the usual kind: whole numbers that come of it have room there."""
+    is_single = scope.single is not None and type_of(scope, expr) == scope.single
+    return of_kind(expr, scope.real) if is_single else expr
+
+
+def double(scope: KernelScope, expr: ex.Expr) -> ex.Expr:
+    """Return a number as a real one of the usual kind, which keeps it when it meets others."""
+    made = widened(scope, expr)
+    while scope.single is not None and type_of(scope, made) is None:
+        made = of_kind(made, scope.real)
+    return made
+
+
+# ---------------------------------------------------------------------------- locals
+
+
+def declare(scope: KernelScope, name: str, value: TypedExpression, place: Span) -> None:
+    """Note a local, by its name in the code, that is given a value, now or again."""
+    known = scope.locals.get(name)
+    if known is None or known.type is None:
+        known = scope.locals[name] = LocalVariable(value.type, place)
+    if scope.single is None or known.type not in (_REAL, _WHOLE) or value.type is None:
+        return
+    made = kinds_of(scope, value)
+    if known.type is _WHOLE:
+        made = replace(made, exact=False, values=None)
+    if (before := scope.local_kinds.get(name)) is not None:
+        made = algebra.either(before, made)
+    scope.local_kinds[name] = made
+    real = _kept_as(scope, made) if known.type is _REAL else None
+    scope.locals[name] = replace(known, real=real, kinds=made)
+
+
+def _kept_as(scope: KernelScope, kinds: Kinds) -> ScalarType:
+    return scope.single if kinds.in_single and scope.single is not None else scope.real
+
+
+def fresh_local(scope: KernelScope, wish: str, value: TypedExpression, place: Span) -> ex.Name:
+    """Return a new local for a value."""
+    if scope.single is None or value.type not in (_REAL, _WHOLE):
+        return scope.fresh(wish, value.type, place)
+    kinds = kinds_of(scope, value)
+    real = _kept_as(scope, kinds) if value.type is _REAL else None
+    return scope.fresh(wish, value.type, place, real, kinds)
+
+
+def has_room(
+    scope: KernelScope, into: LocalVariable | Dummy | None, value: TypedExpression
+) -> bool:
+    """Return whether data are given what Python gives them; locals have what their uses need."""
+    if isinstance(into, LocalVariable):
+        real = into.real if into.shape else None
+    else:
+        real = None if into is None else into.type
+    return real != scope.real or value.type is not _REAL or not is_lost(scope, value)
+
+
+def of_elements(scope: KernelScope, value: TypedExpression) -> ScalarType | None:
+    """Return the kind of an array that keeps a value for each element; None for other types."""
+    if value.type is not _REAL:
+        return None
+    return scope.real if scope.single is None else _kept_as(scope, kinds_of(scope, value))

@@ -1,0 +1,237 @@
+"""Whole numbers that come of rounding, and so may have more than 32 bits: what they are as reals.
+
+Owns which operations on them have a real number that is right, and refuses the others where their
+result becomes real, or is compared with one. A whole number that is kept, as a local, an index or
+the bound of a loop, has 32 bits.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
+
+from psyclone_storage.base.records import replace
+from psyclone_storage.ir.expr import Expr, Name, integer_value
+from psyclone_storage.ir.types import Intrinsic
+from psyclone_storage.languages.python.parse import node_factory as nodes
+from psyclone_storage.languages.python.parse.promotion import of_whole, widened
+from psyclone_storage.languages.python.parse.scope import (
+    UNKNOWN,
+    Exactness,
+    KernelScope,
+    TypedExpression,
+    WideNumber,
+)
+
+_WHOLE = Intrinsic.INTEGER
+_HINT = (
+    "Write 'float(...)' around what is rounded and '1.0' for '1', or give the whole number to a"
+    " local, which has 32 bits."
+)
+
+
+def as_real(scope: KernelScope, found: TypedExpression) -> TypedExpression:
+    """Return a number as a real one of the type that kernels compute with."""
+    if found.type is not _WHOLE:
+        return found
+    if found.wide is None:
+        return of_whole(scope, found)
+    if found.wide.how in (Exactness.EXACT, Exactness.ROUNDED):
+        return of_whole(scope, found, found.wide.expr)
+    return _refused(scope, found.wide, "becomes a real number")
+
+
+def as_real_if_rounded(scope: KernelScope, found: TypedExpression) -> TypedExpression:
+    """Return a number that was rounded as a real one, which has no bounds; others as they are."""
+    return found if found.wide is None else as_real(scope, found)
+
+
+def as_exact(scope: KernelScope, found: TypedExpression) -> TypedExpression:
+    """Return a whole number as the real one that it is, without any rounding."""
+    if found.wide is not None and found.wide.how is not Exactness.EXACT:
+        return _refused(scope, found.wide, "is divided")
+    return as_real(scope, found)
+
+
+def compared(
+    scope: KernelScope, left: TypedExpression, right: TypedExpression
+) -> tuple[Expr, Expr]:
+    """Return two numbers so that a comparison finds what it finds for numbers of any size."""
+    return _comparable(scope, left, right), _comparable(scope, right, left)
+
+
+def _comparable(scope: KernelScope, found: TypedExpression, other: TypedExpression) -> Expr:
+    wide = found.wide
+    if wide is None:
+        return found.expr
+    # What is near is on the same side of all that has 32 bits.
+    within = other.type is _WHOLE and other.wide is None
+    if wide.how is Exactness.EXACT or (within and wide.how is not Exactness.LOST):
+        return wide.expr
+    return _refused(scope, wide, "is compared").expr
+
+
+def _refused(scope: KernelScope, wide: WideNumber, what: str) -> TypedExpression:
+    text = " ".join(wide.place.text.split())
+    message = f"'{text}' {what}, but may have more bits than real numbers and whole ones have."
+    if not any(one.message == message and one.span == wide.place for one in scope.problems):
+        scope.refuse("P054", message, wide.place, _HINT)
+    return UNKNOWN
+
+
+# ---------------------------------------------------------------------------- what is rounded
+
+
+def rounded(scope: KernelScope, node: ast.Call, function: str, number: Expr) -> WideNumber:
+    """Return a rounded number as a real one: whole numbers end before real ones do.
+
+    What is rounded towards zero is one too much, or too little, for the functions that round down
+    and up. Adding zero makes one zero of two, as whole numbers have one.
+    """
+    number = widened(scope, number)
+    towards_zero = nodes.call("aint", number)
+    place = scope.tree.span(node)
+    scope.called.setdefault("aint", place)
+    zero, one = nodes.real(0.0, scope.real), nodes.real(1.0, scope.real)
+    if function not in _BEYOND:
+        return WideNumber(nodes.binary("+", towards_zero, zero), Exactness.EXACT, place)
+    scope.called.setdefault("merge", place)
+    comparison, sign = _BEYOND[function]
+    by = nodes.negated(one, "-") if sign < 0 else one
+    is_beyond = nodes.binary(comparison, towards_zero, number)
+    made = nodes.binary("+", towards_zero, nodes.call("merge", by, zero, is_beyond))
+    return WideNumber(made, Exactness.EXACT, place)
+
+
+_BEYOND: Mapping[str, tuple[str, int]] = {"floor": (">", -1), "ceiling": ("<", 1)}
+"""When a number that was rounded towards zero has to change to be rounded otherwise, and how."""
+
+
+# ---------------------------------------------------------------------------- what is computed
+
+
+def negative(scope: KernelScope, found: TypedExpression) -> WideNumber | None:
+    """Return what a sign makes of a whole number; None if it has 32 bits."""
+    if found.wide is None:
+        return None
+    return replace(found.wide, expr=_negated(scope, found.wide.expr))
+
+
+def bracketed(found: WideNumber | None) -> WideNumber | None:
+    """Return a number that is computed first."""
+    return None if found is None else replace(found, expr=nodes.bracketed(found.expr))
+
+
+def chosen(
+    scope: KernelScope, function: str, args: Sequence[TypedExpression], *others: Expr
+) -> WideNumber | None:
+    """Return what a function that gives one of its arguments, or its size, makes of whole numbers.
+
+    None if all have 32 bits.
+    """
+    wide = [arg.wide for arg in args if arg.wide is not None]
+    if not wide:
+        return None
+    forms = [_real_form(scope, arg) for arg in args]
+    if function == "abs":
+        # Some versions of gcc fold '0.0 - fabs(x)' into a zero with a sign.
+        function, forms = "max", [*forms, _negated(scope, forms[0])]
+        scope.called.setdefault("max", wide[0].place)
+    made = nodes.call(function, *forms, *others)
+    worst = max(wide, key=lambda one: one.how.value)
+    return replace(worst, expr=made)
+
+
+def kept(values: Sequence[TypedExpression]) -> WideNumber | None:
+    """Return what a local makes of one of some whole numbers, which Python goes on to compute with.
+
+    None if all have 32 bits; if not, what the number is as a real one is lost.
+    """
+    wide = next((one.wide for one in values if one.wide is not None), None)
+    return None if wide is None else replace(wide, expr=UNKNOWN.expr, how=Exactness.LOST)
+
+
+def combined(
+    scope: KernelScope, node: ast.AST, op: ast.operator, operands: Sequence[TypedExpression]
+) -> WideNumber | None:
+    """Return what an operation makes of two whole numbers; None if both have 32 bits.
+
+    The real number is the nearest one to what Python computes if both operands are real numbers as
+    they are. With what is already rounded it is near. Differences of such may have no bit right.
+    """
+    left, right = operands
+    if left.type is not _WHOLE or right.type is not _WHOLE:
+        return None
+    hows = [one.wide.how for one in operands if one.wide is not None]
+    if not hows:
+        return None
+    how = _HOW[type(op)](hows, right) if type(op) in _HOW else Exactness.LOST
+    if Exactness.LOST in hows:
+        how = Exactness.LOST
+    place = scope.tree.span(node)
+    if how is Exactness.LOST:
+        return WideNumber(UNKNOWN.expr, how, place)
+    first, second = (nodes.bracketed(_real_form(scope, one)) for one in operands)
+    match op:
+        case ast.Add():
+            made: Expr = nodes.binary("+", first, second)
+        case ast.Sub():
+            made = nodes.binary("-", first, second)
+        case ast.Pow():
+            made = nodes.binary("**", first, right.expr)
+        case ast.Mod():
+            made = _with_one_zero(scope, nodes.call("modulo", first, second))
+        case _:
+            made = _with_one_zero(scope, nodes.binary("*", first, second))
+    return WideNumber(made, how, place)
+
+
+def _of_sum(hows: Sequence[Exactness], _right: TypedExpression) -> Exactness:
+    if all(how is Exactness.EXACT for how in hows):
+        return Exactness.ROUNDED
+    return Exactness.NEAR if len(hows) == 1 else Exactness.LOST
+
+
+def _of_product(hows: Sequence[Exactness], _right: TypedExpression) -> Exactness:
+    exact = all(how is Exactness.EXACT for how in hows)
+    return Exactness.ROUNDED if exact else Exactness.NEAR
+
+
+def _of_rest(hows: Sequence[Exactness], _right: TypedExpression) -> Exactness:
+    exact = all(how is Exactness.EXACT for how in hows)
+    return Exactness.ROUNDED if exact else Exactness.LOST
+
+
+def _of_power(hows: Sequence[Exactness], right: TypedExpression) -> Exactness:
+    exponent = integer_value(right.expr)
+    is_square = exponent is not None and exponent <= _SQUARE
+    return Exactness.ROUNDED if is_square and hows[0] is Exactness.EXACT else Exactness.NEAR
+
+
+_SQUARE = 2
+_HOW: Mapping[type[ast.operator], Callable[[Sequence[Exactness], TypedExpression], Exactness]] = {
+    ast.Add: _of_sum,
+    ast.Sub: _of_sum,
+    ast.Mult: _of_product,
+    ast.Mod: _of_rest,
+    ast.Pow: _of_power,
+}
+"""How well operations have a real number, by how well the operands that were rounded have one."""
+
+
+def _negated(scope: KernelScope, number: Expr) -> Expr:
+    """Return a number with a sign: there is one zero, which a subtraction keeps and a sign not."""
+    return nodes.binary("-", nodes.real(0.0, scope.real), nodes.bracketed(number))
+
+
+def _with_one_zero(scope: KernelScope, made: Expr) -> Expr:
+    return nodes.binary("+", made, nodes.real(0.0, scope.real))
+
+
+def _real_form(scope: KernelScope, found: TypedExpression) -> Expr:
+    return found.wide.expr if found.wide is not None else _converted(scope, found.expr)
+
+
+def _converted(scope: KernelScope, number: Expr) -> Expr:
+    kind = [Name(scope.real.kind)] if scope.real.kind else []
+    return nodes.call("real", number, *kind)

@@ -1,0 +1,39 @@
+"""Imports of kernels into a file of algorithms: one name of Python stands for one kernel."""
+
+from __future__ import annotations
+
+import keyword
+from collections.abc import Iterator
+
+from psyclone_storage.base.records import dataclass, field
+from psyclone_storage.languages.python.translate.values import NoPythonError
+
+
+@dataclass(slots=True)
+class KernelImports:
+    """What the kernels of all procedures are called, and where they are.
+
+    Procedures of Fortran have imports of their own; those of Python are the file's, as are the
+    names of the `units` that it defines.
+    """
+
+    units: frozenset[str]
+    homes: dict[str, tuple[str, str]] = field(default_factory=dict)
+
+    def named(self, name: str, home: tuple[str, str]) -> str:
+        """Return `name`, which stands for a kernel; refuse it if it is that of another thing."""
+        if name in self.units:
+            raise NoPythonError(f"'{name}' is a kernel, and a procedure of the file")
+        known = self.homes.setdefault(name, home)
+        if known != home:
+            one, other = (".".join(each) for each in (known, home))
+            raise NoPythonError(f"'{name}' is '{one}' for one procedure, and '{other}' for another")
+        if any(keyword.iskeyword(part) for part in (*home[0].split("."), home[1])):
+            raise NoPythonError(f"'{'.'.join(home)}' has a word of Python in it")
+        return name
+
+    def lines(self) -> Iterator[str]:
+        """Yield the imports."""
+        for name, (module, original) in sorted(self.homes.items(), key=lambda one: (one[1], one)):
+            renamed = "" if original == name else f" as {name}"
+            yield f"from {module} import {original}{renamed}"

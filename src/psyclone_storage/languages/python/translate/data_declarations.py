@@ -1,0 +1,189 @@
+"""How algorithms in Python make the data that they pass: an API at a time.
+
+In GOcean an algorithm makes its grid and fields. In LFRic fields come from a model around, which
+has meshes and spaces: algorithms are passed them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from psyclone_storage.base.records import dataclass, field
+from psyclone_storage.infrastructures import gocean as words
+from psyclone_storage.infrastructures import lfric, lfric_words
+from psyclone_storage.ir.expr import ArrayLiteral, Expr, Index, Member, Name, spell
+from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.unit import Assign, Call
+from psyclone_storage.languages.python.translate.algorithm_names import AlgorithmNames
+from psyclone_storage.languages.python.translate.values import NoPythonError
+
+_POINTS = {f"go_{place}_points": f"Points.{place.upper()}" for place in "tuvf"}
+_OFFSETS = {words.NORTH_EAST: "Offset.NORTH_EAST", words.SOUTH_WEST: "Offset.SOUTH_WEST"}
+_WHOLE_GRID = 3
+
+
+class DataForm(Protocol):
+    """How one procedure makes data; `imports` are the words that it needs of `runtime`."""
+
+    @property
+    def module(self) -> str:
+        """The module that has the words of kernels and invokes."""
+
+    @property
+    def runtime(self) -> str:
+        """The module that has what data are made of."""
+
+    @property
+    def imports(self) -> Mapping[str, None]:
+        """The words of `runtime` that are needed."""
+
+    @property
+    def first(self) -> int:
+        """What the index of the first element of an array is."""
+
+    @property
+    def words(self) -> frozenset[str]:
+        """The keys of names that stand for themselves."""
+
+    @property
+    def built_ins(self) -> Mapping[str, str]:
+        """The built-ins that are called in invokes, by their keys."""
+
+    @property
+    def reducing(self) -> frozenset[str]:
+        """The keys of those whose first argument is a number that they find."""
+
+    @property
+    def types(self) -> frozenset[str]:
+        """The types, by their words, that have to be said of what is passed."""
+
+    def is_made(self, type_name: str) -> bool:
+        """Return whether a variable of a derived type is made by statements of the procedure."""
+
+    def made(self, numbers: AlgorithmNames, line: Assign) -> list[str] | None:
+        """Return what makes data by an assignment, None if it makes none."""
+        raise NotImplementedError
+
+    def called(self, numbers: AlgorithmNames, line: Call) -> list[str]:
+        """Return what makes data by a call; raise `NoPythonError` if nobody knows what it does."""
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnData:
+    """Data of LFRic, which procedures are passed."""
+
+    imports: dict[str, None] = field(default_factory=dict)
+    module: str = "psyclone_storage.lfric"
+    runtime: str = ""
+    first: int = 0
+    words: frozenset[str] = frozenset(lfric_words.DIRECTIONS)
+
+    @property
+    def built_ins(self) -> Mapping[str, str]:
+        """The built-ins, by their keys."""
+        return {key_of(name): name for name in lfric_words.BUILTINS}
+
+    @property
+    def reducing(self) -> frozenset[str]:
+        """Those that find a number."""
+        formulas = (one.partition("(") for one in lfric_words.REAL_BUILTINS.split("\n"))
+        return frozenset(key_of(name) for name, _, rest in formulas if rest.startswith("r, "))
+
+    @property
+    def types(self) -> frozenset[str]:
+        """Those that metadata do not tell."""
+        return frozenset(lfric_words.DECLARED_TYPES) - lfric.TOLD_BY_METADATA
+
+    def is_made(self, type_name: str) -> bool:
+        """Return False: what makes a field knows meshes, which algorithms do not."""
+        return False
+
+    def made(self, numbers: AlgorithmNames, line: Assign) -> list[str] | None:
+        """Return None."""
+        return None
+
+    def called(self, numbers: AlgorithmNames, line: Call) -> list[str]:
+        """Refuse."""
+        raise NoPythonError(f"it is not known what '{spell(line.procedure)}' does")
+
+
+@dataclass(frozen=True, slots=True)
+class GridData:
+    """Grids and fields of GOcean; `grids` has of each what is known so far."""
+
+    imports: dict[str, None] = field(default_factory=dict)
+    grids: dict[str, list[str]] = field(default_factory=dict)
+    module: str = "psyclone_storage.gocean"
+    runtime: str = "psyclone_storage.runtime.gocean"
+    first: int = 1
+    words: frozenset[str] = frozenset()
+
+    @property
+    def built_ins(self) -> Mapping[str, str]:
+        """None."""
+        return {}
+
+    @property
+    def reducing(self) -> frozenset[str]:
+        """None."""
+        return frozenset()
+
+    @property
+    def types(self) -> frozenset[str]:
+        """None."""
+        return frozenset()
+
+    def is_made(self, type_name: str) -> bool:
+        """Return True: grids and fields are."""
+        return True
+
+    def made(self, numbers: AlgorithmNames, line: Assign) -> list[str] | None:
+        """Return what makes a field; of a grid it is noted how it ends."""
+        if not isinstance(line.target, Name):
+            return None
+        key, name = line.target.key, numbers.name(line.target.text)
+        match line.value:
+            case Index(Name() as made, (_, ArrayLiteral(bounds), Name() as offset)) if (
+                made.key == "grid_type"
+            ):
+                self.grids[key] = [_periodic(bounds), self._word(offset, _OFFSETS, "Offset")]
+                return []
+            case Index(Name() as made, (grid, Name() as points)) if made.key == "r2d_field":
+                where = self._word(points, _POINTS, "Points")
+                self.imports["Field"] = None
+                return [f'{name} = Field({numbers.passed(grid)}, {where}, "{name}")']
+        return None
+
+    def _word(self, name: Name, table: dict[str, str], kind: str) -> str:
+        if name.key not in table:
+            raise NoPythonError(f"'{name.text}' is no word of grids in Python")
+        self.imports[kind] = None
+        return table[name.key]
+
+    def called(self, numbers: AlgorithmNames, line: Call) -> list[str]:
+        """Return what makes a grid, once all is known that it is made of."""
+        match line.procedure, line.args:
+            case Member(Name() as grid, "decompose" | "DECOMPOSE"), (columns, rows) if (
+                grid.key in self.grids
+            ):
+                points = f"({numbers.passed(columns)}, {numbers.passed(rows)})"
+                self.grids[grid.key].append(points)
+                return []
+            case Name() as procedure, (Name() as grid, dx, dy) if (
+                procedure.key == "grid_init" and len(self.grids.get(grid.key, ())) == _WHOLE_GRID
+            ):
+                periodic, offset, points = self.grids[grid.key]
+                spacing = f"({numbers.passed(dx)}, {numbers.passed(dy)})"
+                self.imports["Grid"] = None
+                name = numbers.name(grid.text)
+                return [f"{name} = Grid({points}, {spacing}, periodic={periodic}, offset={offset})"]
+        raise NoPythonError(f"it is not known what '{spell(line.procedure)}' does")
+
+
+def _periodic(bounds: tuple[Expr, ...]) -> str:
+    known = ("go_bc_periodic", "go_bc_external", "go_bc_none")
+    ends = [bound.key if isinstance(bound, Name) else "" for bound in bounds[:2]]
+    if any(end not in known for end in ends):
+        raise NoPythonError("it is not known how the grid ends")
+    return f"({', '.join(str(end == known[0]) for end in ends)})"

@@ -1,0 +1,65 @@
+"""Types of the elements of array expressions, for variables in which these are summed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from psyclone_storage.ir import expr as ex
+from psyclone_storage.ir.code import KernelCode, ModuleContext
+from psyclone_storage.ir.intrinsics import LIKE_FIRST
+from psyclone_storage.ir.operators import Operator
+from psyclone_storage.ir.types import Intrinsic, ScalarType
+from psyclone_storage.ir.typing import DOUBLE, INTEGER, CScope, PrintError
+from psyclone_storage.passes.array_functions import Values
+from psyclone_storage.passes.element_loops import NotScalarisedError
+
+
+def values_of_modules(code: KernelCode, around: ModuleContext) -> Values:
+    """Return the values and types that other modules give expressions of a routine."""
+
+    def type_of(terms: ex.Expr, code: KernelCode) -> ScalarType:
+        return element_type(terms, CScope(code, around))
+
+    return Values(CScope(code, around).integer, type_of)
+
+
+def element_type(terms: ex.Expr, scope: CScope) -> ScalarType:
+    """Return the type of all variables and constants that elements are computed from.
+
+    Raise `NotScalarisedError` if they have several, or another one than kernels in Python sum.
+    """
+    try:
+        types = {scope.type_of(one): one.type for one in _operands(terms, scope)}
+    except PrintError:
+        raise NotScalarisedError from None
+    for wanted in (DOUBLE, INTEGER):
+        if set(types) == {wanted} and isinstance(found := types[wanted], ScalarType):
+            return found
+    raise NotScalarisedError
+
+
+def _operands(expr: ex.Expr, scope: CScope) -> Iterable[ex.Symbol]:
+    """Yield the variables whose values an expression is computed from, not those of indices."""
+    match expr:
+        case ex.Name() | ex.Section(ex.Name()) | ex.Element(ex.Name()):
+            name = expr if isinstance(expr, ex.Name) else expr.base
+            yield scope.symbol(name.key)  # type: ignore[union-attr]
+        case ex.Literal():
+            type_ = ScalarType(expr.intrinsic, expr.kind)
+            yield ex.Symbol("literal", "literal", ex.Origin.LOCAL, ex.Sort.CONSTANT, type_)
+        case ex.CallFunction(_, (_, kind)) if ex.intrinsic_called(expr) == "real":
+            kind = kind.value if isinstance(kind, ex.Keyword) else kind
+            type_ = ScalarType(Intrinsic.REAL, ex.spell(kind))
+            yield ex.Symbol("real", "real", ex.Origin.LOCAL, ex.Sort.VARIABLE, type_)
+        case ex.Binary(Operator.POWER, left, right) if ex.integer_value(right) is not None:
+            yield from _operands(left, scope)
+        case ex.CallFunction(ex.Name(key=word), items) if word in (*LIKE_FIRST, "matmul"):
+            for item in items:
+                yield from _operands(item, scope)
+        case ex.Unary(_, operand) | ex.Parenthesised(operand):
+            yield from _operands(operand, scope)
+        case ex.Binary(_, left, right):
+            yield from _operands(left, scope)
+            yield from _operands(right, scope)
+        case _:
+            raise NotScalarisedError

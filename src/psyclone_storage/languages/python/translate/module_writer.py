@@ -1,0 +1,177 @@
+"""A file of kernels in Python, made of kernels in Fortran: heads from metadata, bodies, imports."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic
+from psyclone_storage.base.records import dataclass
+from psyclone_storage.base.regex import regex
+from psyclone_storage.base.source import Span
+from psyclone_storage.ir.code import KernelCode, ModuleContext
+from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.typing import CScope
+from psyclone_storage.ir.unit import Declare
+from psyclone_storage.languages.python.translate.constant_arrays import (
+    with_arrays_of_modules,
+    without_constant_arrays,
+)
+from psyclone_storage.languages.python.translate.element_types import values_of_modules
+from psyclone_storage.languages.python.translate.kernel import KernelWriter
+from psyclone_storage.languages.python.translate.module import ModuleNames
+from psyclone_storage.languages.python.translate.protocols import (
+    ArgumentForm,
+    KernelForm,
+    PlacedLine,
+    TranslatedKernel,
+)
+from psyclone_storage.languages.python.translate.values import NoPythonError
+from psyclone_storage.passes.array_functions import scalarise
+from psyclone_storage.passes.inline.inliner import inline_calls
+
+_STEP = "    "
+_WIDTH = 100
+_DESCRIBED = "Let 'meta_args' describe what the subroutine takes behind its point."
+_OFFSET = regex(r"\[(-?\d+), (-?\d+)\]")
+_TIED = "\N{NO-BREAK SPACE}"
+_HEAD = regex(r"(?P<head>\s*(?:[\w\[\], ]+ = |(?:if|elif) ))(?P<value>.+?)(?P<end>:?)\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class PythonText:
+    """A text of Python, and for each of its lines the place in Fortran that it comes from."""
+
+    text: str
+    places: tuple[Span | None, ...]
+
+
+def emit_kernels(
+    kernels: Sequence[TranslatedKernel],
+    around: ModuleContext,
+    form: KernelForm,
+    title: str,
+    *,
+    in_place: bool = False,
+) -> PythonText:
+    """Return a module with `kernels`, described by `title`; with constants `in_place` of names.
+
+    Raises:
+        CompileError: G006, at each statement that kernels in Python have no words for.
+    """
+    ready: list[_ReadyKernel] = []
+    problems: list[Diagnostic] = []
+    for one in kernels:
+        try:
+            ready.append(_ready(one, around, form))
+        except NoPythonError as error:
+            problems.append(_undescribed(one, error))
+    taken = {item.key for one in ready for item in one.code.declarations
+             if isinstance(item, Declare)}  # fmt: skip
+    taken |= {key_of(one.parsed.name) for one in kernels}
+    names = ModuleNames.of(taken, in_place=in_place)
+    lines: list[PlacedLine] = []
+    for made in ready:
+        try:
+            found, wrong = _kernel(made, around, names)
+            lines += found
+            problems += wrong
+        except NoPythonError as error:
+            problems.append(_undescribed(made.kernel, error))
+    if problems:
+        raise CompileError(*problems)
+    opening = [PlacedLine(line) for line in _opening(title, form.module, names, lines)]
+    return laid_out([*opening, *lines])
+
+
+def _undescribed(one: TranslatedKernel, error: NoPythonError) -> Diagnostic:
+    place = error.place or one.parsed.span
+    return Diagnostic("G006", f"{error.reason}.", place, hint=_DESCRIBED)
+
+
+@dataclass(frozen=True, slots=True)
+class _ReadyKernel:
+    """A kernel whose code has neither calls nor statements on arrays where these have other forms.
+
+    `reasons` say by places why others have none.
+    """
+
+    kernel: TranslatedKernel
+    form: ArgumentForm
+    code: KernelCode
+    reasons: Mapping[Span | None, str]
+
+
+def _ready(one: TranslatedKernel, around: ModuleContext, form: KernelForm) -> _ReadyKernel:
+    of = form.of(one)
+    inlined = inline_calls(one.code, around)
+    code = inlined.code
+    reasons: dict[Span | None, str] = {}
+    if of.has_arrays:
+        code = with_arrays_of_modules(code, CScope(code, around))
+        code = without_constant_arrays(code, CScope(code, around))
+        code, reasons = scalarise(code, values_of_modules(code, around))
+    return _ReadyKernel(one, of, code, {**reasons, **dict(inlined.remaining)})
+
+
+def _kernel(
+    ready: _ReadyKernel, around: ModuleContext, names: ModuleNames
+) -> tuple[list[PlacedLine], list[Diagnostic]]:
+    """Return the lines of a kernel, and what is wrong with it."""
+    one, of, code = ready.kernel, ready.form, ready.code
+    if len(one.parsed.implementations) > 1:
+        message = f"The kernel '{one.parsed.name}' has several subroutines, one for each type."
+        hint = "Write a kernel for each type, with one subroutine."
+        return [], [Diagnostic("G006", message, one.parsed.span, hint=hint)]
+    scope = CScope(code, around)
+    writer = KernelWriter(code, scope, names, of, reasons=ready.reasons, begun=one.begun)
+    body = [line.indented() for line in writer.lines()]
+    return [PlacedLine(""), PlacedLine(""), *of.head(writer), *body], writer.problems
+
+
+def _opening(
+    title: str, words: str, names: ModuleNames, lines: Iterable[PlacedLine]
+) -> Iterator[str]:
+    text = "\n".join(line.text for line in (*lines, *map(PlacedLine, names.declared)))
+    yield f'"""{title}"""'
+    yield ""
+    if "math." in text:
+        yield "import math"
+        yield ""
+    others = sorted([*names.imported, *(["numpy as np"] if "np." in text else [])])
+    yield from (f"import {name}" for name in others)
+    if others:
+        yield ""
+    yield f"from {words} import *"
+    if names.declared:
+        yield ""
+        yield from names.declared
+
+
+# ---------------------------------------------------------------------------- lines
+
+
+def laid_out(lines: Iterable[PlacedLine]) -> PythonText:
+    """Return lines as a text, long ones in several."""
+    texts: list[str] = []
+    places: list[Span | None] = []
+    for line in lines:
+        for part in _wrapped(line.text):
+            texts.append(part)
+            places.append(line.place)
+    return PythonText("\n".join(texts) + "\n", tuple(places))
+
+
+def _wrapped(text: str) -> list[str]:
+    """Return a line in several if it is too long: a value or condition gets brackets around."""
+    found = _HEAD.match(text)
+    if len(text) <= _WIDTH or found is None:
+        return [text]
+    indent = text[: len(text) - len(text.lstrip())]
+    inner = indent + _STEP
+    value = _OFFSET.sub(rf"[\1,{_TIED}\2]", found["value"])
+    parts = textwrap.wrap(
+        value, _WIDTH - len(inner), break_long_words=False, break_on_hyphens=False
+    )
+    lines = [f"{inner}{part.replace(_TIED, ' ')}" for part in parts]
+    return [f"{found['head']}(", *lines, f"{indent}){found['end']}"]

@@ -1,0 +1,78 @@
+"""Expressions of Python while they are printed: texts with types, and what cannot be printed.
+
+A real number of single precision is a text whose value in Python, where all are of double
+precision, is the same number.
+"""
+
+from __future__ import annotations
+
+import struct
+
+from psyclone_storage.base.records import replace
+from psyclone_storage.base.source import Span
+from psyclone_storage.ir.expr import Literal
+from psyclone_storage.ir.types import Intrinsic
+from psyclone_storage.ir.typing import DOUBLE, INTEGER, LOGICAL, LONG, REAL, CType
+from psyclone_storage.languages.c.types import Value
+
+_DIGITS_KEPT = 4
+_BEYOND_INTEGERS = 2**31
+
+
+class NoPythonError(Exception):
+    """Something has no form in Python that is known to compute the same; the text says why.
+
+    The `place` is that of a name, where one is to blame.
+    """
+
+    def __init__(self, reason: str, place: Span | None = None) -> None:
+        super().__init__(reason)
+        self.reason, self.place = reason, place
+
+
+def number(literal: Literal, type_: CType) -> Value:
+    """Return a constant; raise `NoPythonError` if its type is none of those of kernels."""
+    match literal.intrinsic:
+        case Intrinsic.LOGICAL:
+            return Value(str(bool(literal.value)), LOGICAL)
+        case Intrinsic.INTEGER if type_ == INTEGER:
+            return Value(str(literal.value), type_)
+        case Intrinsic.INTEGER if (
+            type_ == LONG and int(literal.text.partition("_")[0]) < _BEYOND_INTEGERS
+        ):
+            return Value(str(literal.value), type_)
+        case Intrinsic.REAL if type_ in (REAL, DOUBLE):
+            value = float(literal.value)
+            if type_ == REAL:
+                value = _rounded(value, literal.text)
+            if value == float("inf"):
+                raise NoPythonError(f"'{literal.text}' is more than a number can be")
+            return Value(repr(value), type_)
+    raise NoPythonError(f"'{literal.text}' is no number of a kernel in Python")
+
+
+def _rounded(value: float, text: str) -> float:
+    try:
+        found: float = struct.unpack("f", struct.pack("f", value))[0]
+    except OverflowError:
+        raise NoPythonError(f"'{text}' is more than a number can be") from None
+    return found
+
+
+def as_double(value: Value) -> Value:
+    """Return a number as a real one of double precision, as an operation converts it."""
+    if value.type.is_integer:
+        if value.text.isdigit():
+            # More digits than a real number has would not be the same number.
+            return Value(f"{value.text}.0", DOUBLE)
+        return Value(f"float({value.text})", DOUBLE)
+    return replace(value, type=DOUBLE)
+
+
+def as_single(value: Value) -> Value:
+    """Return a number rounded to single precision."""
+    if value.type == REAL:
+        return value
+    if value.text.isdigit() and len(value.text) <= _DIGITS_KEPT:
+        return Value(f"{value.text}.0", REAL)
+    return Value(f"float(np.float32({value.text}))", REAL)

@@ -1,0 +1,1 @@
+"""Source files: reading, includes, and the search for kernels and modules."""

@@ -1,0 +1,48 @@
+"""What a file includes, by a line of Fortran or of the preprocessor, and where that is."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from psyclone_storage.base.memo import kept_with_first
+from psyclone_storage.base.records import dataclass
+from psyclone_storage.base.regex import regex
+from psyclone_storage.base.source import SourceText, Span
+
+_INCLUDE = regex(
+    r"^[ \t]*(?:#[ \t]*)?include[ \t]*(?:'([^'\n]+)'|\"([^\"\n]+)\"|<([^>\n]+)>)",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Inclusion:
+    """A line that includes a file: the name that it gives, and its place."""
+
+    name: str
+    place: Span
+
+
+@kept_with_first
+def inclusions(source: SourceText) -> tuple[Inclusion, ...]:
+    """Return each line of `source` that includes a file."""
+    return tuple(
+        Inclusion(
+            found[1] or found[2] or found[3],
+            source.span(found.end() - len(found[0].lstrip()), found.end()),
+        )
+        for found in _INCLUDE.finditer(source.text)
+    )
+
+
+def included_file(found: Inclusion, folders: tuple[Path, ...]) -> Path | None:
+    """Return the file that is included: beside the one that does, or in `folders`.
+
+    None where there is none, which is the compiler's business: it may be made later.
+    """
+    for folder in (Path(found.place.source.name).parent, *folders):
+        path = folder / found.name
+        if path.is_file():
+            return path
+    return None

@@ -1,0 +1,60 @@
+"""Included files that hold invokes, which nobody compiles.
+
+Owns the look into what an algorithm includes, by a line of Fortran or of the preprocessor. A file
+that is not found is the compiler's business, for it may be made later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic, Related, Severity
+from psyclone_storage.base.source import SourceText, Span
+from psyclone_storage.languages.fortran.parse.invokes import find_invoke
+from psyclone_storage.languages.fortran.parse.statements import scan
+from psyclone_storage.languages.sources.include_lines import Inclusion, included_file, inclusions
+
+
+def invokes_in_includes(
+    source: SourceText, folders: tuple[Path, ...], read: Callable[[Path], SourceText]
+) -> Iterator[Diagnostic]:
+    """Yield each included file with an invoke (P015, a warning), at the line that includes it.
+
+    Files are looked for beside `source` and in `folders`, and so is what they include. `read` gives
+    the text of one.
+    """
+    for found in inclusions(source):
+        for invoke in _invokes(found, folders, read, set()):
+            name = invoke.source.name
+            yield Diagnostic(
+                "P015",
+                f"'{name}' holds an invoke, which is not compiled.",
+                found.place,
+                label="included here",
+                hint="Write the invoke into the algorithm file, or preprocess the file first.",
+                related=(Related(invoke, "the invoke"),),
+                severity=Severity.WARNING,
+            )
+
+
+def _invokes(
+    found: Inclusion,
+    folders: tuple[Path, ...],
+    read: Callable[[Path], SourceText],
+    seen: set[Path],
+) -> Iterator[Span]:
+    """Yield the places of the invokes in what is included."""
+    path = included_file(found, folders)
+    if path is None or path.resolve() in seen:
+        return
+    seen.add(path.resolve())
+    try:
+        text = read(path)
+    except CompileError:
+        return
+    for statement in scan(text):
+        if (start := find_invoke(statement)) >= 0:
+            yield statement.span(start, len(statement.text))
+    for inner in inclusions(text):
+        yield from _invokes(inner, folders, read, seen)

@@ -1,0 +1,283 @@
+"""The modules below some directories, and what the names that they offer stand for.
+
+A module is looked for in the file of its name, below the directories and then in the folders of
+include files, and read once. It offers what it declares, also in files that it includes, and what
+it imports. Where a module or an included file is not found, what it might offer is not resolved.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from psyclone_storage.base.records import dataclass, field, replace
+from psyclone_storage.base.regex import regex
+from psyclone_storage.base.source import SourceText
+from psyclone_storage.ir.expr import Expr, Name, Origin, Sort, Symbol
+from psyclone_storage.ir.intrinsic_modules import INTRINSIC_MODULES
+from psyclone_storage.ir.rewrite import with_parts
+from psyclone_storage.ir.symbols import ModuleSymbols
+from psyclone_storage.ir.unit import Use
+from psyclone_storage.languages.fortran.parse.comments import is_preprocessed
+from psyclone_storage.languages.fortran.parse.module_symbols import read_module_symbols
+from psyclone_storage.languages.sources.kernel_search import SourceIndex
+
+INCLUDE = regex(
+    r"^[ \t]*(?:#[ \t]*)?include[ \t]*(['\"])(?P<name>.*?)\1.*$", re.IGNORECASE | re.MULTILINE
+)
+"""A line that includes a file."""
+
+
+@dataclass(slots=True)
+class ModuleFinder:
+    """The names in modules, but for `ignored` ones. What was read once is kept."""
+
+    index: SourceIndex
+    ignored: frozenset[str] = frozenset()
+    _read: dict[Path, tuple[ModuleSymbols, ...]] = field(default_factory=dict)
+    _of_source: dict[SourceText, tuple[ModuleSymbols, ...]] = field(default_factory=dict)
+    _texts: dict[SourceText, SourceText] = field(default_factory=dict)
+    _found: dict[tuple[str, str], Symbol | None] = field(default_factory=dict)
+
+    def among(self, index: SourceIndex) -> ModuleFinder:
+        """Return a finder among the files of `index`, which shares what was read of files."""
+        return replace(self, index=index, _found={}, _texts={})
+
+    def module(self, name: str) -> ModuleSymbols | None:
+        """Return what the module `name` declares, None if it is not found."""
+        if name.lower() in self.ignored:
+            return None
+        for path in self.index.module_candidates(name):
+            if path not in self._read:
+                self._read[path] = self._modules_of(self.index.read(path))
+            for found in self._read[path]:
+                if found.name.lower() == name.lower():
+                    return found
+        return None
+
+    def source_of(self, name: str) -> SourceText | None:
+        """Return the file of the module `name`, None if it is not found."""
+        if self.module(name) is None:
+            return None
+        for path in self.index.module_candidates(name):
+            if any(found.name.lower() == name.lower() for found in self._read[path]):
+                return self.index.read(path)
+        return None
+
+    def of_source(self, source: SourceText, name: str) -> ModuleSymbols | None:
+        """Return what the module `name` in `source` declares."""
+        if source not in self._of_source:
+            self._of_source[source] = self._modules_of(source)
+        for found in self._of_source[source]:
+            if found.name.lower() == name.lower():
+                return found
+        return None
+
+    def _modules_of(self, source: SourceText) -> tuple[ModuleSymbols, ...]:
+        """Return what the modules of a file declare, with what they include."""
+        beside = Path(source.name).parent
+        return tuple(
+            self._with_included(found, beside, frozenset()) for found in read_module_symbols(source)
+        )
+
+    def _with_included(
+        self, scope: ModuleSymbols, beside: Path, around: frozenset[Path]
+    ) -> ModuleSymbols:
+        """Return a module with what the files that it includes declare, those that are found."""
+        symbols, uses, missing = dict(scope.symbols), list(scope.uses), list[str]()
+        for name in scope.included:
+            path = self.included(name, beside)
+            if path is None or path in around:
+                missing.append(name)
+                continue
+            text = f"module {scope.name}\n{self.index.read(path).text}\nend module {scope.name}\n"
+            for part in read_module_symbols(SourceText(str(path), text)):
+                inner = self._with_included(part, path.parent, around | {path})
+                symbols = {**inner.symbols, **symbols}
+                uses += inner.uses
+                missing += inner.included
+        if not scope.included:
+            return scope
+        return replace(scope, symbols=symbols, uses=tuple(uses), included=tuple(missing))
+
+    def included(self, name: str, beside: Path) -> Path | None:
+        """Return the file that an `include` in a file of the folder `beside` names, if found."""
+        paths = (folder / name for folder in (beside, *self.index.folders))
+        return next((path for path in paths if name and path.is_file()), None)
+
+    def with_included(self, source: SourceText) -> SourceText:
+        """Return a file with the text of the files that it includes; what these include is left."""
+        if source not in self._texts:
+
+            def text_of(found: re.Match[str]) -> str:
+                path = self.included(found["name"], Path(source.name).parent)
+                if path is None:
+                    return f"include '{found['name']}'"
+                return INCLUDE.sub("include 'nested'", self.index.read(path).text)
+
+            text = INCLUDE.sub(text_of, source.text)
+            same = text == source.text
+            self._texts[source] = source if same else SourceText(source.name, text)
+        return self._texts[source]
+
+    def offered(self, module: str, name: str) -> Symbol | None:
+        """Return what `module` offers by `name`, None if it has no such name.
+
+        A symbol that is not resolved says that nobody knows.
+        """
+        return self._offered(module.lower(), name.lower(), frozenset())
+
+    def seen_in_submodule(self, module: str, name: str) -> Symbol | None:
+        """Return what a submodule of `module` sees by `name`, its private names among it.
+
+        A symbol that is not resolved says that nobody knows.
+        """
+        key, scope = name.lower(), self.module(module)
+        if scope is None:
+            return Symbol(key, key, Origin.UNRESOLVED, module=module)
+        found = scope.symbols.get(key) or self.imported(scope.uses, key)
+        if found is None and scope.included:
+            return Symbol(key, key, Origin.UNRESOLVED, module=module)
+        return found
+
+    def imported(self, uses: Iterable[Use], name: str) -> Symbol | None:
+        """Return what `uses` give the name `name`, None if they do not."""
+        return self._imported(uses, name.lower(), frozenset())
+
+    def constant(self, uses: Iterable[Use], name: str) -> Symbol | None:
+        """Return what `uses` give the name `name`, with the value of a constant; None if nothing.
+
+        All names in the value are joined with their symbols. A constant has no value if the
+        preprocessor may change the module that declares it, or one that it is imported through.
+        """
+        return self._constant(tuple(uses), name.lower(), frozenset())
+
+    def _constant(
+        self, uses: tuple[Use, ...], key: str, within: frozenset[tuple[str, str]]
+    ) -> Symbol | None:
+        found = self.imported(uses, key)
+        if found is None or not self._is_certain(uses, key, frozenset()):
+            return found and replace(found, value=None)
+        return self._with_value(found, within)
+
+    def _is_certain(self, uses: tuple[Use, ...], key: str, within: frozenset[str]) -> bool:
+        """Return whether no module that `uses` import a name through is preprocessed."""
+        return all(
+            self._is_certain_in(use.module.lower(), original, within)
+            for use in uses
+            if (original := self._original(use, key)) is not None
+        )
+
+    def _is_certain_in(self, module: str, key: str, within: frozenset[str]) -> bool:
+        if module in within or self._offered(module, key, within) is None:
+            return True
+        scope, source = self.module(module), self.source_of(module)
+        if scope is None or source is None:
+            return True
+        if is_preprocessed(source):
+            return False
+        return key in scope.symbols or self._is_certain(scope.uses, key, within | {module})
+
+    def _original(self, use: Use, key: str) -> str | None:
+        """Return the name in its module of what `use` may import as `key`, None if nothing."""
+        for item in use.names:
+            if item.local.lower() == key:
+                return item.original.lower()
+        renamed = any(item.original.lower() == key for item in use.names)
+        is_offered = use.whole and not renamed and not self._hides(use.module.lower(), key)
+        return key if is_offered else None
+
+    def _with_value(self, symbol: Symbol, within: frozenset[tuple[str, str]]) -> Symbol:
+        """Return a symbol of a module with its value, None where it is found `within` itself."""
+        place = symbol.module.lower(), symbol.name.lower()
+        is_constant = symbol.sort is Sort.CONSTANT and symbol.value is not None
+        source = self.source_of(symbol.module) if is_constant and place not in within else None
+        scope = self.module(symbol.module) if source else None
+        if symbol.value is None or source is None or scope is None or is_preprocessed(source):
+            return replace(symbol, value=None)
+
+        def linked(part: Expr) -> Expr:
+            if not isinstance(part, Name):
+                return with_parts(part, linked)
+            own = scope.symbols.get(part.key)
+            if own is not None:
+                return Name(part.text, self._with_value(own, within | {place}))
+            return Name(part.text, self._constant(scope.uses, part.key, within | {place}))
+
+        return replace(symbol, value=linked(symbol.value))
+
+    def structure(self, module: str | None, name: str) -> Symbol | None:
+        """Return the definition of the derived type `name` of `module`, None if it is not found."""
+        found = self.offered(module, name) if module else None
+        return found if found is not None and found.sort is Sort.TYPE else None
+
+    def _offered(self, module: str, key: str, behind: frozenset[str]) -> Symbol | None:
+        if module in INTRINSIC_MODULES:
+            return _of_language(module, key)
+        if module in behind:
+            return None
+        if behind:
+            # What is found from inside of a circle of imports may be less than all.
+            return self._looked_up(module, key, behind)
+        if (module, key) not in self._found:
+            self._found[module, key] = self._looked_up(module, key, behind)
+        return self._found[module, key]
+
+    def _looked_up(self, module: str, key: str, behind: frozenset[str]) -> Symbol | None:
+        scope = self.module(module)
+        if scope is None:
+            return Symbol(key, key, Origin.UNRESOLVED, module=module)
+        if own := scope.symbols.get(key):
+            kind = self._home_of_kind(scope, own)
+            return replace(own, origin=Origin.IMPORTED, home_of_kind=kind)
+        found = self._imported(scope.uses, key, behind | {module})
+        if found is None and scope.included:
+            return Symbol(key, key, Origin.UNRESOLVED, module=module)
+        return found
+
+    def _imported(self, uses: Iterable[Use], key: str, behind: frozenset[str]) -> Symbol | None:
+        whole: list[Symbol] = []
+        for use in uses:
+            original, home = self._original(use, key), use.module.lower()
+            if original is None:
+                continue
+            found = self._offered(home, original, behind)
+            if any(item.local.lower() == key for item in use.names):
+                found = found or Symbol(key, key, Origin.UNRESOLVED, module=home)
+                return replace(found, key=key)
+            whole += [found] if found else []
+        return next((item for item in whole if item.is_resolved), whole[0] if whole else None)
+
+    def _hides(self, module: str, key: str) -> bool:
+        """Return whether an import of all of a module gives no such name."""
+        if module in INTRINSIC_MODULES:
+            return key not in INTRINSIC_MODULES[module]
+        scope = self.module(module)
+        return scope is not None and scope.hidden(key)
+
+    def _home_of_kind(self, scope: ModuleSymbols, own: Symbol) -> tuple[str, str] | None:
+        """Return the module and the name behind the kind of a type, None where that is not known.
+
+        What is imported from a module that is not found comes from there.
+        """
+        kind = own.kind.lower() if own.kind and own.kind.isidentifier() else None
+        if kind is None:
+            return None
+        if kind in scope.symbols:
+            return scope.name, scope.symbols[kind].name
+        found = self.imported(scope.uses, kind)
+        if found is not None and found.is_resolved and found.module:
+            return found.module, found.name
+        for use in scope.uses:
+            for item in use.names:
+                if item.local.lower() == kind:
+                    return use.module, item.original
+        whole = [use.module for use in scope.uses if use.whole]
+        return (whole[0], own.kind or kind) if len(whole) == 1 else None
+
+
+def _of_language(module: str, key: str) -> Symbol:
+    """Return what a module of the language offers by a name; a compiler's own are kinds."""
+    sort = INTRINSIC_MODULES[module].get(key, Sort.CONSTANT)
+    return Symbol(key, key, Origin.IMPORTED, sort, module=module)

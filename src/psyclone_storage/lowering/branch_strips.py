@@ -1,0 +1,221 @@
+"""Loops along rows in which points that take one way follow one another (`transform.unswitch`).
+
+    do i_strip = start, stop, 32
+      last = min(i_strip + 31, stop)
+      first = i_strip
+      do while (first <= last)
+        do i = first, last; if (.not. condition) exit; end do
+        if (i > first) then
+          next = i
+          do i = first, next - 1; lifted(i - i_strip + 1) = sin(...); end do
+          do i = first, next - 1; what is done where the condition holds; end do
+          first = next
+        else
+          all statements, for the one point i
+          first = first + 1
+        end if
+      end do
+    end do
+
+What is done where conditions hold stands in one loop alone, so that all points that take that way
+are rounded in one way, whatever strip they are in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from psyclone_storage.base.records import dataclass, replace
+from psyclone_storage.ir import expr as ex
+from psyclone_storage.ir import unit as un
+from psyclone_storage.ir.branch_strips import ALONG_ROWS, changed_in_strips, hot_path
+from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.operators import Operator
+from psyclone_storage.ir.rewrite import (
+    expressions_of,
+    names_in,
+    negated,
+    walk_lines,
+)
+from psyclone_storage.ir.schedule import KernelCall, Loop
+from psyclone_storage.ir.types import ScalarType
+from psyclone_storage.ir.used import names_in_declaration
+from psyclone_storage.lowering.arguments import actual_arguments
+from psyclone_storage.lowering.infrastructure import LoweringContext
+from psyclone_storage.passes.inline.block import inlined_block, kinds_in_block
+
+_ONE = ex.whole(1)
+_COMMENT = un.Comment("Points that take the way with most work are computed without branches")
+_NO_VECTORS = un.Comment("GCC$ novector", as_written=True)
+"""For gfortran, whose vectors of `sin` round in another way than those of single points."""
+
+Lower = Callable[[KernelCall, ex.Expr], tuple[un.Line, ...]]
+Lines = tuple[un.Line, ...]
+
+
+def takes_strips(context: LoweringContext, loop: Loop) -> bool:
+    """Return whether a loop is to look at strips of points, and may."""
+    calls = _calls(loop)
+    if loop.over not in ALONG_ROWS or len(calls) < len(loop.body) or context.on_device:
+        return False
+    return any(map(hot_path, calls)) and not changed_in_strips(context.schedule, loop)
+
+
+def strips(
+    context: LoweringContext, loop: Loop, ends: tuple[ex.Expr, ex.Expr], lower: Lower
+) -> un.Do:
+    """Return the loop over strips of the points of `loop`.
+
+    `ends` are the first and the last column. `lower` gives the statements of a call with all its
+    branches.
+    """
+    names = context.work.kept("names in strips", lambda: _StripNames.of(context))
+    parts = tuple(_PointCall(context, call, names, lower) for call in _calls(loop))
+    size = max(part.path.strip for part in parts if part.path)
+    stop = ex.intrinsic("min", ex.Binary(Operator.PLUS, names.strip, ex.whole(size - 1)), ends[1])
+    run_end = ex.Binary(Operator.MINUS, names.next, _ONE)
+
+    def over(end: ex.Expr, lines: Iterable[un.Line]) -> un.Do:
+        return un.Do(names.point, names.first, end, tuple(lines))
+
+    ahead = tuple(line for part in parts for line in part.lifted())
+    together: Lines = (
+        un.Assign(names.next, names.point),
+        *((_NO_VECTORS, over(run_end, ahead)) if ahead else ()),
+        over(run_end, (line for part in parts for line in part.without_branches())),
+        un.Assign(names.first, names.next),
+    )
+    alone: Lines = (
+        *(line for part in parts for line in part.all()),
+        un.Assign(names.first, ex.Binary(Operator.PLUS, names.first, _ONE)),
+    )
+    runs: Lines = (
+        over(names.last, (line for part in parts for line in part.leaves())),
+        _COMMENT,
+        un.If((un.Branch(ex.Binary(Operator.GREATER, names.point, names.first), together),), alone),
+    )
+    own = (
+        *(
+            un.Declare(one.text, context.ops.integer)
+            for one in (names.first, names.next, names.last)
+        ),
+        *(one for part in parts for one in part.arrays(size)),
+    )
+    body = (
+        un.Assign(names.last, stop),
+        un.Assign(names.first, names.strip),
+        un.While(ex.Binary(Operator.LESS_EQUAL, names.first, names.last), runs),
+    )
+    return un.Do(names.strip, ends[0], ends[1], (un.ScopedBlock((), own, body),), ex.whole(size))
+
+
+def _calls(loop: Loop) -> tuple[KernelCall, ...]:
+    return tuple(item for item in loop.body if isinstance(item, KernelCall))
+
+
+@dataclass(frozen=True, slots=True)
+class _StripNames:
+    """What loops over strips count: strips, points, and where runs of points begin and end."""
+
+    strip: ex.Name
+    point: ex.Name
+    first: ex.Name
+    next: ex.Name
+    last: ex.Name
+
+    @staticmethod
+    def of(context: LoweringContext) -> _StripNames:
+        """Return names that nothing else in a routine has."""
+        counted = context.counter("i_strip"), context.counter("i")
+        return _StripNames(*counted, *map(context.work.fresh, ("first", "next", "last")))
+
+
+class _PointCall:
+    """The statements of one call for a point: all of them, and those on its hot path, if any."""
+
+    def __init__(
+        self, context: LoweringContext, call: KernelCall, names: _StripNames, lower: Lower
+    ) -> None:
+        self.path = hot_path(call)
+        self._context = context
+        self._call = call
+        self._names = names
+        self._lower = lower
+        offset = ex.Binary(Operator.MINUS, names.point, names.strip)
+        index = ex.Binary(Operator.PLUS, offset, _ONE)
+        lifted = self.path.lifted if self.path else ()
+        self._arrays = [context.work.fresh(one.name) for one in lifted]
+        self._known = {
+            one.name: ex.Element(array, (index,))
+            for one, array in zip(lifted, self._arrays, strict=True)
+        }
+
+    def arrays(self, size: int) -> Iterator[un.Declare]:
+        """Yield the arrays of what is lifted, with an element for each point of a strip."""
+        for one, array in zip(self.path.lifted if self.path else (), self._arrays, strict=True):
+            kind = one.type.kind
+            if kind is not None:
+                kind = self._context.work.imported_kind(kind, self._code.uses)
+            type_ = ScalarType(one.type.intrinsic, kind)
+            yield un.Declare(array.text, type_, (), (ex.whole(size),))
+
+    def leaves(self) -> Lines:
+        """Return what leaves a loop at the first point that takes another way."""
+        conditions = self.path.conditions if self.path else ()
+        return self._placed(
+            tuple(un.If((un.Branch(negated(one), (un.Exit(),)),)) for one in conditions)
+        )
+
+    def lifted(self) -> Lines:
+        """Return what computes the values that are lifted, for one point."""
+        lifted = self.path.lifted if self.path else ()
+        return self._placed(tuple(un.Assign(ex.Name(one.name), one.value) for one in lifted))
+
+    def without_branches(self) -> Lines:
+        """Return what is done on the hot path, where lifted values are known."""
+        return self._placed(self.path.body) if self.path else self.all()
+
+    def all(self) -> Lines:
+        """Return all statements, with their branches."""
+        return self._lower(self._call, self._names.point)
+
+    @property
+    def _code(self) -> KernelCode:
+        return self._call.codes[0]
+
+    def _placed(self, body: Lines) -> Lines:
+        """Return `body`, in the kernel's names, where the call is."""
+        if not body:
+            return ()
+        args = actual_arguments(self._context, self._call, self._names.point)
+        code = _with_body(self._code, body)
+        code = replace(code, dummies=(*code.dummies, *self._known))
+        return inlined_block(code, (*args, *self._known.values()), self._context.work.imported_kind)
+
+
+def _with_body(code: KernelCode, body: Lines) -> KernelCode:
+    """Return `code` with other statements, and what these need of its declarations and imports."""
+    exprs = [expr for line in walk_lines(body) for expr in expressions_of(line)]
+    names = frozenset[str]().union(*map(names_in, exprs))
+    declared = [item for item in code.declarations if isinstance(item, un.Declare)]
+    own = [item for item in declared if item.key not in code.dummy_keys]
+    needed = names
+    while (more := needed.union(*_of_declarations(own, needed))) != needed:
+        needed = more
+    kept = tuple(item for item in declared if item.key in needed or item not in own)
+    cut = replace(code, body=body, declarations=kept, hot_path=None)
+    needed |= kinds_in_block(cut)
+    uses = (
+        replace(use, names=tuple(name for name in use.names if name.key in needed))
+        for use in code.uses
+    )
+    return replace(cut, uses=tuple(uses))
+
+
+def _of_declarations(
+    declared: list[un.Declare], needed: frozenset[str]
+) -> Iterator[frozenset[str]]:
+    """Yield the names in the declarations of what is needed."""
+    for item in declared:
+        if item.key in needed:
+            yield names_in_declaration(item)

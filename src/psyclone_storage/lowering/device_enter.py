@@ -1,0 +1,70 @@
+"""Procedures that give a device what stays there, by pointers that nothing else is done with.
+
+Where gfortran enters data it enters the variable by which they go, too: a pointer's descriptor, or
+the address behind a dummy argument. What lies on the stack is another variable in the next call,
+and libgomp does not bring up to date what is present: a region would take the pointer of the first
+call for that of the second. So what stays is entered by a pointer that is saved, which no region
+looks at, and no other variable has its place. What leaves with the routine takes its pointer along.
+"""
+
+from __future__ import annotations
+
+from psyclone_storage.base.records import replace
+from psyclone_storage.ir import unit as un
+from psyclone_storage.ir.expr import Name, intrinsic
+from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.types import DataType, Intrinsic, ScalarType
+from psyclone_storage.lowering.infrastructure import LoweringContext
+from psyclone_storage.lowering.routine_builder import colons
+
+_ENTERED = Name("entered")
+_COMMENT = "Give a device {}, by a pointer that no region uses: gfortran lets that stay there, too"
+"""What is said of such a procedure."""
+_INTEGER = ScalarType(Intrinsic.INTEGER)
+
+
+def enter_values(context: LoweringContext, array: un.Declare, queue: int = -1) -> un.Call:
+    """Return the call that gives a device the values of an array without gaps, and its procedure.
+
+    Values that are there stay as they are, and the device keeps them when the routine ends.
+    """
+    scalar = array.type
+    assert isinstance(scalar, ScalarType)
+    kind = key_of(scalar.kind or "values")
+    wish = f"enter_{scalar.intrinsic.value}_{kind}{_of_queue(queue)}"
+    number, values = Name("number"), Name("values")
+    dummies = (
+        un.Declare(number.text, _INTEGER, ("intent(in)",)),
+        un.Declare(values.text, scalar, ("target", "intent(in)"), (number,)),
+    )
+    procedure = _procedure(context, wish, dummies, queue, "values")
+    return un.Call(procedure, (intrinsic("size", Name(array.name)), Name(array.name)))
+
+
+def enter_object(
+    context: LoweringContext, name: str, type_: DataType, wish: str, queue: int = -1
+) -> un.Call:
+    """Return the call that gives a device an object of a derived type without its parts."""
+    dummies = (un.Declare("object", type_, ("target", "intent(in)")),)
+    procedure = _procedure(context, wish + _of_queue(queue), dummies, queue, "an object")
+    return un.Call(procedure, (Name(name),))
+
+
+def _procedure(
+    context: LoweringContext, wish: str, dummies: tuple[un.Declare, ...], queue: int, what: str
+) -> Name:
+    """Return the name of the procedure of the module that enters the last of `dummies`."""
+    declared = tuple(map(context.work.dummy, dummies))
+    given = declared[-1]
+    shape = colons(len(given.shape))
+    saved = replace(given, name=_ENTERED.text, attributes=("pointer", "save"), shape=shape)
+    body = (un.PointerAssign(_ENTERED, Name(given.name)), un.EnterDataLine((_ENTERED,), queue))
+
+    def made(name: str) -> un.Routine:
+        return un.Routine(name, declared, (saved,), body, _COMMENT.format(what))
+
+    return Name(context.work.imports.helper(wish, made))
+
+
+def _of_queue(queue: int) -> str:
+    return f"_queue_{queue}" if queue >= 0 else ""

@@ -1,0 +1,132 @@
+"""How generated code holds arrays whose owners have no place for a storage.
+
+A registry has the storages. Each is looked up where an access begins and named by a pointer until
+it ends: nobody else can take it away meanwhile. Exchanges work on the memory of the host.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+
+from psyclone_storage.base.fresh import Fresh
+from psyclone_storage.base.records import replace
+from psyclone_storage.ir.expr import CallFunction, Expr, Keyword, Member, Name, logical
+from psyclone_storage.ir.insertion import END
+from psyclone_storage.ir.runtime_ops import IsDirty
+from psyclone_storage.ir.schedule import HaloExchange
+from psyclone_storage.ir.storage_access import AcquireData, PrefetchData, ReleaseData
+from psyclone_storage.ir.unit import Call, Declare, Line, PointerAssign
+from psyclone_storage.ir.walk import statements
+from psyclone_storage.lowering import runtime_names_registry as abi
+from psyclone_storage.lowering import runtime_names_storage as abi_storage
+from psyclone_storage.lowering.emit_storage import acquire_lines, prefetch_lines, space_word
+from psyclone_storage.lowering.infrastructure import LoweringContext
+from psyclone_storage.lowering.routine_builder import SetupSection
+
+
+def storage_named(context: LoweringContext, key: Hashable, wish: str) -> Name:
+    """Return the pointer to a storage, called `wish` with an ending or alike."""
+    wished = Declare(f"{wish}_storage", abi.STORAGE, ("pointer",))
+    return context.work.variable(SetupSection.DATA, ("storage", key), wished)
+
+
+def look_up(context: LoweringContext, storage: Name, values: Expr) -> PointerAssign:
+    """Return what lets a pointer point to the storage of `values`."""
+    function = Name(context.work.imports.local(abi.MODULE, abi.STORAGE_OF))
+    return PointerAssign(storage, CallFunction(function, (values,)))
+
+
+def acquire_registered(
+    context: LoweringContext, asked: AcquireData, storage: Name, values: Expr, window: Expr
+) -> tuple[Line, ...]:
+    """Return what acquires `values`.
+
+    They are brought unless all of them are overwritten: nobody knows of an array what of it is
+    padding, or how many values a dof has. One that may be acquired under another name is brought
+    by the registry in any case, as that may need the values.
+    """
+    if asked.writes and asked.covered is Fresh.MAYBE:
+        asked = replace(asked, covered=Fresh.NO, why=f"{asked.why}, which may not be all values")
+    elif asked.writes and asked.may_be and asked.covered is Fresh.YES:
+        why = f"{asked.why}, but it may be what '{asked.may_be[0]}' is, which needs values"
+        asked = replace(asked, covered=Fresh.NO, why=why)
+    sharing = (Keyword(abi.MAY_SHARE, logical(value=True)),) if asked.may_be else ()
+    comment, call = acquire_lines(context, asked, storage, window, *sharing)
+    return (comment, look_up(context, storage, values), call)
+
+
+def release_registered(
+    context: LoweringContext, asked: ReleaseData, storage: Name
+) -> tuple[Line, ...]:
+    """Return what releases values, which stay where they are if they are acquired again."""
+    args = (space_word(context, asked.side), *(_STAYING if asked.again else ()))
+    return (Call(Member(storage, abi_storage.RELEASE), args),)
+
+
+def prefetch_registered(
+    context: LoweringContext, asked: PrefetchData, storage: Name, values: Expr
+) -> tuple[Line, ...]:
+    """Return what begins to bring `values`."""
+    comment, call = prefetch_lines(context, asked, storage)
+    return (comment, look_up(context, storage, values), call)
+
+
+def read_lines(
+    context: LoweringContext, storage: Name, values: Expr, space: Name, window: Name
+) -> tuple[Line, ...]:
+    """Return what begins to read `values`."""
+    read = Name(context.work.imports.local(abi_storage.WORDS_MODULE, abi_storage.READ))
+    call = Call(Member(storage, abi_storage.ACQUIRE), (space, read, window))
+    return (look_up(context, storage, values), call)
+
+
+def begin_exchange(
+    context: LoweringContext, storage: Name, values: Expr, *part: Expr
+) -> tuple[Line, ...]:
+    """Return what makes the host have what an exchange sends: of all values, or of a `part`."""
+    call = Call(Member(storage, abi.BEGIN_EXCHANGE), part)
+    return (look_up(context, storage, values), call)
+
+
+def only_if_dirty(context: LoweringContext, asked: IsDirty) -> tuple[Keyword]:
+    """Return the argument by which a storage takes part in an exchange if a halo is dirty."""
+    return (Keyword(abi.NEEDED, context.value(asked)),)
+
+
+def end_exchange(
+    context: LoweringContext, storages: Iterable[tuple[Name, str, int | None]]
+) -> tuple[Line, ...]:
+    """Return what makes known that the host has received halos: of storages, data and components.
+
+    The values stay where they are if they are acquired again behind all exchanges of the datum.
+    """
+    return tuple(
+        Call(
+            Member(storage, abi.END_EXCHANGE),
+            _STAYING if _is_used_behind(context, datum, component) else (),
+        )
+        for storage, datum, component in storages
+    )
+
+
+_STAYING = (Keyword(abi.STAY, logical(value=True)),)
+
+
+def _is_used_behind(context: LoweringContext, datum: str, component: int | None) -> bool:
+    """Return whether something acquires a datum behind the last exchange of it."""
+    items = list(statements(context.schedule))
+    places = {item.uid: at for at, item in enumerate(items)} | {END: len(items)}
+    last = max(
+        (
+            at
+            for at, item in enumerate(items)
+            if isinstance(item, HaloExchange) and item.datum == datum
+        ),
+        default=len(items),
+    )
+    return any(
+        places[placed.before] > last
+        for placed in context.held.insertions
+        if isinstance(placed.statement, AcquireData)
+        and (placed.statement.datum, placed.statement.component or 1) == (datum, component or 1)
+    )

@@ -1,0 +1,109 @@
+"""Halo exchanges, the transfers and tests around them, and marks of what is clean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from psyclone_storage.ir import runtime_ops as ops
+from psyclone_storage.ir.devices import entered_data, parts_of
+from psyclone_storage.ir.expr import Expr
+from psyclone_storage.ir.region import NOTHING, Depth
+from psyclone_storage.ir.schedule import FillHalo, HaloExchange, MarkHalo
+from psyclone_storage.ir.transfer import Side
+from psyclone_storage.ir.unit import Branch, Comment, If, Line
+from psyclone_storage.lowering.halo_depth import depth_value
+from psyclone_storage.lowering.infrastructure import LoweringContext
+
+_LEAST = Depth.of(1)
+
+
+def exchange_lines(context: LoweringContext, exchange: HaloExchange) -> tuple[Line, ...]:
+    """Return a halo exchange, under a test of the dirty flag if only run time can tell.
+
+    The annexed dofs alone are brought up to date by an exchange of one level.
+    """
+    datum = context.schedule.datum(exchange.datum)
+    value = _levels(context, exchange)
+    exchanges = [
+        line
+        for component in parts_of(datum, exchange.component)
+        for line in _exchange(context, exchange, component, value)
+    ]
+    return (*_explanation(exchange), *exchanges)
+
+
+def joint_lines(context: LoweringContext, exchanges: tuple[HaloExchange, ...]) -> tuple[Line, ...]:
+    """Return one call for exchanges of one phase; where fields keep flags it is to ask them."""
+    depths = tuple(_levels(context, item) for item in exchanges)
+    notes = dict.fromkeys(line for exchange in exchanges for line in _explanation(exchange))
+    guarded = any(exchange.guarded for exchange in exchanges)
+    return (*notes, *context.lines(ops.ExchangeTogether(exchanges, depths, guarded)))
+
+
+def mark_lines(context: LoweringContext, mark: MarkHalo) -> tuple[Line, ...]:
+    """Return the record of which levels of a halo a loop left dirty, and which clean."""
+    datum = context.schedule.datum(mark.datum)
+    lines: list[Line] = []
+    for component in parts_of(datum, mark.component):
+        if mark.dirty:
+            lines += context.lines(ops.MarkDirty(datum, component))
+        if mark.clean != NOTHING:
+            depth = depth_value(context, mark.clean)
+            lines += context.lines(ops.MarkClean(datum, component, depth))
+    return tuple(lines)
+
+
+def fill_lines(context: LoweringContext, fill: FillHalo) -> tuple[Line, ...]:
+    """Return what sets dofs that a kernel adds to and that may never have been set."""
+    datum = context.schedule.datum(fill.datum)
+    beyond, depth = (
+        depth_value(context, levels) if levels.terms else None
+        for levels in (fill.beyond, fill.depth)
+    )
+    adds = fill.reader.partition("@")[0]
+    note = Comment(f"{adds} adds to these dofs of {fill.datum}, which may be new and are not read")
+    lines = (
+        line
+        for component in parts_of(datum, fill.component)
+        for line in context.lines(ops.FillDofs(datum, component, fill.annexed, beyond, depth))
+    )
+    return (note, *lines)
+
+
+def _levels(context: LoweringContext, exchange: HaloExchange) -> Expr:
+    """Return the depth of an exchange; for annexed dofs alone it is 1."""
+    depth = _LEAST if exchange.depth == NOTHING else exchange.depth
+    return depth_value(context, depth)
+
+
+def _explanation(exchange: HaloExchange) -> Iterator[Comment]:
+    """Yield who needs the exchange and who made it necessary, for the first reason there is."""
+    for reason in exchange.reasons[:1]:
+        reader, writer = (uid.partition("@")[0] for uid in (reason.reader, reason.writer))
+        yield Comment(f"{exchange.datum} is read by {reader} {reason.read}")
+        if writer:
+            yield Comment(f"and {writer} left {reason.written}")
+
+
+def _exchange(
+    context: LoweringContext, exchange: HaloExchange, component: int | None, depth: Expr
+) -> tuple[Line, ...]:
+    """Return the exchange of one component, with its transfers, which its guard is about, too.
+
+    An exchange works on the host; the device may have no copy of the field.
+    """
+    datum = context.schedule.datum(exchange.datum)
+    apart = not exchange.in_strips or context.ops.fetches_strips
+    moved = apart and (exchange.fetched or exchange.sent)
+    guarded = exchange.datum not in entered_data(context.schedule)
+    asked = ops.Exchange(datum, component, depth, exchange.phase, moved, exchange.in_strips)
+    fetched = ops.CopyTo(
+        Side.HOST, datum, component, guarded, depth if exchange.in_strips else None
+    )
+    sent = ops.CopyTo(Side.DEVICE, datum, component, guarded, depth)
+    before = context.lines(fetched) if apart and exchange.fetched else ()
+    after = context.lines(sent) if apart and exchange.sent else ()
+    lines = (*before, *context.lines(asked), *after)
+    if not exchange.guarded:
+        return lines
+    return (If((Branch(context.value(ops.IsDirty(datum, component, depth)), lines),)),)

@@ -1,0 +1,57 @@
+"""Two versions of loops that were fused under a test: the fused one, and its parts in turn.
+
+Which of them runs is decided by the bounds of all parts, before the loop and on each rank by
+itself: there is no exchange inside. What stands around the loop, directives included, stands in
+both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import reduce
+
+from psyclone_storage.base.diagnostic import InternalError
+from psyclone_storage.ir.expr import Binary, Expr, canonical
+from psyclone_storage.ir.loop_versions import loops_with_parts, parts_of, taken_apart
+from psyclone_storage.ir.operators import Operator
+from psyclone_storage.ir.runtime_ops import LoopEnd, LoopStart
+from psyclone_storage.ir.schedule import DirectiveRegion, Loop, Statement
+from psyclone_storage.ir.unit import Blank, Branch, Comment, If, Line
+from psyclone_storage.lowering.infrastructure import LoweringContext
+from psyclone_storage.lowering.reductions import ends, starts
+from psyclone_storage.lowering.statements import nested
+
+
+def versions(context: LoweringContext, statement: Loop | DirectiveRegion) -> tuple[Line, ...]:
+    """Return the choice between what `statement` is and what its loops were made of."""
+    conditions = {
+        canonical(condition): condition
+        for loop in loops_with_parts(statement)
+        for condition in _agreement(context, loop)
+    }
+    fused = _lines(context, statement)
+    if not conditions:
+        return fused
+    apart: list[Line] = []
+    for part in taken_apart(statement):
+        apart += [Blank()] if apart else []
+        apart += _lines(context, part)
+    agree = reduce(lambda one, two: Binary(Operator.AND, one, two), conditions.values())
+    comment = Comment("One loop where the bounds agree, else each by itself")
+    return (comment, If((Branch(agree, fused),), tuple(apart)))
+
+
+def _lines(context: LoweringContext, statement: Statement) -> tuple[Line, ...]:
+    if not isinstance(statement, Loop | DirectiveRegion):
+        raise InternalError(f"'{statement.uid}' has no versions.")
+    return (*starts(context, statement), *nested(context, statement), *ends(context, statement))
+
+
+def _agreement(context: LoweringContext, loop: Loop) -> Iterator[Expr]:
+    """Yield that the bounds of each part of `loop` are those of the first."""
+    first, *others = parts_of(loop)
+    for part in others:
+        for asked in (LoopStart, LoopEnd):
+            mine, theirs = context.value(asked(first)), context.value(asked(part))
+            if canonical(mine) != canonical(theirs):
+                yield Binary(Operator.EQUAL, mine, theirs)

@@ -1,0 +1,214 @@
+"""From a program to the module of its routines: one lowering for all APIs and targets.
+
+Owns names and order. Statements are lowered first. What they need is asked for on the way and
+collects in the routine's workspace, so that declarations and set-up, which are written before
+them, hold what is used and nothing else. What an operation becomes is for the infrastructure to
+say, in its tables. A schedule is handed over with everything decided, and nothing about it is
+changed here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Set
+from functools import partial
+from itertools import groupby
+
+from psyclone_storage.base.diagnostic import InternalError
+from psyclone_storage.ir import schedule as sch
+from psyclone_storage.ir import unit as un
+from psyclone_storage.ir.devices import device_regions
+from psyclone_storage.ir.insertion import END
+from psyclone_storage.ir.keys import key_of, keys_of
+from psyclone_storage.ir.loop_versions import loops_with_parts
+from psyclone_storage.ir.runtime_ops import CopyTo, EnterDevice
+from psyclone_storage.ir.transfer import EnterData, TaskWait, Update, Wait
+from psyclone_storage.ir.walk import kernel_calls
+from psyclone_storage.lowering import runtime_names_profile as abi_profile
+from psyclone_storage.lowering.exchanges import exchange_lines, fill_lines, joint_lines, mark_lines
+from psyclone_storage.lowering.infrastructure import Infrastructure, LoweringContext
+from psyclone_storage.lowering.loop_versions import versions
+from psyclone_storage.lowering.outline_cells import without_unused_counters
+from psyclone_storage.lowering.profile import profiled
+from psyclone_storage.lowering.reductions import ends, reduction_lines, starts
+from psyclone_storage.lowering.routine_builder import ModuleImports, Workspace
+from psyclone_storage.lowering.statements import nested
+
+Timed = Callable[[sch.ProfileRegion, tuple[un.Line, ...]], tuple[un.Line, ...]]
+
+
+def lower_program(
+    program: sch.Program, infrastructure: Infrastructure, comment: str = ""
+) -> un.Unit:
+    """Return the module of a program's routines, which call `infrastructure`.
+
+    Raises what its tables raise about what it does not have.
+    """
+    names = {invoke.name for invoke in program.invokes}
+    data = {datum.name for invoke in program.invokes for datum in invoke.schedule.data}
+    inlined = {
+        call.kernel.procedure
+        for invoke in program.invokes
+        for call in kernel_calls(invoke.schedule)
+        if call.kernel.module == program.name
+    }
+    imports = ModuleImports({program.name, *names, *data, *inlined}, program.name)
+    taken = keys_of(
+        {
+            *infrastructure.reserved,
+            *abi_profile.RESERVED,
+            *_names_of_procedures(program),
+        }
+    )
+    names_of_module = imports, taken
+    lowered = [
+        _lower_invoke(program, invoke, names_of_module, infrastructure)
+        for invoke in program.invokes
+    ]
+    own = tuple(procedure for _, work in lowered for procedure in work.procedures)
+    helpers = (*infrastructure.helpers(program, imports), *imports.helpers())
+    routines = tuple(routine for routine, _ in lowered)
+    return un.Unit(program.name, imports.uses(), routines, comment, helpers, own)
+
+
+def _lower_invoke(
+    program: sch.Program,
+    invoke: sch.Invoke,
+    names: tuple[ModuleImports, Set[str]],
+    infrastructure: Infrastructure,
+) -> tuple[un.Routine, Workspace]:
+    """Return the routine of an invoke; `names` are the imports and taken names of the module."""
+    schedule = invoke.schedule
+    imports, taken = names
+    data = [datum.name for datum in schedule.all_data]
+    work = Workspace(imports, data, partial(_home_of_kind, invoke, infrastructure), taken)
+    context = LoweringContext(
+        schedule,
+        work,
+        infrastructure,
+        any(call.kernel.has_several_meshes for call in kernel_calls(schedule)),
+        held=invoke.held,
+        outlines=infrastructure.outlines,
+    )
+    dummies = tuple(map(work.dummy, infrastructure.dummies(context)))
+    lowered = _lower_body(context, schedule.body, partial(profiled, work, program.name))
+    body = (*lowered, *_asked_of_storages(context, END))
+    infrastructure.finish(context)
+    around = infrastructure.around(context, (un.Comment(_heading(schedule)), *body))
+    lines = (*work.set_up(), *around, *work.tear_down())
+    declared = without_unused_counters(work, lines)
+    return un.Routine(schedule.name, dummies, declared, lines, directives=work.directives()), work
+
+
+def _heading(schedule: sch.Schedule) -> str:
+    if not schedule.body:
+        return "Nothing to do: all calls are for halo cells, and data are not distributed"
+    return "Halo exchanges and loops" if schedule.distributed else "Loops"
+
+
+def _names_of_procedures(program: sch.Program) -> set[str]:
+    """Return the names of procedures and modules, which no variable of any routine may have."""
+    kernels = [call.kernel for item in program.invokes for call in kernel_calls(item.schedule)]
+    return {
+        *(invoke.name for invoke in program.invokes),
+        *(name for kernel in kernels for name in (kernel.procedure, kernel.module)),
+        program.name,
+    }
+
+
+def _home_of_kind(invoke: sch.Invoke, infrastructure: Infrastructure, kind: str) -> str:
+    """Return the module of a kind parameter: the algorithm's, if that imports it by name."""
+    for scope in invoke.parsed.scopes:
+        for use in scope.uses:
+            if any(name.key == key_of(kind) for name in use.only or ()):
+                return use.module
+    return infrastructure.home_of_kind(key_of(kind))
+
+
+def _lower_body(
+    context: LoweringContext, body: tuple[sch.Statement, ...], timed: Timed
+) -> Iterator[un.Line]:
+    """Yield the statements, an empty line before each loop and before the exchanges for it.
+
+    `timed` puts the lines of a region between the calls of a profiler.
+    """
+    before: sch.Statement | None = None
+    for items in _by_message(body):
+        statement, *others = items
+        if isinstance(statement, sch.ProfileRegion):
+            lines = timed(statement, tuple(_lower_body(context, statement.body, timed)))
+        elif others:
+            exchanges = tuple(item for item in items if isinstance(item, sch.HaloExchange))
+            lines = joint_lines(context, exchanges)
+        else:
+            lines = context.ops.beside(context, statement, _outer(context, statement))
+        begins = isinstance(statement, sch.HaloExchange | sch.FillHalo | sch.Compound)
+        if (
+            before is not None
+            and begins
+            and not isinstance(before, sch.HaloExchange | sch.FillHalo)
+        ):
+            yield un.Blank()
+        for item in items:
+            yield from _asked_of_storages(context, item.uid)
+        yield from lines
+        before = statement
+
+
+def _asked_of_storages(context: LoweringContext, before: str) -> Iterator[un.Line]:
+    """Yield what is asked of storages before a statement, where not all is asked at once."""
+    contract = context.ops.holding
+    if contract is not None and not contract.at_once:
+        for action in context.held.before(before):
+            yield from context.storage_lines(action)
+
+
+def _outer(context: LoweringContext, statement: sch.Statement) -> tuple[un.Line, ...]:
+    """Return the lines of a statement that stands directly in the schedule, or in a region."""
+    match statement:
+        case sch.Loop() | sch.DirectiveRegion() if loops_with_parts(statement):
+            return versions(context, statement)
+        case sch.Loop() | sch.DirectiveRegion():
+            return (
+                *starts(context, statement),
+                *nested(context, statement),
+                *ends(context, statement),
+            )
+        case sch.HaloExchange():
+            return exchange_lines(context, statement)
+        case sch.MarkHalo():
+            return mark_lines(context, statement)
+        case sch.FillHalo():
+            return fill_lines(context, statement)
+        case sch.GlobalReduction():
+            return reduction_lines(context, statement)
+        case EnterData():
+            return _entered(context, statement)
+        case Update():
+            datum = context.schedule.datum(statement.datum)
+            asked = CopyTo(statement.to, datum, statement.component, statement.guarded)
+            return context.lines(asked)
+        case Wait():
+            return (un.QueueWaitLine(statement.queue),)
+        case sch.KernelCall() | sch.ProfileRegion() | TaskWait():
+            raise InternalError(f"'{statement.uid}' stands outside of any loop.")
+
+
+def _entered(context: LoweringContext, enter: EnterData) -> tuple[un.Line, ...]:
+    """Return what gives the device all that the regions of the routine take."""
+    regions = tuple(device_regions(context.schedule))
+    lowered = (line for region in regions for line in nested(context, region))
+    # What the host does before a region, it does with what it has.
+    lines = tuple(line for line in lowered if isinstance(line, un.DirectiveBlock))
+    calls = tuple(call for region in regions for call in kernel_calls(region))
+    return context.lines(EnterDevice(enter.data, enter.queue, calls, lines))
+
+
+def _by_message(body: tuple[sch.Statement, ...]) -> Iterator[tuple[sch.Statement, ...]]:
+    """Yield the statements one by one, but exchanges that share their messages together."""
+
+    def message(numbered: tuple[int, sch.Statement]) -> Hashable:
+        number, statement = numbered
+        return (isinstance(statement, sch.HaloExchange) and statement.joint) or number
+
+    for _, items in groupby(enumerate(body), key=message):
+        yield tuple(statement for _, statement in items)

@@ -1,0 +1,211 @@
+"""Loops over cells in procedures of their own: what their lowered lines use is passed.
+
+A loop over cells is lowered in the routine of its invoke, which sets up what the statements use.
+So what a procedure has to be passed is read off its lines: the variables of the routine that are
+named in them, under the names that they have there. What is counted or set for each cell is the
+procedure's own. Arrays are dummies, of which a compiler knows that none overlaps one that is
+written. They have the extents that the kernels' own dummies have, as far as these are the same for
+all cells: addresses of arrays whose extents lie in descriptors need more registers than there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import reduce
+
+from psyclone_storage.base.records import replace
+from psyclone_storage.ir import expr as ex
+from psyclone_storage.ir import unit as un
+from psyclone_storage.ir.interface import Dummy, Role
+from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.operators import Operator
+from psyclone_storage.ir.rewrite import blocks_of, names_in, names_of_line, substituted
+from psyclone_storage.ir.schedule import KernelCall
+from psyclone_storage.ir.types import ScalarType
+from psyclone_storage.lowering.arguments import actual_arguments
+from psyclone_storage.lowering.infrastructure import LoweringContext
+from psyclone_storage.lowering.routine_builder import SetupSection, Workspace, colons
+
+_Plain = un.Do | un.If | un.Comment | un.Blank | un.ScopedBlock | un.DirectiveBlock
+"""Statements that change nothing, but for counters and by the statements in them."""
+
+
+Shape = tuple[ex.Expr, ...]
+
+
+def procedure_for(
+    context: LoweringContext, name: str, calls: Iterable[KernelCall], lines: tuple[un.Line, ...]
+) -> tuple[un.Routine, un.Call] | None:
+    """Return a procedure called `name` with `lines`, and its call; None if it cannot be passed all.
+
+    `calls` are those of the kernels in it. What cannot be passed are objects: they are asked for
+    something in each iteration, by which nothing is gained.
+    """
+    known = {one.key: one for one in map(context.work.dummy, context.ops.dummies(context))}
+    known |= {one.key: one for one in context.work.declarations()}
+    counters = {one.key for one in context.work.declared_in(SetupSection.COUNTERS)}
+    used = [known[key] for key in dict.fromkeys(_free_names(lines)) if key in known]
+    shapes = _shapes(context, calls, known.keys() - counters)
+    extents = {key for one in used for part in shapes.get(one.key, ()) for key in names_in(part)}
+    used += [known[key] for key in sorted(extents) if known[key] not in used]
+    own = tuple(one for one in used if one.key in counters)
+    passed = sorted((one for one in used if one not in own), key=lambda one: bool(one.shape))
+    if any(not isinstance(one.type, ScalarType) for one in passed):
+        return None
+    dummies = _dummies(passed, shapes, lines)
+    call = un.Call(ex.Name(name), tuple(ex.Name(one.name) for one in passed))
+    return un.Routine(name, dummies, own, lines), call
+
+
+def one_level(
+    context: LoweringContext,
+    name: str,
+    calls: Iterable[KernelCall],
+    general: tuple[un.Routine, un.Call],
+) -> tuple[un.Routine, un.If]:
+    """Return a version of a procedure, called `name`, for one level, and the choice of both.
+
+    `general` is that for any number of levels, with its call. In the version the number is a
+    constant, so that a compiler drops the loops over it.
+    """
+    procedure, call = general
+    layers = {name.key: name for one in calls for name in _layers(context, one)}
+    ones = {one.key: one for one in procedure.dummies if one.key in layers}
+    values = {key: ex.whole(1, getattr(one.type, "kind", None)) for key, one in ones.items()}
+    dummies = tuple(
+        replace(one, shape=tuple(substituted(extent, values) for extent in one.shape))
+        for one in procedure.dummies
+        if one.key not in ones
+    )
+    known = tuple(
+        replace(one, attributes=("parameter",), value=values[key]) for key, one in ones.items()
+    )
+    version = replace(
+        procedure, name=name, dummies=dummies, variables=(*known, *procedure.variables)
+    )
+    args = tuple(arg for arg in call.args if not isinstance(arg, ex.Name) or arg.key not in ones)
+    tests: list[ex.Expr] = [ex.Binary(Operator.EQUAL, layers[key], values[key]) for key in ones]
+    condition = reduce(lambda first, second: ex.Binary(Operator.AND, first, second), tests)
+    branch = un.Branch(condition, (un.Call(ex.Name(name), args),))
+    return version, un.If((branch,), (call,))
+
+
+def _layers(context: LoweringContext, call: KernelCall) -> Iterator[ex.Name]:
+    """Yield the variable of the routine that holds the number of levels of a kernel."""
+    actuals = actual_arguments(context, call, context.counter("cell"))
+    for dummy, actual in zip(call.dummies, actuals, strict=True):
+        if dummy.role is Role.NLAYERS and isinstance(actual, ex.Name):
+            yield actual
+
+
+def without_unused_counters(work: Workspace, lines: Iterable[un.Line]) -> tuple[un.Declare, ...]:
+    """Return the declarations of `work` without the counters that only procedures count with."""
+    if not work.procedures:
+        return work.declarations()
+    counters, used = work.declared_in(SetupSection.COUNTERS), {*_free_names(lines)}
+    return tuple(one for one in work.declarations() if one not in counters or one.key in used)
+
+
+# ---------------------------------------------------------------------------- dummies
+
+
+def _dummies(
+    passed: Iterable[un.Declare], shapes: Mapping[str, Shape], lines: tuple[un.Line, ...]
+) -> tuple[un.Declare, ...]:
+    """Return the dummy arguments for variables of the routine."""
+    changed, unsure = _changed(lines)
+    made: list[un.Declare] = []
+    for one in passed:
+        intent: tuple[str, ...] = ("intent(in)",)
+        if one.key in changed:
+            intent = ("intent(inout)",)
+        elif one.key in unsure:
+            intent = ()
+        shape = shapes.get(one.key, ())
+        if one.shape and len(shape) != len(one.shape):
+            intent, shape = ("contiguous", *intent), colons(len(one.shape))
+        made.append(replace(one, attributes=intent, shape=shape))
+    return tuple(made)
+
+
+def _shapes(
+    context: LoweringContext, calls: Iterable[KernelCall], known: Collection[str]
+) -> dict[str, Shape]:
+    """Return the extents of arrays by their keys, in the names of `known` variables.
+
+    An array with two shapes, in two kernels, has none here.
+    """
+    found: dict[str, set[Shape]] = {}
+    for call in calls:
+        actuals = actual_arguments(context, call, context.counter("cell"))
+        values = {
+            key_of(dummy.name): actual for dummy, actual in zip(call.dummies, actuals, strict=True)
+        }
+        for dummy, actual in zip(call.dummies, actuals, strict=True):
+            shape = tuple(substituted(extent, values) for extent in dummy.shape)
+            if shape and all(_is_fixed(extent, known) for extent in shape):
+                for name, whole_shape in _passed_as(dummy, actual, shape):
+                    found.setdefault(name, set()).add(whole_shape)
+    return {name: shapes.pop() for name, shapes in found.items() if len(shapes) == 1}
+
+
+def _is_fixed(extent: ex.Expr, known: Collection[str]) -> bool:
+    """Return whether an extent is a number, or known to all iterations."""
+    parts = ex.walk(extent)
+    plain = all(isinstance(part, ex.Name | ex.Literal | ex.Binary) for part in parts)
+    return plain and names_in(extent) <= set(known)
+
+
+def _passed_as(dummy: Dummy, actual: ex.Expr, shape: Shape) -> Iterator[tuple[str, Shape]]:
+    """Yield the array of which `actual` is all, or all for one cell, with its extents.
+
+    Of maps other than those to dofs a kernel may see a part: the faces of a cell that it knows.
+    """
+    match actual:
+        case ex.Name():
+            yield actual.key, shape
+        case ex.Section(ex.Name() as base, (ex.Range(lower=None, upper=None), _)):
+            if dummy.role is Role.DOFMAP:
+                yield base.key, (*shape, ex.Star())
+
+
+# ---------------------------------------------------------------------------- what lines use
+
+
+def _free_names(lines: Iterable[un.Line]) -> Iterator[str]:
+    """Yield the names in `lines` that no block in them has for itself, in lower case, in order."""
+    for line in lines:
+        inside = (name for block in blocks_of(line) for name in _free_names(block))
+        hidden = _own_names(line)
+        yield from sorted(names_of_line(line) - hidden)
+        yield from (name for name in inside if name not in hidden)
+
+
+def _own_names(line: un.Line) -> frozenset[str]:
+    """Return the names that a block has for itself, in lower case."""
+    if not isinstance(line, un.ScopedBlock):
+        return frozenset()
+    own = frozenset(item.key for item in line.declarations if isinstance(item, un.Declare))
+    return own | {name.key for use in line.uses for name in use.names}
+
+
+def _changed(lines: Iterable[un.Line]) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the names that `lines` assign, and those that they may change in another way."""
+    changed, unsure = frozenset[str](), frozenset[str]()
+    for line in lines:
+        if isinstance(line, un.Assign):
+            changed |= _roots(line.target)
+        elif not isinstance(line, _Plain):
+            unsure |= names_of_line(line)
+        for block in blocks_of(line):
+            inside = _changed(block)
+            changed |= inside[0] - _own_names(line)
+            unsure |= inside[1] - _own_names(line)
+    return changed, unsure
+
+
+def _roots(target: ex.Expr) -> frozenset[str]:
+    """Return the variable that is assigned, or of which a part is."""
+    while isinstance(target, ex.Index | ex.Member):
+        target = target.base
+    return names_in(target)

@@ -1,0 +1,224 @@
+"""Loops in procedures of their own: what they use is passed, so that a compiler knows it apart.
+
+In the routine of an invoke values are reached through objects and pointers, of which a compiler
+has to assume that they overlap and that they lie apart in memory. The dummy arguments of a
+procedure do neither, and numbers that are passed by value lie in no memory at all. So the
+infrastructure is asked for everything in the routine, and what it answers is passed; inside, its
+answers are dummies. A directive that shares the iterations goes with its loop, and belongs to the
+region of threads from which the procedure is called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from psyclone_storage.base.records import replace
+from psyclone_storage.base.regex import regex
+from psyclone_storage.ir import runtime_ops as ops
+from psyclone_storage.ir import schedule as sch
+from psyclone_storage.ir.expr import Expr, Literal, Member, Name, canonical, spell
+from psyclone_storage.ir.interface import Role
+from psyclone_storage.ir.kernel import ArgKind
+from psyclone_storage.ir.types import ScalarType
+from psyclone_storage.ir.unit import Call, Declare, Line, Routine
+from psyclone_storage.ir.walk import kernel_calls
+from psyclone_storage.lowering.infrastructure import LoweringContext
+from psyclone_storage.lowering.outline_cells import one_level, procedure_for
+from psyclone_storage.lowering.routine_builder import Workspace, colons
+
+_NO_NAME = regex(r"\W+")
+"""What the names of statements have and those of procedures must not: `columns@loop1`."""
+
+_CHANGED, _READ, _BY_VALUE = ("intent(inout)",), ("intent(in)",), ("value", "intent(in)")
+"""How something is passed to a procedure, as attributes of its dummy argument."""
+
+Nested = Callable[[LoweringContext, sch.Statement], tuple[Line, ...]]
+
+
+def outlined_loop(statement: sch.Statement) -> sch.Loop | None:
+    """Return the loop of `statement` if the two are to stand in a procedure of their own."""
+    match statement:
+        case sch.Loop(outlined=True):
+            return statement
+        case sch.DirectiveRegion(directive=directive, body=(sch.Loop(outlined=True) as loop,)):
+            return loop if directive.shares_work and not statement.runs_on_device else None
+    return None
+
+
+def outlined(
+    context: LoweringContext, statement: sch.Statement, loop: sch.Loop, nested: Nested
+) -> tuple[Line, ...]:
+    """Return the call of a procedure that does what `statement` does, and note the procedure.
+
+    `nested` lowers a statement; `loop` is the one that is outlined. The statements ask for nothing
+    but what `_Passed` answers: `transform.outline` sees to it.
+    """
+    if loop.over.starts_cells:
+        return _cells_outlined(context, statement, loop, nested)
+    free = (datum.name for datum in context.schedule.all_data)
+    known = (
+        context.work.imports.local(datum.module, spell(datum.actual))
+        for datum in context.schedule.imported
+    )
+    work = context.work.within(free, known)
+    passed = _Passed(context, kernel_calls(loop), work)
+    values = {**context.ops.values, **passed.answers()}
+    within = replace(context, work=work, ops=replace(context.ops, values=values), outlines=False)
+    lines = nested(within, statement)
+    name = work.imports.procedure(_wished_name(context, loop))
+    procedure = Routine(name, tuple(passed.dummies), work.declarations(), lines)
+    context.work.procedures.append(procedure)
+    return (Call(Name(name), tuple(passed.actuals)),)
+
+
+def _cells_outlined(
+    context: LoweringContext, statement: sch.Statement, loop: sch.Loop, nested: Nested
+) -> tuple[Line, ...]:
+    lines = nested(replace(context, outlines=False), statement)
+    name = context.work.imports.procedure(_wished_name(context, loop))
+    made = procedure_for(context, name, kernel_calls(loop), lines)
+    if made is None:
+        return lines
+    procedure, call = made
+    context.work.procedures.append(procedure)
+    if not loop.one_level:
+        return (call,)
+    name = context.work.imports.procedure(f"{_wished_name(context, loop)}_one_level")
+    version, choice = one_level(context, name, kernel_calls(loop), (procedure, call))
+    context.work.procedures.append(version)
+    return (choice,)
+
+
+def _wished_name(context: LoweringContext, loop: sch.Loop) -> str:
+    return f"{context.schedule.name}_{_NO_NAME.sub('_', loop.uid)}"
+
+
+class _Passed:
+    """What a procedure is passed, which grows as the statements in it ask for values.
+
+    Scalars of the algorithm keep their names, as nothing is asked for them.
+    """
+
+    def __init__(
+        self, context: LoweringContext, calls: tuple[sch.KernelCall, ...], work: Workspace
+    ) -> None:
+        self._context = context
+        self._work = work
+        self._known: dict[str, Name] = {}
+        self._described = {
+            (dummy.role, dummy.property_name): dummy for call in calls for dummy in call.dummies
+        }
+        self._written = {
+            actual.datum
+            for call in calls
+            for described, actual in zip(call.kernel.args, call.args, strict=True)
+            if described.access.writes
+        }
+        self._changeable = {*_changeable(calls)}
+        self.dummies: list[Declare] = []
+        self.actuals: list[Expr] = []
+        for datum in _scalars(context.schedule, calls):
+            type_ = context.ops.value_type(datum)
+            self._pass(Name(datum.name), datum.name, type_, self._of_scalar(datum.name))
+
+    def answers(self) -> dict[type[ops.Value], Callable[[LoweringContext, Any], Expr]]:
+        """Return the values that are dummies here."""
+        return {
+            ops.DataOf: self._data,
+            ops.GridPropertyOf: self._property,
+            ops.LoopStart: self._bound,
+            ops.LoopEnd: self._bound,
+            ops.PointsEnd: self._bound,
+        }
+
+    def _data(self, _: LoweringContext, asked: ops.DataOf) -> Expr:
+        datum, component = asked.datum, asked.component
+        wish = datum.name if component is None else f"{datum.name}_{component}"
+        field = self._described.get((Role.FIELD, ""))
+        shape = colons(field.rank if field else 1)
+        type_ = self._context.ops.value_type(datum)
+        value = self._context.value(asked)
+        attributes = _CHANGED if datum.name in self._written else _READ
+        return self._pass(value, wish, type_, attributes, shape)
+
+    def _property(self, _: LoweringContext, asked: ops.GridPropertyOf) -> Expr:
+        dummy = self._described[Role.GRID_PROPERTY, asked.name]
+        value = self._context.value(asked)
+        attributes = _READ if dummy.rank or asked.name in self._changeable else _BY_VALUE
+        wish, shape = _own_name(value, asked.name), colons(dummy.rank)
+        return self._pass(value, wish, dummy.type, attributes, shape)
+
+    def _bound(
+        self, _: LoweringContext, asked: ops.LoopStart | ops.LoopEnd | ops.PointsEnd
+    ) -> Expr:
+        value = self._context.value(asked)
+        wish = "start" if isinstance(asked, ops.LoopStart) else "stop"
+        name, type_ = _own_name(value, wish), self._context.ops.integer
+        return self._pass(value, name, type_, _BY_VALUE)
+
+    def _of_scalar(self, name: str) -> tuple[str, ...]:
+        """Return how the variable `name` of the algorithm is passed."""
+        if name in self._written:
+            return _CHANGED
+        return _READ if name in self._changeable else _BY_VALUE
+
+    def _pass(
+        self,
+        value: Expr,
+        wish: str,
+        type_: ScalarType,
+        attributes: tuple[str, ...],
+        shape: tuple[Expr, ...] = (),
+    ) -> Expr:
+        """Return the dummy that `value` is passed for; a constant stands for itself."""
+        if isinstance(value, Literal):
+            return value
+        key = canonical(value)
+        if key not in self._known:
+            name = self._known[key] = self._work.fresh(wish)
+            all_attributes = ("contiguous", *attributes) if shape else attributes
+            declared = Declare(name.text, type_, all_attributes, shape)
+            self.dummies.append(self._work.dummy(declared))
+            self.actuals.append(value)
+        return self._known[key]
+
+
+def _changeable(calls: tuple[sch.KernelCall, ...]) -> Iterator[str]:
+    """Yield the numbers and properties that no `intent(in)` keeps a copy of a kernel from changing.
+
+    What such a kernel writes against its metadata would be lost if it were passed by value. Of
+    statements in place it is known that they write nothing else.
+    """
+    for call in calls:
+        for code in call.codes:
+            if code.in_place:
+                continue
+            for name, dummy in zip(code.dummies, call.dummies, strict=False):
+                declared = code.declared(name)
+                if dummy.rank or (declared is not None and "intent(in)" in declared.attributes):
+                    continue
+                datum = None if dummy.arg is None else call.args[dummy.arg].datum
+                yield dummy.property_name or datum or ""
+
+
+def _own_name(value: Expr, otherwise: str) -> str:
+    """Return what the routine calls a value, if it has a name there."""
+    match value:
+        case Name(name) | Member(_, name):
+            return name
+    return otherwise
+
+
+def _scalars(schedule: sch.Schedule, calls: tuple[sch.KernelCall, ...]) -> tuple[sch.Datum, ...]:
+    """Return the variables of the algorithm that `calls` pass; those of modules are known."""
+    names = {
+        actual.datum
+        for call in calls
+        for described, actual in zip(call.kernel.args, call.args, strict=True)
+        if described.kind is ArgKind.SCALAR
+    }
+    data = schedule.all_data
+    return tuple(
+        datum for datum in data if datum.name in names and datum.role is not sch.DatumRole.IMPORTED
+    )

@@ -1,0 +1,33 @@
+"""The calls of a profiler around a region: one saved variable per region, a start and a stop."""
+
+from __future__ import annotations
+
+from psyclone_storage.ir import expr as ex
+from psyclone_storage.ir.schedule import ProfileRegion
+from psyclone_storage.ir.types import Intrinsic
+from psyclone_storage.ir.unit import Call, Declare, Line
+from psyclone_storage.lowering import runtime_names_profile as abi
+from psyclone_storage.lowering.routine_builder import SetupSection, Workspace
+
+_ATTRIBUTES = ("save", "target")
+_NO_DATA = ex.whole(0)
+"""How many variables are handed to a profiler: to one that times, none, before and after."""
+
+
+def profiled(
+    work: Workspace, module: str, region: ProfileRegion, lines: tuple[Line, ...]
+) -> tuple[Line, ...]:
+    """Return `lines` between the calls that start and stop the counting of `region`.
+
+    `module` is the generated module, whose name the region goes by unless it has another.
+    """
+    wished = Declare(abi.VARIABLE, abi.TYPE, _ATTRIBUTES)
+    variable = work.variable(SetupSection.COUNTERS, ("profile", region.uid), wished)
+    names = (_text(region.module or module), _text(region.name))
+    start = Call(ex.Member(variable, abi.Caliper.START), (*names, _NO_DATA, _NO_DATA))
+    return (start, *lines, Call(ex.Member(variable, abi.Caliper.STOP)))
+
+
+def _text(name: str) -> ex.Expr:
+    doubled = name.replace("'", "''")
+    return ex.Literal(f"'{doubled}'", Intrinsic.CHARACTER)

@@ -1,0 +1,83 @@
+"""Where the parts of a loop over a grid begin and end.
+
+    first ... | inner first ... inner last | ... last
+
+The inner ends are clamped, so that each point between the first and the last is in one of the three
+ranges, whatever a rank owns: the one inside is empty where that is too little, and what is left of
+it belongs to the range behind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from psyclone_storage.base.diagnostic import InternalError
+from psyclone_storage.ir.expr import Binary, Expr, Name, canonical, intrinsic, whole
+from psyclone_storage.ir.loop_split import Peel, PeelSection
+from psyclone_storage.ir.operators import Operator
+from psyclone_storage.ir.schedule import Axis, Loop
+from psyclone_storage.ir.unit import Declare
+from psyclone_storage.lowering.infrastructure import LoweringContext
+from psyclone_storage.lowering.routine_builder import SetupSection
+
+End = Callable[[bool], Expr]
+"""The first index of a range, or with True its last."""
+
+_CUT_ALONG = {
+    PeelSection.SOUTH: Axis.NORTH,
+    PeelSection.NORTH: Axis.NORTH,
+    PeelSection.WEST: Axis.EAST,
+    PeelSection.EAST: Axis.EAST,
+}
+
+
+def peeled_end(
+    context: LoweringContext, loop: Loop, end: End, owned_end: End, *, last: bool
+) -> Expr:
+    """Return the first or the last index of `loop`.
+
+    `end` are those of the loop before it was cut, `owned_end` those of what the rank owns.
+    """
+    peel, axis = loop.peel, loop.over.axis
+    if peel is None:
+        return end(last)
+    if axis is None:
+        raise InternalError(f"'{loop.uid}' counts {loop.over.value}, which grids do not have.")
+    along = _CUT_ALONG.get(peel.section)
+    if along is Axis.NORTH and axis is Axis.EAST:
+        return end(last)
+    inner_first, inner_last = _inner(context, peel, axis, end, owned_end)
+    if along is not axis:
+        return inner_last if last else inner_first
+    if peel.section in (PeelSection.SOUTH, PeelSection.WEST):
+        return _less(inner_first, 1) if last else end(False)
+    return end(True) if last else _more(inner_last, 1)
+
+
+def _inner(
+    context: LoweringContext, peel: Peel, axis: Axis, end: End, owned_end: End
+) -> tuple[Name, Name]:
+    """Return the variables that hold the first and the last index of the interior."""
+    margins = peel.interior.margins
+    if margins is None:
+        raise InternalError(f"The parts of '{peel.of}' keep no margins.")
+    sides = (margins.west, margins.east) if axis is Axis.EAST else (margins.south, margins.north)
+    ends = (end(False), end(True), owned_end(False), owned_end(True))
+    key = ("inner", axis, sides, *map(canonical, ends))
+
+    def variable(which: str, value: Expr) -> Name:
+        wished = Declare(f"{axis.value}_inner_{which}", context.ops.integer)
+        return context.work.assigned(SetupSection.BOUNDS, (*key, which), wished, value)
+
+    from_edge = intrinsic("max", ends[0], _more(ends[2], sides[0]))
+    inner_first = variable("first", intrinsic("min", from_edge, _more(ends[1], 1)))
+    to_edge = intrinsic("min", ends[1], _less(ends[3], sides[1]))
+    return inner_first, variable("last", intrinsic("max", to_edge, _less(inner_first, 1)))
+
+
+def _more(index: Expr, by: int) -> Expr:
+    return Binary(Operator.PLUS, index, whole(by)) if by else index
+
+
+def _less(index: Expr, by: int) -> Expr:
+    return Binary(Operator.MINUS, index, whole(by)) if by else index

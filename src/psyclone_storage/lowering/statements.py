@@ -1,0 +1,131 @@
+"""Loops, the directives around them, and the calls in them: the same for every infrastructure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+
+from psyclone_storage.base.diagnostic import InternalError
+from psyclone_storage.base.records import replace
+from psyclone_storage.ir import expr as ex
+from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.operators import Operator
+from psyclone_storage.ir.runtime_ops import ColourMap, LoopEnd, LoopStart
+from psyclone_storage.ir.schedule import DirectiveRegion, KernelCall, Loop, Over, Statement
+from psyclone_storage.ir.transfer import TaskWait
+from psyclone_storage.ir.unit import Assign, Branch, Call, Comment, Do, If, Line, TaskWaitLine
+from psyclone_storage.ir.walk import kernel_calls
+from psyclone_storage.lowering.arguments import actual_arguments, mask_condition
+from psyclone_storage.lowering.branch_strips import strips, takes_strips
+from psyclone_storage.lowering.builtins import formula_line
+from psyclone_storage.lowering.device_regions import region_lines
+from psyclone_storage.lowering.function_space_refs import space_of
+from psyclone_storage.lowering.infrastructure import LoweringContext
+from psyclone_storage.lowering.outline_loops import outlined, outlined_loop
+from psyclone_storage.lowering.reductions import with_partial_sums
+from psyclone_storage.passes.inline.block import inlined_block
+
+_ALL = ex.Range()
+"""The index of a kernel that is called once for all cells."""
+
+_COUNTERS: Mapping[Over, str] = {
+    Over.CELLS: "cell",
+    Over.DOFS: "df",
+    Over.COLOURS: "colour",
+    Over.TILE_COLOURS: "colour",
+    Over.TILES_OF_COLOUR: "tile",
+    Over.CELLS_OF_COLOUR: "cell_of_colour",
+    Over.CELLS_OF_TILE: "cell_of_tile",
+    Over.ROWS: "j",
+    Over.ROW_TILES: "j_tile",
+    Over.ROWS_OF_TILE: "j",
+    Over.COLUMNS: "i",
+    Over.COLUMN_TILES: "i_tile",
+    Over.COLUMNS_OF_TILE: "i",
+}
+_WITHIN: Mapping[Over, tuple[str, ...]] = {
+    Over.TILES_OF_COLOUR: ("colour",),
+    Over.CELLS_OF_COLOUR: ("colour",),
+    Over.CELLS_OF_TILE: ("colour", "tile"),
+}
+"""The counters of loops around that say which colour, and which tile of it, is run over."""
+
+_BLOCKS = (Over.ROW_TILES, Over.COLUMN_TILES)
+_IN_BLOCKS = {Over.ROWS_OF_TILE: "j_tile", Over.COLUMNS_OF_TILE: "i_tile"}
+
+
+def nested(context: LoweringContext, statement: Statement) -> tuple[Line, ...]:
+    """Return the lines of a statement that may stand in a loop or under a directive."""
+    loop = outlined_loop(statement) if context.outlines else None
+    if loop is not None:
+        return outlined(context, statement, loop, nested)
+    match statement:
+        case Loop(over=Over.DOMAIN):
+            return _inside(context, statement, _ALL)
+        case Loop(over=Over.CELLS_OF_COLOUR | Over.CELLS_OF_TILE):
+            return (_loop_over_positions(context, statement),)
+        case Loop():
+            return (_loop(context, statement),)
+        case DirectiveRegion():
+            inner = with_partial_sums(context, statement)
+            if statement.runs_on_device:
+                inner = replace(inner, outlines=False, on_device=True)
+            lines = (line for item in statement.body for line in nested(inner, item))
+            return region_lines(context, statement, tuple(lines))
+        case TaskWait():
+            return (TaskWaitLine(),)
+    raise InternalError(f"'{statement.uid}' stands inside of a loop nest or a construct.")
+
+
+def _loop(context: LoweringContext, loop: Loop) -> Do:
+    """Return a loop over a range, or over the first indices of tiles, or inside of a tile."""
+    within = tuple(map(context.counter, _WITHIN.get(loop.over, ())))
+    start, stop = context.value(LoopStart(loop)), context.value(LoopEnd(loop, within))
+    if loop.over in _IN_BLOCKS:
+        start = context.counter(_IN_BLOCKS[loop.over])
+        stop = ex.intrinsic("min", ex.Binary(Operator.PLUS, start, ex.whole(loop.tile - 1)), stop)
+    if takes_strips(context, loop):
+        return strips(context, loop, (start, stop), partial(_call, context))
+    counter = context.counter(_COUNTERS[loop.over])
+    body = _inside(context, loop, counter)
+    return Do(counter, start, stop, body, ex.whole(loop.tile) if loop.over in _BLOCKS else None)
+
+
+def _loop_over_positions(context: LoweringContext, loop: Loop) -> Do:
+    """Return the loop over the cells of a colour, or over those of a tile of a colour."""
+    within = tuple(map(context.counter, _WITHIN[loop.over]))
+    cell, position = context.counter("cell"), context.counter(_COUNTERS[loop.over])
+    start, stop = context.value(LoopStart(loop)), context.value(LoopEnd(loop, within))
+    space = space_of(context, kernel_calls(loop)[0], loop.bounds_from)
+    current = Assign(cell, context.value(ColourMap(space, (*within, position))))
+    return Do(position, start, stop, (current, *_inside(context, loop, cell)))
+
+
+def _inside(context: LoweringContext, loop: Loop, index: ex.Expr) -> tuple[Line, ...]:
+    """Return what stands in a loop: calls for `index`, or other loops and directives."""
+    lines: list[Line] = []
+    context = replace(context, outlines=False)
+    for item in loop.body:
+        lines += (
+            _call(context, item, index) if isinstance(item, KernelCall) else nested(context, item)
+        )
+    return tuple(lines)
+
+
+def _call(context: LoweringContext, call: KernelCall, index: ex.Expr) -> tuple[Line, ...]:
+    kernel = call.kernel
+    if kernel.formula is not None:
+        line = formula_line(context, call, kernel.formula, index)
+        return (Comment(f"Built-in: {kernel.name}"), line)
+    lines = _coded_call(context, call, index)
+    condition = mask_condition(context, call, index)
+    return lines if condition is None else (If((Branch(condition, lines),)),)
+
+
+def _coded_call(context: LoweringContext, call: KernelCall, index: ex.Expr) -> tuple[Line, ...]:
+    args = actual_arguments(context, call, index)
+    match call.codes:
+        case (KernelCode(in_place=True) as code,):
+            return inlined_block(code, args, context.work.imported_kind)
+    procedure = context.work.imports.local(call.kernel.module, call.kernel.procedure)
+    return (Call(ex.Name(procedure), args),)

@@ -1,0 +1,92 @@
+"""Checks at run time that kernels access no points outside of the arrays of a grid."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from psyclone_storage.base.records import dataclass
+from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.expr import Expr, Index, Name, spell, walk
+from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.rewrite import expressions_of, walk_lines
+from psyclone_storage.ir.unit import Call, DirectiveBlock, Do, HoldData, If, Line
+from psyclone_storage.targets.gocean_python import abi
+from psyclone_storage.targets.numpy.kernel import offset_of
+from psyclone_storage.targets.python_host import expression_text
+
+
+def reach_checks(held: HoldData, codes: Mapping[str, KernelCode]) -> Iterator[str]:
+    """Yield statements that check the points which the calls of kernels access, each once."""
+    for one in _points_reached(held.body, codes):
+        ends = [
+            f"({_moved(first, least)}, {_moved(last, greatest)})"
+            for (first, last), (least, greatest) in zip(
+                (one.columns, one.rows), one.offsets, strict=True
+            )
+        ]
+        yield f"{abi.WITHIN}({expression_text(held.items[0].owner)}, {', '.join(ends)})"
+
+
+@dataclass(frozen=True, slots=True)
+class _ReachedPoints:
+    """The points that a loop counts, and the least and greatest distances that its calls access."""
+
+    columns: tuple[Expr, Expr]
+    rows: tuple[Expr, Expr]
+    offsets: tuple[tuple[int, int], tuple[int, int]]
+
+
+def _points_reached(
+    lines: Iterable[Line], codes: Mapping[str, KernelCode]
+) -> tuple[_ReachedPoints, ...]:
+    seen: dict[_ReachedPoints, None] = {}
+    for call, loops in _calls(lines, {}):
+        if (code := codes.get(key_of(spell(call.procedure)))) is not None:
+            columns, rows = (_range(arg, loops) for arg in call.args[:2])
+            seen[_ReachedPoints(columns, rows, _offsets(code))] = None
+    return tuple(seen)
+
+
+def _offsets(code: KernelCode) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Return the least and the greatest distance, in columns and in rows, that code accesses."""
+    elements = [
+        part
+        for line in walk_lines(code.body)
+        for expr in expressions_of(line)
+        for part in walk(expr)
+        if isinstance(part, Index)
+    ]
+    known = [one for part in elements if (one := offset_of(part, code)) is not None] or [(0, 0)]
+    columns, rows = zip(*known, strict=True)
+    return (min(columns), max(columns)), (min(rows), max(rows))
+
+
+def _calls(
+    lines: Iterable[Line], loops: Mapping[str, Do]
+) -> Iterator[tuple[Call, Mapping[str, Do]]]:
+    for line in lines:
+        match line:
+            case Call():
+                yield line, loops
+            case Do(variable=variable, body=body):
+                yield from _calls(body, {**loops, variable.text: line})
+            case DirectiveBlock(body=body):
+                yield from _calls(body, loops)
+            case If(otherwise=otherwise):
+                # Where the bounds of loops differ between branches, the last branch reaches as far.
+                yield from _calls(otherwise, loops)
+
+
+def _range(index: Expr, loops: Mapping[str, Do]) -> tuple[Expr, Expr]:
+    """Return the first and the last value of an index, those of all tiles together."""
+    if not isinstance(index, Name) or index.text not in loops:
+        return index, index
+    loop = loops[index.text]
+    if isinstance(loop.start, Name) and loop.start.text in loops:
+        return _range(loop.start, loops)
+    return loop.start, loop.stop
+
+
+def _moved(index: Expr, by: int) -> str:
+    text = expression_text(index)
+    return text if by == 0 else f"{text} {'+' if by > 0 else '-'} {abs(by)}"

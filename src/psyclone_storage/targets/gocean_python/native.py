@@ -1,0 +1,136 @@
+"""Grids of our runtime as C loops over them see them: points counted from 1, as in kernels.
+
+Bounds and properties become variables of the set-up, which is done once for the same fields; a
+property that is an array is held with the fields. All variables are declared with the types and
+the shapes that kernels compute with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from psyclone_storage.base.records import replace
+from psyclone_storage.infrastructures.gocean import GridProperty
+from psyclone_storage.ir import runtime_ops as ops
+from psyclone_storage.ir.expr import Binary, Expr, Name, integer_value, spell, whole
+from psyclone_storage.ir.operators import Operator
+from psyclone_storage.ir.schedule import Datum
+from psyclone_storage.ir.storage_access import StoragePolicy
+from psyclone_storage.ir.transfer import Held, Side
+from psyclone_storage.ir.types import Intrinsic, ScalarType
+from psyclone_storage.ir.unit import Declare, HoldData, Line
+from psyclone_storage.lowering.infrastructure import Infrastructure, LoweringContext
+from psyclone_storage.lowering.routine_builder import SetupSection
+from psyclone_storage.targets.gocean_python import abi
+from psyclone_storage.targets.gocean_python.table import (
+    PROPERTY,
+    field_array,
+    grids_in_python,
+    held_fields,
+    property_of,
+)
+
+_ENDS = {ops.LoopStart: "first", ops.LoopEnd: "last"}
+_EXTENTS = ("nx", "ny")
+_EXTENT = ScalarType(Intrinsic.INTEGER, "8")
+_REAL = ScalarType(Intrinsic.REAL, "8")
+
+
+def grids_in_c(properties: Mapping[str, GridProperty]) -> Infrastructure:
+    """Return the runtime's grids with these properties."""
+    plain = grids_in_python({name: one.rank for name, one in properties.items()})
+
+    def data(context: LoweringContext, asked: ops.DataOf) -> Expr:
+        return field_array(context, asked.datum, _REAL, _extents(context))
+
+    def loop_end(context: LoweringContext, asked: ops.LoopStart | ops.LoopEnd) -> Expr:
+        axis = asked.loop.over.axis
+        name = f"{axis.value if axis else 'k'}_{_ENDS[type(asked)]}"
+        return _bound(context, name, plain.values[type(asked)](context, asked))
+
+    def points_end(context: LoweringContext, asked: ops.PointsEnd) -> Expr:
+        name = f"{asked.axis.value}_{'last' if asked.last else 'first'}"
+        return _bound(context, name, plain.values[ops.PointsEnd](context, asked))
+
+    def grid_property(context: LoweringContext, asked: ops.GridPropertyOf) -> Expr:
+        known = properties[asked.name]
+        shape = _extents(context) if known.rank else ()
+        return property_of(context, asked, Declare(asked.name, _type_of(known), (), shape))
+
+    values: dict[type[ops.Value], Callable[[LoweringContext, Any], Expr]] = {
+        **plain.values,
+        ops.DataOf: data,
+        ops.LoopStart: loop_end,
+        ops.LoopEnd: loop_end,
+        ops.PointsEnd: points_end,
+        ops.GridPropertyOf: grid_property,
+    }
+    arrays = frozenset(name for name, one in properties.items() if one.rank)
+
+    def around(context: LoweringContext, lines: tuple[Line, ...]) -> tuple[Line, ...]:
+        return _held(context, lines, arrays)
+
+    return replace(
+        plain,
+        name="The runtime for grids in C",
+        value_type=_value_type,
+        dummies=_dummies,
+        values=values,
+        around=around,
+    )
+
+
+def grids_in_cuda(properties: Mapping[str, GridProperty]) -> Infrastructure:
+    """Return the same on a device, whose queues wait for what each function uses, and no more."""
+    contract = StoragePolicy(home=Side.DEVICE, waits_apart=True)
+    return replace(grids_in_c(properties), name="The runtime for grids in CUDA", holding=contract)
+
+
+def _type_of(item: GridProperty | ScalarType) -> ScalarType:
+    """Return the type of values in C: that of reals has eight bytes."""
+    return _REAL if item.intrinsic is Intrinsic.REAL else ScalarType(item.intrinsic)
+
+
+def _value_type(datum: Datum) -> ScalarType:
+    return _type_of(datum.type) if isinstance(datum.type, ScalarType) else _REAL
+
+
+def _dummies(context: LoweringContext) -> tuple[Declare, ...]:
+    return tuple(Declare(datum.name, _value_type(datum)) for datum in context.schedule.data)
+
+
+def _extents(context: LoweringContext) -> tuple[Expr, ...]:
+    """Return the extents of all arrays, which are those of the grid."""
+    return tuple(
+        context.work.variable(SetupSection.COUNTERS, ("extent", name), Declare(name, _EXTENT))
+        for name in _EXTENTS
+    )
+
+
+def _bound(context: LoweringContext, name: str, counted_from_0: Expr) -> Name:
+    """Return the variable that has a bound, counted from 1."""
+    key = ("bound", spell(counted_from_0))
+    wished = Declare(name, abi.INTEGER)
+    return context.work.assigned(SetupSection.BOUNDS, key, wished, _from_1(counted_from_0))
+
+
+def _from_1(index: Expr) -> Expr:
+    match index:
+        case Binary(Operator.MINUS, behind, by) if integer_value(by) == 1:
+            return behind
+    value = integer_value(index)
+    return Binary(Operator.PLUS, index, whole(1)) if value is None else whole(value + 1)
+
+
+def _held(
+    context: LoweringContext, lines: tuple[Line, ...], arrays: frozenset[str]
+) -> tuple[Line, ...]:
+    """Return the statements in a block that holds the fields and the properties they use."""
+    properties = tuple(
+        Held(name.text, name, written=False, why="a property of the grid")
+        for key, name in context.work.asked_for(PROPERTY)
+        if key[1] in arrays
+    )
+    fields = held_fields(context)
+    return (HoldData((*fields, *properties), lines),) if fields else lines

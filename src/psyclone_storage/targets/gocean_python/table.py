@@ -1,0 +1,262 @@
+"""Grids of our runtime as a row: what it says for each operation.
+
+Indices count from 0, and the first internal point of a rank lies after its halo. A field knows its
+regions; a range of the settings counts from the second point, as in Fortran. Directives for threads
+and devices are for who prints: the runtime itself knows where values are, so that nothing is moved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic, InternalError
+from psyclone_storage.base.fresh import Fresh
+from psyclone_storage.base.records import replace
+from psyclone_storage.infrastructures.gocean import ALL, ANY_TYPE, INTERNAL
+from psyclone_storage.ir import expr as ex
+from psyclone_storage.ir import kernel as kern
+from psyclone_storage.ir import runtime_ops as ops
+from psyclone_storage.ir.operators import Operator
+from psyclone_storage.ir.rewrite import substituted
+from psyclone_storage.ir.schedule import Axis, Datum, KernelCall, Loop, Phase
+from psyclone_storage.ir.storage_access import StoragePolicy
+from psyclone_storage.ir.transfer import Held
+from psyclone_storage.ir.types import Intrinsic, ScalarType
+from psyclone_storage.ir.unit import Call, Comment, Declare, DeviceItem, HoldData, Line
+from psyclone_storage.ir.walk import kernel_calls
+from psyclone_storage.lowering.emit_storage import why_held
+from psyclone_storage.lowering.infrastructure import Infrastructure, LoweringContext
+from psyclone_storage.lowering.routine_builder import SetupSection
+from psyclone_storage.lowering.split_bounds import peeled_end
+from psyclone_storage.targets.gocean_python import abi
+from psyclone_storage.targets.gocean_python.argument_contracts import what_is_meant
+
+_PREFIX = "go_grid_"
+PROPERTY = "property of the grid"
+"""The first part of the key that a property has in a workspace; its name follows."""
+_DIMENSIONS = {Axis.EAST: 0, Axis.NORTH: 1}
+_REGIONS = {INTERNAL: abi.INTERNAL, ALL: abi.WHOLE}
+
+
+def grids_in_python(ranks: Mapping[str, int]) -> Infrastructure:
+    """Return the runtime's grids; `ranks` are those of properties: 0 for a number."""
+
+    def grid_property(context: LoweringContext, asked: ops.GridPropertyOf) -> ex.Expr:
+        declared = Declare(asked.name, abi.REAL)
+        return property_of(context, asked, declared, is_read=ranks[asked.name] > 0)
+
+    return Infrastructure(
+        "The runtime for grids in Python",
+        abi.RESERVED,
+        lambda _: "",
+        abi.INTEGER,
+        _value_type,
+        _dummies,
+        {
+            ops.DataOf: lambda context, asked: field_array(context, asked.datum),
+            ops.GridPropertyOf: grid_property,
+            ops.LoopStart: lambda context, asked: _loop_end(context, asked.loop, last=False),
+            ops.LoopEnd: lambda context, asked: _loop_end(context, asked.loop, last=True),
+            ops.PointsEnd: _points_end,
+            ops.IsDirty: _is_dirty,
+        },
+        {
+            ops.Exchange: _exchanged,
+            ops.ExchangeTogether: _exchanged_together,
+            ops.MarkDirty: lambda _, asked: (_called(asked.datum, abi.SET_DIRTY),),
+            ops.EnterDevice: lambda _context, _asked: (),
+            ops.CopyTo: lambda _context, _asked: (),
+        },
+        _no_items,
+        names_what_is_copied=False,
+        around=_held,
+        holding=StoragePolicy(),
+        outlines=False,
+    )
+
+
+def _value_type(datum: Datum) -> ScalarType:
+    return datum.type if isinstance(datum.type, ScalarType) else abi.REAL
+
+
+def _dummies(context: LoweringContext) -> tuple[Declare, ...]:
+    return tuple(Declare(datum.name, abi.REAL) for datum in context.schedule.data)
+
+
+def _no_items(
+    _context: LoweringContext, _calls: Iterable[KernelCall], _lines: Iterable[Line]
+) -> tuple[DeviceItem, ...]:
+    return ()
+
+
+# ---------------------------------------------------------------------------- data
+
+
+def field_array(
+    context: LoweringContext,
+    datum: Datum,
+    type_: ScalarType = abi.REAL,
+    shape: tuple[ex.Expr, ...] = (),
+) -> ex.Name:
+    """Return the name of the array of a field's values, declared with a type and a shape."""
+    wished = Declare(f"{datum.name}_data", type_, (), shape)
+    return context.work.variable(SetupSection.COUNTERS, ("array", datum.name), wished)
+
+
+def _held(context: LoweringContext, lines: tuple[Line, ...]) -> tuple[Line, ...]:
+    """Return the statements of a routine in a block that holds its fields, each once."""
+    items = held_fields(context)
+    return (HoldData(items, lines),) if items else lines
+
+
+def held_fields(context: LoweringContext) -> tuple[Held, ...]:
+    """Return the fields of a routine, each with what it is held for."""
+    acquired = {action.datum: action for action in context.held.acquired}
+    meant = what_is_meant(context)
+    return tuple(
+        Held(
+            ex.spell(context.value(ops.DataOf(datum))),
+            ex.Name(datum.name),
+            written=acquired[datum.name].writes,
+            covered=acquired[datum.name].covered is not Fresh.NO,
+            why=why_held(context, datum, acquired[datum.name]),
+            meant=meant.get(datum.name, ""),
+        )
+        for datum in context.schedule.data
+        if datum.name in acquired
+    )
+
+
+def property_of(
+    context: LoweringContext, asked: ops.GridPropertyOf, declared: Declare, *, is_read: bool = False
+) -> ex.Expr:
+    """Return the variable of a property of the grid: a number or a storage, of which one reads.
+
+    It is `declared` under the name of the property.
+    """
+    name = asked.name.removeprefix(_PREFIX)
+    literal = ex.Literal(f'"{name}"', Intrinsic.CHARACTER)
+    found: ex.Expr = ex.CallFunction(
+        ex.Member(ex.Member(asked.field, abi.GRID), abi.PROPERTY), (literal,)
+    )
+    if is_read:
+        found = ex.Member(found, abi.READ_ONLY)
+    key = (PROPERTY, asked.name, asked.field)
+    return context.work.assigned(SetupSection.GRID, key, replace(declared, name=name), found)
+
+
+# ---------------------------------------------------------------------------- loops
+
+
+def _loop_end(context: LoweringContext, loop: Loop, *, last: bool) -> ex.Expr:
+    return peeled_end(
+        context,
+        loop,
+        lambda end: _uncut_end(context, loop, last=end),
+        lambda end: _owned_end(loop, last=end),
+        last=last,
+    )
+
+
+def _owned_end(loop: Loop, *, last: bool) -> ex.Expr:
+    """Return the first or the last index of what a rank owns, in the direction of `loop`."""
+    axis, field = loop.over.axis, _looped_field(kernel_calls(loop)[0], loop.bounds_from)
+    if axis is None:
+        raise InternalError(f"'{loop.uid}' counts {loop.over.value}, which grids do not have.")
+    return _end(_owned_region(field), axis, last=last)
+
+
+def _owned_region(field: ex.Expr) -> ex.Expr:
+    return ex.Member(ex.Member(ex.Member(field, abi.GRID), abi.SUBDOMAIN), abi.INTERNAL)
+
+
+def _uncut_end(context: LoweringContext, loop: Loop, *, last: bool) -> ex.Expr:
+    calls, axis = kernel_calls(loop), loop.over.axis
+    if axis is None:
+        raise InternalError(f"'{loop.uid}' counts {loop.over.value}, which grids do not have.")
+    if loop.bounds is not None:
+        return _written(loop.bounds, axis, _looped_field(calls[0], loop.bounds_from), last=last)
+    return _points_end(context, ops.PointsEnd(calls[0], loop.bounds_from, axis, last))
+
+
+def _points_end(_context: LoweringContext, asked: ops.PointsEnd) -> ex.Expr:
+    points, field = asked.call.kernel.points, _looped_field(asked.call, asked.arg)
+    if points is None:
+        raise InternalError(f"'{asked.call.uid}' is for no points of a grid.")
+    if points.bounds is not None:
+        return _written(points.bounds, asked.axis, field, last=asked.last)
+    if asked.call.kernel.args[asked.arg].space == ANY_TYPE:
+        shape = ex.Member(ex.Member(field, abi.GRID), abi.SHAPE)
+        return _before(_part(shape, asked.axis)) if asked.last else ex.whole(0)
+    if points.name not in _REGIONS:
+        message = f"Fields in Python have no region of the points '{points.name}'."
+        raise CompileError(
+            Diagnostic("G010", message, asked.call.span, hint=f"Loop over '{INTERNAL}' or '{ALL}'.")
+        )
+    return _end(ex.Member(field, _REGIONS[points.name]), asked.axis, last=asked.last)
+
+
+def _looped_field(call: KernelCall, bounds_from: int) -> ex.Expr:
+    actual = call.args[bounds_from]
+    if actual.datum is None:
+        raise InternalError(f"'{call.uid}' takes its bounds from a constant.")
+    return actual.value
+
+
+def _written(bounds: kern.GridBounds, axis: Axis, field: ex.Expr, *, last: bool) -> ex.Expr:
+    """Return a bound of the settings, in which indices count from 1."""
+    pair = (bounds.inner_start, bounds.inner_stop)
+    if axis is Axis.NORTH:
+        pair = (bounds.outer_start, bounds.outer_stop)
+    region = _owned_region(field)
+    ends = {
+        kern.FIRST_INTERNAL.text: _end(region, axis, last=False),
+        kern.LAST_INTERNAL.text: _end(region, axis, last=True),
+    }
+    return substituted(pair[last], ends)
+
+
+def _end(region: ex.Expr, axis: Axis, *, last: bool) -> ex.Expr:
+    found = _part(ex.Member(region, abi.STOP if last else abi.START), axis)
+    return _before(found) if last else found
+
+
+def _part(pair: ex.Expr, axis: Axis) -> ex.Expr:
+    return ex.Element(pair, (ex.whole(_DIMENSIONS[axis]),))
+
+
+def _before(index: ex.Expr) -> ex.Expr:
+    return ex.Binary(Operator.MINUS, index, ex.whole(1))
+
+
+# ---------------------------------------------------------------------------- halos
+
+
+def _exchanged(_context: LoweringContext, asked: ops.Exchange) -> tuple[Line, ...]:
+    match asked.phase:
+        case Phase.START:
+            return (_called(asked.datum, abi.FIELD_START, asked.depth),)
+        case Phase.FINISH:
+            return (_called(asked.datum, abi.FIELD_FINISH),)
+    return (_called(asked.datum, abi.FIELD_EXCHANGE, asked.depth),)
+
+
+def _called(datum: Datum, method: str, *args: ex.Expr) -> Call:
+    return Call(ex.Member(ex.Name(datum.name), method), args)
+
+
+def _is_dirty(_context: LoweringContext, asked: ops.IsDirty) -> ex.Expr:
+    return ex.CallFunction(ex.Member(ex.Name(asked.datum.name), abi.IS_DIRTY), (asked.depth,))
+
+
+def _exchanged_together(_context: LoweringContext, asked: ops.ExchangeTogether) -> tuple[Line, ...]:
+    """Return one exchange for the fields of each depth."""
+    what = "What is dirty of these goes" if asked.dirty_only else "These go"
+    flags = (ex.Keyword(abi.ONLY_DIRTY, ex.Literal(".true.", Intrinsic.LOGICAL)),)
+    lines: list[Line] = [Comment(f"{what} in one message to each neighbour")]
+    for depth in dict.fromkeys(asked.depths):
+        pairs = zip(asked.exchanges, asked.depths, strict=True)
+        fields = tuple(ex.Name(one.datum) for one, own in pairs if own == depth)
+        args = (ex.ArrayLiteral(fields), depth, *(flags if asked.dirty_only else ()))
+        lines.append(Call(ex.Name(abi.EXCHANGE), args))
+    return tuple(lines)

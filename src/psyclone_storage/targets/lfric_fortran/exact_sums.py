@@ -1,0 +1,53 @@
+"""Sums of reals that are made without rounding, and rounded once.
+
+In the place of the scalar stands a long accumulator of the infrastructure, to which threads and
+ranks add in any order with the same result. Owns its variable and the statements that begin, add
+and end. Sums of integers are exact as they are, a minimum and a maximum do not depend on an order.
+"""
+
+from __future__ import annotations
+
+from psyclone_storage.infrastructures.lfric import EXACT_KIND
+from psyclone_storage.ir import expr as ex
+from psyclone_storage.ir.runtime_ops import AddExactly, BeginExactSum, EndExactSum
+from psyclone_storage.ir.schedule import Datum
+from psyclone_storage.ir.unit import Assign, Call, Declare, Line
+from psyclone_storage.lowering.infrastructure import LoweringContext
+from psyclone_storage.lowering.routine_builder import SetupSection
+from psyclone_storage.targets.lfric_fortran import abi
+from psyclone_storage.targets.lfric_fortran.field_values import value_type
+from psyclone_storage.targets.lfric_fortran.type_bound_names import bound
+
+
+def exact_sum(context: LoweringContext, datum: Datum) -> ex.Name:
+    """Return the variable that is summed into in the place of the scalar `datum`."""
+    wished = Declare(f"{datum.name}_exact", abi.EXACT_SUM)
+    return context.work.variable(SetupSection.COUNTERS, ("exact sum", datum.name), wished)
+
+
+def begun(context: LoweringContext, asked: BeginExactSum) -> tuple[Line, ...]:
+    """Return the assignment of an empty sum."""
+    name = context.work.imports.local(str(abi.EXACT_SUM.module), abi.EXACT_SUM.name)
+    return (Assign(exact_sum(context, asked.datum), ex.Construct(ex.Name(name), ())),)
+
+
+def added(context: LoweringContext, asked: AddExactly) -> tuple[Line, ...]:
+    """Return the call that adds one value, which is widened before."""
+    widened = _as_real(asked.value, context.work.kind(EXACT_KIND))
+    return (
+        Call(ex.Member(exact_sum(context, asked.datum), abi.ExactSumProcedure.ADD), (widened,)),
+    )
+
+
+def ended(context: LoweringContext, asked: EndExactSum) -> tuple[Line, ...]:
+    """Return the assignment of the rounded sum to the scalar: over all ranks, if there are any."""
+    datum = asked.datum
+    procedure = abi.ExactSumProcedure.SUM if asked.over_ranks else abi.ExactSumProcedure.SUM_OF_RANK
+    total = bound(exact_sum(context, datum), procedure)
+    kind = value_type(datum).kind
+    return (Assign(ex.Name(datum.name), _as_real(total, kind and context.work.kind(kind))),)
+
+
+def _as_real(value: ex.Expr, kind: str | None) -> ex.Expr:
+    """Return `value` as a real of a kind; without one, as a default real."""
+    return ex.intrinsic("real", *((value, ex.Keyword("kind", ex.Name(kind))) if kind else (value,)))

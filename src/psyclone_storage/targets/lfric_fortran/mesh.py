@@ -1,0 +1,175 @@
+"""Meshes: bounds and halos, colours, pairs of meshes, the reference element.
+
+Nothing here is asked of a mesh unless something needs it, so that an invoke of built-ins alone
+has no mesh at all.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from psyclone_storage.base.diagnostic import InternalError
+from psyclone_storage.infrastructures.lfric import ADJACENT_FACE, INTEGER, REAL
+from psyclone_storage.ir.expr import Keyword, Member, Name
+from psyclone_storage.ir.interface import Role
+from psyclone_storage.ir.runtime_ops import MeshPair, SpaceRef
+from psyclone_storage.ir.unit import Allocate, Call, Declare
+from psyclone_storage.lowering.infrastructure import LoweringContext
+from psyclone_storage.lowering.routine_builder import SetupSection, colons
+from psyclone_storage.targets.lfric_fortran import abi
+from psyclone_storage.targets.lfric_fortran.spaces import space_object
+from psyclone_storage.targets.lfric_fortran.type_bound_names import bound, number, view
+
+_FACE_COUNTS = {
+    Role.NFACES_HORIZONTAL: ("nfaces_re_h", abi.ReferenceElementProcedure.NFACES_HORIZONTAL),
+    Role.NFACES_VERTICAL: ("nfaces_re_v", abi.ReferenceElementProcedure.NFACES_VERTICAL),
+    Role.NFACES: ("nfaces_re", abi.ReferenceElementProcedure.NFACES),
+}
+
+
+def mesh_of(context: LoweringContext, space: SpaceRef) -> Name:
+    """Return the pointer to the mesh of a space: one for the invoke if it has but one."""
+    owner = space.datum.name if context.several_meshes else ""
+    known = Declare(f"mesh_{owner}" if owner else "mesh", abi.MESH)
+    target = bound(space_object(context, space), abi.SpaceProcedure.MESH)
+    return context.work.pointer(SetupSection.MESH, ("mesh", owner), known, target)
+
+
+def mesh_number(context: LoweringContext, space: SpaceRef, wish: str, procedure: abi.Mesh) -> Name:
+    """Return the integer that `procedure` of the space's mesh gives."""
+    mesh = mesh_of(context, space)
+    value = bound(mesh, procedure)
+    suffix = f"_{space.datum.name}" if context.several_meshes else ""
+    return number(context, SetupSection.MESH, (procedure, mesh), wish + suffix, value)
+
+
+# ---------------------------------------------------------------------------- colours
+
+
+def ncolours(context: LoweringContext, space: SpaceRef, *, of_tiles: bool = False) -> Name:
+    """Return the number of colours that the cells, or the tiles of cells, have."""
+    mesh = mesh_of(context, space)
+    wish = "ntilecolours" if of_tiles else "ncolours"
+    value = bound(mesh, abi.Mesh.NTILE_COLOURS if of_tiles else abi.Mesh.NCOLOURS)
+    return number(context, SetupSection.COLOURS, (wish, mesh), wish, value)
+
+
+def colour_map(context: LoweringContext, space: SpaceRef) -> Name:
+    """Return the pointer to the cells of each colour, (colour, position)."""
+    mesh = mesh_of(context, space)
+    known = view("colour_map", INTEGER, 2)
+    target = bound(mesh, abi.Mesh.COLOUR_MAP)
+    return context.work.pointer(SetupSection.COLOURS, ("colour map", mesh), known, target)
+
+
+def tiling_map(context: LoweringContext, space: SpaceRef) -> Name:
+    """Return the pointer to the cells of each tile, (colour, tile, position)."""
+    mesh = mesh_of(context, space)
+    known = view("tiling_map", INTEGER, 3)
+    target = bound(mesh, abi.Mesh.TILING_MAP)
+    return context.work.pointer(SetupSection.COLOURS, ("tiling map", mesh), known, target)
+
+
+_Ends = tuple[abi.Mesh, str, int]
+
+
+class ColourEnds(Enum):
+    """Arrays of a mesh that tell where colours and tiles end, for owned cells and for a halo.
+
+    Each is a procedure, the name of a variable for its result, and the rank of that. The last
+    dimension of those for a halo is its depth.
+    """
+
+    CELLS = (
+        (abi.Mesh.LAST_EDGE_OF_COLOURS, "last_edge_cells", 1),
+        (abi.Mesh.LAST_HALO_OF_COLOURS, "last_halo_cells", 2),
+    )
+    TILES = (
+        (abi.Mesh.LAST_EDGE_TILES, "last_edge_tiles", 1),
+        (abi.Mesh.LAST_HALO_TILES, "last_halo_tiles", 2),
+    )
+    CELLS_OF_TILES = (
+        (abi.Mesh.LAST_EDGE_OF_TILES, "last_edge_cells_of_tiles", 2),
+        (abi.Mesh.LAST_HALO_OF_TILES, "last_halo_cells_of_tiles", 3),
+    )
+
+    def array(self, in_halo: bool) -> _Ends:
+        """Return procedure, name and rank, for a loop that enters the halo or not."""
+        owned, halo = self.value
+        return halo if in_halo else owned
+
+
+def ends_of(context: LoweringContext, space: SpaceRef, ends: ColourEnds, in_halo: bool) -> Name:
+    """Return the array of where colours or tiles end."""
+    work, mesh = context.work, mesh_of(context, space)
+    procedure, wish, rank = ends.array(in_halo)
+    known = Declare(wish, INTEGER, ("allocatable",), colons(rank))
+    array = work.variable(SetupSection.COLOURS, (procedure, mesh), known)
+    if work.first(("filled", procedure, mesh)):
+        work.add(SetupSection.COLOURS, Allocate((array, Keyword("source", bound(mesh, procedure)))))
+        work.releases(array)
+    return array
+
+
+# ---------------------------------------------------------------------------- two meshes
+
+
+def pair_value(context: LoweringContext, asked: MeshPair) -> Name:
+    """Return what an inter-grid kernel is told about its pair of meshes."""
+    coarse, fine, role = asked.coarse, asked.fine, asked.role
+    pair = (coarse.datum.name, fine.datum.name)
+    if role is Role.NCELL_FINE:
+        return mesh_number(context, fine, "ncell", abi.Mesh.NCELLS_2D)
+    known = Declare(f"map_{pair[0]}_to_{pair[1]}", abi.MESH_MAP)
+    target = bound(mesh_of(context, coarse), abi.Mesh.MAP_TO, mesh_of(context, fine))
+    mesh_map = context.work.pointer(SetupSection.GRIDS, ("mesh map", pair), known, target)
+    suffix = f"_{pair[1]}_per_{pair[0]}"
+    match role:
+        case Role.CELL_MAP:
+            cells = view(f"cells{suffix}", INTEGER, 3)
+            target = bound(mesh_map, abi.MeshMap.CELLS)
+            return context.work.pointer(SetupSection.GRIDS, ("cell map", pair), cells, target)
+        case Role.CELLS_PER_CELL_X:
+            value = bound(mesh_map, abi.MeshMap.PER_CELL_X)
+            return number(context, SetupSection.GRIDS, ("per x", pair), f"ncell{suffix}_x", value)
+        case Role.CELLS_PER_CELL_Y:
+            value = bound(mesh_map, abi.MeshMap.PER_CELL_Y)
+            return number(context, SetupSection.GRIDS, ("per y", pair), f"ncell{suffix}_y", value)
+    raise InternalError(f"Role '{role.value}' does not belong to a pair of meshes.")
+
+
+# ---------------------------------------------------------------------------- elements
+
+
+def face_count(context: LoweringContext, space: SpaceRef, role: Role) -> Name:
+    """Return the number of horizontal, vertical or all faces of the reference cell."""
+    wish, procedure = _FACE_COUNTS[role]
+    value = bound(_reference_element(context, space), procedure)
+    return number(context, SetupSection.ELEMENT, (procedure, mesh_of(context, space)), wish, value)
+
+
+def normals(context: LoweringContext, space: SpaceRef, name: str) -> Name:
+    """Return the array of normals that metadata call `name`, (3, faces)."""
+    work, key = context.work, (name, mesh_of(context, space))
+    element = _reference_element(context, space)
+    known = Declare(name, REAL, ("allocatable",), colons(2))
+    array = work.variable(SetupSection.ELEMENT, key, known)
+    if work.first(("filled", key)):
+        work.add(SetupSection.ELEMENT, Call(Member(element, abi.NORMALS[name]), (array,)))
+        work.releases(array)
+    return array
+
+
+def adjacent_face(context: LoweringContext, space: SpaceRef) -> Name:
+    """Return the pointer to the faces that neighbours share with each cell, (nfaces, ncells)."""
+    mesh = mesh_of(context, space)
+    known = view(ADJACENT_FACE, INTEGER, 2)
+    target = bound(mesh, abi.Mesh.ADJACENT_FACE)
+    return context.work.pointer(SetupSection.TOPOLOGY, ("adjacent face", mesh), known, target)
+
+
+def _reference_element(context: LoweringContext, space: SpaceRef) -> Name:
+    mesh = mesh_of(context, space)
+    known = Declare("reference_element", abi.REFERENCE_ELEMENT, (), (), polymorphic=True)
+    target = bound(mesh, abi.Mesh.REFERENCE_ELEMENT)
+    return context.work.pointer(SetupSection.ELEMENT, ("reference element", mesh), known, target)

@@ -1,0 +1,33 @@
+"""The few expressions and declarations that every other module of this folder writes."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+from psyclone_storage.infrastructures.lfric import INTEGER
+from psyclone_storage.ir import expr as ex
+from psyclone_storage.ir.types import DataType
+from psyclone_storage.ir.unit import Declare
+from psyclone_storage.lowering.infrastructure import LoweringContext
+from psyclone_storage.lowering.routine_builder import SetupSection, colons
+
+
+def bound(base: ex.Expr, procedure: str, *args: ex.Expr) -> ex.Expr:
+    """Return the reference `base%procedure(args)`."""
+    return ex.CallFunction(ex.Member(base, procedure), args)
+
+
+def number(
+    context: LoweringContext, section: SetupSection, key: Hashable, wish: str, value: ex.Expr
+) -> ex.Name:
+    """Return the integer variable for `key`, which holds `value`."""
+    return context.work.assigned(section, key, Declare(wish, INTEGER), value)
+
+
+def view(wish: str, data_type: DataType, rank: int) -> Declare:
+    """Return the declaration of a pointer to an array without gaps.
+
+    LFRic's own arrays are allocatables behind pointers, so they have none; saying so lets a
+    compiler pass them to a kernel without a test, and vectorise loops over them.
+    """
+    return Declare(wish, data_type, ("contiguous",), colons(rank))

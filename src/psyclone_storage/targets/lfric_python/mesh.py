@@ -1,0 +1,197 @@
+"""What is asked of a mesh: bounds of loops, colours, pairs of meshes, the reference element."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable
+
+from psyclone_storage.base.diagnostic import InternalError
+from psyclone_storage.infrastructures.lfric import INTEGER, REAL
+from psyclone_storage.ir import expr as ex
+from psyclone_storage.ir import runtime_ops as ops
+from psyclone_storage.ir.halo_depths import fields_of_whole_halo
+from psyclone_storage.ir.interface import Role
+from psyclone_storage.ir.loop_split import Peel, PeelSection
+from psyclone_storage.ir.operators import Operator
+from psyclone_storage.ir.runtime_ops import SpaceRef
+from psyclone_storage.ir.schedule import Loop, Over, Reach
+from psyclone_storage.ir.walk import kernel_calls
+from psyclone_storage.lowering.function_space_refs import space_of
+from psyclone_storage.lowering.halo_depth import depth_value
+from psyclone_storage.lowering.infrastructure import LoweringContext
+from psyclone_storage.lowering.routine_builder import SetupSection
+from psyclone_storage.targets.lfric_python import abi
+from psyclone_storage.targets.lfric_python.runtime_values import (
+    array_of,
+    component_of,
+    number,
+    table,
+)
+from psyclone_storage.targets.lfric_python.spaces import space_object
+
+_NUMBERS = {Over.COLOURS: abi.COLOURS, Over.TILE_COLOURS: abi.TILE_COLOURS}
+_ENDS = {
+    Over.CELLS_OF_COLOUR: (abi.ENDS_OF_COLOURS, 1),
+    Over.TILES_OF_COLOUR: (abi.ENDS_OF_TILE_COLOURS, 1),
+    Over.CELLS_OF_TILE: (abi.ENDS_OF_TILES, 2),
+}
+"""The arrays that tell where colours and tiles end, for owned cells and for a halo."""
+_IN_COLOUR = 2
+
+
+def mesh_of(space: SpaceRef) -> ex.Expr:
+    """Return the mesh of a space."""
+    return ex.Member(space_object(space), abi.MESH)
+
+
+def key_of_mesh(context: LoweringContext, space: SpaceRef) -> str:
+    """Return what the mesh of a space is known by: there is one, unless there may be several."""
+    return space.datum.name if context.several_meshes else ""
+
+
+def whole_halo(context: LoweringContext, asked: ops.HaloDepth) -> ex.Expr:  # noqa: ARG001
+    """Return the number of halo levels of the fields in question, also between the loops."""
+    owners = [
+        component_of(context.schedule.datum(part.datum), part.component)
+        for part in fields_of_whole_halo(context.schedule)
+    ]
+    depths = tuple(ex.Member(owner, abi.HALO_DEPTH) for owner in owners)
+    return depths[0] if len(depths) == 1 else ex.CallFunction(ex.Name("min"), depths)
+
+
+def cell_count(context: LoweringContext, asked: ops.CellCount) -> ex.Expr:
+    """Return the number of cells in a layer on this rank, or of those that it owns."""
+    word = abi.OWNED_CELLS if asked.owned else abi.CELLS
+    return _number(context, asked.space, word)
+
+
+def _number(context: LoweringContext, space: SpaceRef, word: str) -> ex.Expr:
+    owner = key_of_mesh(context, space)
+    name = f"{word}_{owner}" if owner else word
+    value = ex.Member(mesh_of(space), word)
+    return number(context, SetupSection.MESH, (word, owner), name, value)
+
+
+# ---------------------------------------------------------------------------- bounds
+
+
+def loop_start(context: LoweringContext, asked: ops.LoopStart) -> ex.Expr:
+    """Return the first index of a loop: 1, but for loops over halo cells alone."""
+    loop = asked.loop
+    space = _space(context, loop)
+    if loop.peel is not None and loop.peel.section is PeelSection.RIM:
+        inner = _last_inner_cell(context, loop.peel, space)
+        return _bound(context, loop, "first", ex.Binary(Operator.PLUS, inner, ex.whole(1)))
+    if loop.over is not Over.CELLS or loop.extent.reach is not Reach.HALO_ONLY:
+        return ex.whole(1)
+    first = ex.Binary(Operator.PLUS, ex.Member(mesh_of(space), abi.OWNED_CELLS), ex.whole(1))
+    return _bound(context, loop, "first", first)
+
+
+def loop_end(context: LoweringContext, asked: ops.LoopEnd) -> ex.Expr:
+    """Return the last index of a loop."""
+    loop, space = asked.loop, _space(context, asked.loop)
+    if loop.over in (Over.CELLS, Over.DOFS):
+        return _bound(context, loop, "last", _last(context, loop, space))
+    if (word := _NUMBERS.get(loop.over)) is not None:
+        return _number(context, space, word)
+    if loop.over not in _ENDS:
+        raise InternalError(f"'{loop.uid}' counts {loop.over.value}, which meshes do not have.")
+    (owned, in_halo), rank = _ENDS[loop.over]
+    if loop.extent.reach in (Reach.ALL, Reach.OWNED):
+        return ex.Element(_of_mesh(context, space, owned, rank), asked.within)
+    if loop.extent.reach is not Reach.HALO:
+        raise InternalError(f"Coloured cells have no extent '{loop.extent.reach.value}'.")
+    depth = depth_value(context, loop.extent.depth)
+    if ex.integer_value(depth) is None:
+        depth = _bound(context, loop, "depth", depth)
+    return ex.Element(_of_mesh(context, space, in_halo, rank + 1), (*asked.within, depth))
+
+
+def _of_mesh(context: LoweringContext, space: SpaceRef, word: str, rank: int) -> ex.Expr:
+    value = ex.Member(mesh_of(space), word)
+    key = (word, key_of_mesh(context, space))
+    return table(context, SetupSection.COLOURS, key, array_of(word, INTEGER, rank), value)
+
+
+def cell_at(context: LoweringContext, asked: ops.ColourMap) -> ex.Expr:
+    """Return the cell at a position of a colour, or of a tile of a colour."""
+    in_tiles = len(asked.position) > _IN_COLOUR
+    word = abi.TILE_MAP if in_tiles else abi.COLOUR_MAP
+    cells = _of_mesh(context, asked.space, word, 3 if in_tiles else 2)
+    return ex.Element(cells, asked.position)
+
+
+def _space(context: LoweringContext, loop: Loop) -> SpaceRef:
+    """Return the function space that gives a loop its bounds."""
+    return space_of(context, kernel_calls(loop)[0], loop.bounds_from)
+
+
+def _bound(context: LoweringContext, loop: Loop, which: str, value: ex.Expr) -> ex.Expr:
+    key: Hashable = ("bound", which, loop.uid)
+    name = f"{re.sub(r'[^A-Za-z0-9]+', '_', loop.uid)}_{which}"
+    return number(context, SetupSection.BOUNDS, key, name, value)
+
+
+def _last(context: LoweringContext, loop: Loop, space: SpaceRef) -> ex.Expr:
+    if loop.peel is not None and loop.peel.section is PeelSection.INTERIOR:
+        return _last_inner_cell(context, loop.peel, space)
+    extent = loop.computed if loop.over is Over.DOFS else loop.extent
+    owner = space_object(space)
+    if loop.over is Over.DOFS:
+        words = {
+            Reach.ALL: abi.UNDF,
+            Reach.OWNED: abi.LAST_OWNED,
+            Reach.ANNEXED: abi.LAST_ANNEXED,
+        }
+        deepest = ex.Member(owner, abi.LAST_HALO)
+    else:
+        owner = mesh_of(space)
+        words = {Reach.ALL: abi.CELLS_OF_SPACE, Reach.OWNED: abi.OWNED_CELLS}
+        deepest = ex.Member(owner, abi.LAST_HALO_CELL)
+    if extent.reach is Reach.ALL:
+        owner = space_object(space)
+    if (word := words.get(extent.reach)) is not None:
+        return ex.Member(owner, word)
+    return ex.CallFunction(deepest, (depth_value(context, extent.depth),))
+
+
+def _last_inner_cell(context: LoweringContext, peel: Peel, space: SpaceRef) -> ex.Expr:
+    """Return the last cell of an interior, of which there is none where a mesh is too small."""
+    depth, mesh = peel.interior.depth, mesh_of(space)
+    if not depth.terms:
+        return ex.Member(mesh, abi.OWNED_CELLS)
+    return ex.CallFunction(ex.Member(mesh, abi.LAST_INNER_CELL), (depth_value(context, depth),))
+
+
+# ---------------------------------------------------------------------------- two meshes, elements
+
+
+def pair_value(context: LoweringContext, asked: ops.MeshPair) -> ex.Expr:
+    """Return what an inter-grid kernel is told about its pair of meshes."""
+    if asked.role is Role.NCELL_FINE:
+        return _number(context, asked.fine, abi.CELLS)
+    pair = (asked.coarse.datum.name, asked.fine.datum.name)
+    found = ex.CallFunction(ex.Member(mesh_of(asked.coarse), abi.MAP_TO), (mesh_of(asked.fine),))
+    if asked.role is Role.CELL_MAP:
+        wished = array_of(f"cells_{pair[1]}_per_{pair[0]}", INTEGER, 3)
+        value = ex.Member(found, abi.CELLS_OF_MAP)
+        return table(context, SetupSection.GRIDS, ("cells", pair), wished, value)
+    word = abi.IN_PAIRS[asked.role]
+    name = f"{word}_{pair[1]}_per_{pair[0]}"
+    return number(context, SetupSection.GRIDS, (word, pair), name, ex.Member(found, word))
+
+
+def face_count(context: LoweringContext, asked: ops.FaceCount) -> ex.Expr:
+    """Return the number of horizontal, vertical or all faces of the reference cell."""
+    word = abi.FACES[asked.role]
+    value = ex.Member(ex.Member(mesh_of(asked.space), abi.ELEMENT), word)
+    key = (word, key_of_mesh(context, asked.space))
+    return number(context, SetupSection.ELEMENT, key, word, value)
+
+
+def normals(context: LoweringContext, asked: ops.Normals) -> ex.Expr:
+    """Return the array of normals that metadata call by this name, (3, faces)."""
+    value = ex.Member(ex.Member(mesh_of(asked.space), abi.ELEMENT), asked.name)
+    key = (asked.name, key_of_mesh(context, asked.space))
+    return table(context, SetupSection.ELEMENT, key, array_of(asked.name, REAL, 2), value)

@@ -1,0 +1,394 @@
+"""The functions that Python calls for the parts of a routine, on the host and on a device.
+
+    void invoke_0_1(void *const *data, const double *reals, const int64_t *counts, ...)
+    PSY_KERNEL void invoke_0_1_points(double *restrict p, ..., const int64_t nlayers, ...)
+
+Both pass what is in tables to the subroutine that a part is. On a device the second is a kernel; on
+a machine without a GPU the first launches it, thread after thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from psyclone_storage.base.diagnostic import InternalError
+from psyclone_storage.base.names import NameTable
+from psyclone_storage.base.records import dataclass, field, replace
+from psyclone_storage.ir.expr import Name
+from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.typing import CType
+from psyclone_storage.languages.c import exact_sums
+from psyclone_storage.languages.c.calls import CFunction
+from psyclone_storage.languages.c.printer import function_text
+from psyclone_storage.languages.c.variables import Parameter
+from psyclone_storage.targets.gocean_python.scalar_types import VALUE_OF
+from psyclone_storage.targets.lfric_python import abi
+from psyclone_storage.targets.lfric_python.runtime_values import EXTENTS_OF
+from psyclone_storage.targets.native.parts import (
+    ComputedPart,
+    PlannedRoutine,
+    extent_of,
+    found_name,
+)
+from psyclone_storage.targets.native.setup import ArgumentTables, threads_name
+from psyclone_storage.targets.native.statements import set_between
+from psyclone_storage.targets.native.thread_mapping import THREAD, SharedLoop, SharedPoints
+from psyclone_storage.targets.numpy.expressions import plain
+
+_TABLES = ("void *const *data", "const double *reals", "const int64_t *counts")
+"""What Python passes to each function: arrays, numbers and counts, by their positions."""
+_STEP = "    "
+_WIDTH = 100
+_NONE = -1
+_LETTERS = {"double": "d", "float": "f", "int32_t": "i"}
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarArgument:
+    """A scalar that is passed with each call: what Python passes, and what C calls it.
+
+    It is an expression of the routine's arguments, or the variable of a `module` by its key.
+    `letter` says of which type it is.
+    """
+
+    python: str
+    name: str
+    letter: str
+    module: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class KernelArguments:
+    """The arguments of a kernel of a device, which come before the scalars.
+
+    `arrays`, `counts` and `reals` are positions in the tables. `threads` and `colours` are
+    positions of numbers: of how many threads there are, one if that is below 0, and of how many
+    colours, for each of which the kernel is launched. `results` are the types, by letter, of what
+    it reduces to, `x` for the digits of an exact sum. A kernel that is `alone` has one thread.
+    """
+
+    arrays: tuple[int, ...]
+    counts: tuple[int, ...]
+    reals: tuple[int, ...]
+    threads: int
+    colours: int
+    results: str
+    alone: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedFunction:
+    """A function that Python calls: its name, its text, and the scalars that it is passed.
+
+    `results` are the types of what it reduces to, by letter; `launch` is for a device.
+    """
+
+    name: str
+    text: str
+    scalars: tuple[ScalarArgument, ...]
+    results: str = ""
+    launch: KernelArguments | None = None
+
+    @property
+    def types(self) -> str:
+        """The types of what Python passes, by letter."""
+        return "".join(item.letter for item in self.scalars) + self.results
+
+
+@dataclass(slots=True)
+class _SortedArguments:
+    """The arguments of a subroutine by where they come from, and what each is passed.
+
+    `tables` are those in the tables, by the name of the table, with their positions there.
+    """
+
+    parameters: tuple[Parameter, ...]
+    tables: dict[str, list[tuple[Parameter, int]]] = field(default_factory=dict)
+    results: list[Parameter] = field(default_factory=list)
+    scalars: list[ScalarArgument] = field(default_factory=list)
+    declared: list[str] = field(default_factory=list)
+    passed: list[str] = field(default_factory=list)
+    pointers: dict[str, str] = field(default_factory=dict)
+    threads: str = ""
+    colour: str = ""
+
+    def of_table(self, name: str) -> list[tuple[Parameter, int]]:
+        """Return the arguments that are in a table."""
+        return self.tables.get(name, [])
+
+    def positions(self, name: str) -> tuple[int, ...]:
+        """Return the positions of these in the table."""
+        return tuple(at for _, at in self.of_table(name))
+
+
+def host_function(
+    name: str, part: ComputedPart, function: CFunction, plan: PlannedRoutine, tables: ArgumentTables
+) -> ExportedFunction:
+    """Return the function that Python calls, which passes what is in tables."""
+    found = _sorted(part, function, plan, tables)
+    passed = [
+        f"({item.type.name} *)(intptr_t){item.name}"
+        if item in found.results
+        else _place(tables.places[item.key])
+        if not item.module and item.key in tables.places
+        else _pointer(text, found)
+        for item, text in zip(found.parameters, found.passed, strict=True)
+    ]
+    declared = [*found.declared, *(f"int64_t {item.name}" for item in found.results)]
+    lines = [
+        function_text(function, "static "),
+        *_wrapped(f"void {name}(", [*_TABLES, *declared], ")"),
+        "{",
+        *_wrapped(f"{_STEP}{function.name}(", passed, ");"),
+        "}",
+        "",
+    ]
+    return ExportedFunction(name, "\n".join(lines), tuple(found.scalars), "l" * len(found.results))
+
+
+def device_function(
+    name: str, part: ComputedPart, function: CFunction, plan: PlannedRoutine, tables: ArgumentTables
+) -> ExportedFunction:
+    """Return the kernel of a device, and what launches it on a machine without a GPU."""
+    found, how = _sorted(part, function, plan, tables), part.shared
+    threads = colours = _NONE
+    if isinstance(how, SharedLoop):
+        threads = tables.count(threads_name(plan.parts.index(part) + 1))
+        colours = tables.count(_counted(how)) if how.colours else _NONE
+    own, given = _device_arguments(found, threads)
+    remark = () if how else (f"{_STEP}/* The order of loops shows: one thread does all of it. */",)
+    lines = [
+        function_text(function, "static __device__ "),
+        *_wrapped(f"PSY_KERNEL void {name}_points(", own, ")"),
+        "{",
+        *remark,
+        *_done_by_thread(part, function, found),
+        "}",
+        "",
+        "#ifdef PSY_ON_HOST",
+        *_launching(name, found, (threads, colours), given, how),
+        "#endif",
+        "",
+    ]
+    launch = KernelArguments(
+        found.positions("data"),
+        found.positions("counts"),
+        found.positions("reals"),
+        threads,
+        colours,
+        "".join(_letter(item, part) for item in found.results),
+        how is None,
+    )
+    results = "l" * len(found.results)
+    return ExportedFunction(name, "\n".join(lines), tuple(found.scalars), results, launch)
+
+
+def _done_by_thread(
+    part: ComputedPart, function: CFunction, found: _SortedArguments
+) -> Iterator[str]:
+    """Yield what one thread does, if there is one of its number."""
+    if isinstance(part.shared, SharedPoints):
+        yield from _wrapped(f"{_STEP}{function.name}(", found.passed, ");")
+        return
+    test = f"{THREAD} < {found.threads}" if part.shared else f"{THREAD} == 0"
+    yield f"{_STEP}if ({test}) {{"
+    # Where others sum exactly, too, a thread does into digits of its own.
+    exact = {*map(key_of, part.exact)} if part.shared else set()
+    names = NameTable(found.passed)
+    digits = {item.name: names.fresh("digits") for item in found.results if item.key in exact}
+    passed = [digits.get(text, text) for text in found.passed]
+    for own in digits.values():
+        yield f"{_STEP * 2}int64_t {own}[{exact_sums.LENGTH}] = {{0}};"
+    yield from _wrapped(f"{_STEP * 2}{function.name}(", passed, ");")
+    for name, own in digits.items():
+        yield f"{_STEP * 2}{exact_sums.GIVING}({name}, {own});"
+    yield f"{_STEP}}}"
+
+
+def _letter(item: Parameter, part: ComputedPart) -> str:
+    """Return the letter of what a kernel reduces to: that of the digits of an exact sum, too."""
+    if item.key in map(key_of, part.exact):
+        return "x"
+    return _letter_of(item.type)
+
+
+def _letter_of(type_: CType) -> str:
+    """Return the letter by which Python knows the type of a scalar; conditions are numbers."""
+    return _LETTERS.get(type_.name, "i")
+
+
+def _device_arguments(found: _SortedArguments, threads: int) -> tuple[list[str], list[str]]:
+    """Return what a kernel declares, and what it is passed by what launches it."""
+    own = [
+        *(f"{_constant(item)}{item.type.name} *restrict {item.name}"
+          for item, _ in found.of_table("data")),
+        *(f"const int64_t {item.name}" for item, _ in found.of_table("counts")),
+        *(f"const double {item.name}" for item, _ in found.of_table("reals")),
+    ]  # fmt: skip
+    given = [_place((table, at)) for table in ("data", "counts", "reals")
+             for at in found.positions(table)]  # fmt: skip
+    if threads != _NONE:
+        own.append(f"const int64_t {found.threads}")
+        given.append(_place(("counts", threads)))
+    if found.colour:
+        own.append(f"const int32_t {found.colour}")
+        given.append(found.colour)
+    own += [
+        f"const {found.pointers[one.name]} *restrict {one.name}" if one.letter == "a" else text
+        for one, text in zip(found.scalars, found.declared, strict=True)
+    ]
+    own += [f"{item.type.name} *{item.name}" for item in found.results]
+    given += [_pointer(one.name, found) for one in found.scalars]
+    given += [f"({item.type.name} *)(intptr_t){item.name}" for item in found.results]
+    return own, given
+
+
+def _pointer(name: str, found: _SortedArguments) -> str:
+    """Return a scalar, or where an array begins that is passed as a number."""
+    type_ = found.pointers.get(name)
+    return f"(const {type_} *)(intptr_t){name}" if type_ else name
+
+
+def _launching(
+    name: str,
+    found: _SortedArguments,
+    at: tuple[int, int],
+    given: Iterable[str],
+    how: SharedLoop | SharedPoints | None,
+) -> list[str]:
+    """Return the function that launches a kernel; one that reduces returns when it has."""
+    threads, colours = at
+    results = [f"int64_t {item.name}" for item in found.results]
+    count = _place(("counts", threads)) if threads != _NONE else "1"
+    launch = f"PSY_LAUNCH_LINE({count},"
+    if isinstance(how, SharedPoints):
+        launch = f"PSY_LAUNCH({_place(('counts', 0))}, {_place(('counts', 1))},"
+    indent = _STEP
+    lines = list(
+        _wrapped(
+            f"{'int32_t' if results else 'void'} {name}(",
+            [*_TABLES, *found.declared, *results],
+            ")",
+        )
+    )
+    lines.append("{")
+    if colours != _NONE:
+        colour = found.colour
+        end = _place(("counts", colours))
+        lines.append(f"{indent}for (int32_t {colour} = 1; {colour} <= {end}; ++{colour})")
+        indent *= 2
+    lines.append(f"{indent}{launch}")
+    lines += _wrapped(f"{indent}{_STEP}{name}_points(", given, "));")
+    return [*lines, *([f"{_STEP}return 0;"] if results else []), "}"]
+
+
+def _sorted(
+    part: ComputedPart, function: CFunction, plan: PlannedRoutine, tables: ArgumentTables
+) -> _SortedArguments:
+    """Return the arguments of a subroutine by where they come from."""
+    how = part.shared
+    indices = how.indices if how else {}
+    results = {key_of(one) for one in part.exact}
+    results |= {key_of(found_name(one)) for one in part.reduced}
+    found, arrays = _SortedArguments(_renamed(function)), _passed_arrays(plan)
+    for item in found.parameters:
+        text = item.name
+        if item.module:
+            found.scalars.append(_scalar_argument(item, item.key))
+            text = f"&{item.name}"
+        elif item.key in results:
+            found.results.append(item)
+        elif item.key in tables.places:
+            table, at = tables.places[item.key]
+            found.tables.setdefault(table, []).append((item, at))
+        elif item.key in indices:
+            text = indices[item.key]
+        elif isinstance(how, SharedLoop) and item.key == how.count.key:
+            found.threads = item.name
+        elif isinstance(how, SharedLoop) and how.colour and item.key == how.colour.key:
+            found.colour = item.name
+        elif item.key in arrays:
+            letter = "a" if item.is_array else _letter_of(item.type)
+            found.scalars.append(ScalarArgument(arrays[item.key], item.name, letter))
+            if item.is_array:
+                found.pointers[item.name] = item.type.name
+        else:
+            found.scalars.append(_scalar_argument(item, _scalar(item.key, plan)))
+        found.passed.append(text)
+    kinds = {item.name: item.type.name for item in found.parameters}
+    kinds |= dict.fromkeys(found.pointers, "int64_t")
+    found.declared = [f"{kinds[one.name]} {one.name}" for one in found.scalars]
+    return found
+
+
+def _renamed(function: CFunction) -> tuple[Parameter, ...]:
+    """Return the parameters of a function; none has the name of a table, or of the function."""
+    taken = {function.name, *(declared.rpartition("*")[2] for declared in _TABLES)}
+    names = NameTable((*taken, *(item.name for item in function.parameters)))
+    return tuple(replace(item, name=names.fresh(item.name)) if item.name in taken else item
+                 for item in function.parameters)  # fmt: skip
+
+
+def _passed_arrays(plan: PlannedRoutine) -> dict[str, str]:
+    """Return what Python passes for arguments of C that are not scalars of a routine, by keys."""
+    found: dict[str, str] = {}
+    for item in plan.routine.dummies:
+        name = plain(item.name)
+        if item.shape:
+            found[item.key] = name
+            for at in range(1, len(item.shape)):
+                found[key_of(extent_of(item, at))] = f"{name}.{abi.SHAPE}[{at - 1}]"
+    for item in plan.routine.variables:
+        for word in item.attributes:
+            if word.startswith(EXTENTS_OF):
+                found[item.key] = f"{plain(word.removeprefix(EXTENTS_OF))}.{abi.EXTENTS}"
+            elif word.startswith(VALUE_OF):
+                found[item.key] = plain(word.removeprefix(VALUE_OF))
+    return found
+
+
+def _scalar_argument(item: Parameter, text: str) -> ScalarArgument:
+    return ScalarArgument(text, item.name, _letter_of(item.type), item.module)
+
+
+def _place(found: tuple[str, int]) -> str:
+    return f"{found[0]}[{found[1]}]"
+
+
+def _constant(item: Parameter) -> str:
+    return "const " if item.intent == "in" else ""
+
+
+def _counted(how: SharedLoop) -> str:
+    """Return the number of colours that a part is done for, by its name."""
+    if not isinstance(how.colours, Name):
+        raise InternalError("A loop over colours ends where no number of a mesh says.")
+    return how.colours.text
+
+
+def _scalar(key: str, plan: PlannedRoutine) -> str:
+    """Return a scalar that is passed: the number in a result that the routine itself sets."""
+    name = _spelled(key, plan)
+    is_set = key in set_between(plan.held) or any(
+        key_of(one) == key for part in plan.parts for one in part.reduced
+    )
+    return f"{name}.{abi.VALUE}" if is_set else name
+
+
+def _spelled(key: str, plan: PlannedRoutine) -> str:
+    """Return an argument of a routine as the routine has it."""
+    return plain(next(item.name for item in plan.routine.dummies if item.key == key))
+
+
+def _wrapped(head: str, items: Iterable[str], end: str) -> Iterator[str]:
+    """Yield a list in brackets, in lines that are not too long."""
+    indent = head[: len(head) - len(head.lstrip())] + _STEP
+    line = head
+    texts = list(items)
+    for number, item in enumerate(texts, 1):
+        piece = f"{item}{end if number == len(texts) else ', '}"
+        if len(line) + len(piece.rstrip()) > _WIDTH and line.strip():
+            yield line.rstrip()
+            line = indent
+        line += piece
+    yield line if texts else f"{head}{end}"

@@ -1,0 +1,294 @@
+"""Units as a module of Python, which binds data, and a file of C or CUDA, which computes.
+
+What a routine does between two exchanges is one function of C, printed as a subroutine of typed
+code is: its arguments are the arrays, numbers and scalars that its statements name. What does not
+change for the same data, such as bounds of loops and maps of the mesh, is found once by a function
+`_..._setup`. A function returns what it reduces to through a pointer. On a device each loop is a
+function, and a kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic
+from psyclone_storage.base.names import NameTable
+from psyclone_storage.base.records import dataclass
+from psyclone_storage.infrastructures.lfric import SINGLE
+from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.unit import Declare, HoldData, Routine, Unit
+from psyclone_storage.languages.c import exact_sums
+from psyclone_storage.languages.c.calls import CFunction
+from psyclone_storage.languages.c.entry_points import unknown_lengths
+from psyclone_storage.languages.c.helpers import cuda_preamble, preamble
+from psyclone_storage.languages.c.printer import (
+    CUnit,
+    function_text,
+    no_check,
+    print_together,
+)
+from psyclone_storage.languages.fortran.print.printer import InlinedProcedures
+from psyclone_storage.targets.gocean_python import abi as grids
+from psyclone_storage.targets.lfric_python import abi as meshes
+from psyclone_storage.targets.native.apis import GRIDS, MESHES, ProgramApi
+from psyclone_storage.targets.native.functions import (
+    ExportedFunction,
+    device_function,
+    host_function,
+)
+from psyclone_storage.targets.native.module_context import modules_around
+from psyclone_storage.targets.native.parts import (
+    ComputedPart,
+    PlannedRoutine,
+    dtype_of,
+    found_name,
+    made_ready,
+    planned,
+)
+from psyclone_storage.targets.native.scalars import call_arguments, module_imports
+from psyclone_storage.targets.native.setup import (
+    ArgumentTables,
+    bound_data,
+    is_of_grid,
+    set_up,
+    setup_arguments,
+    vector_checks,
+)
+from psyclone_storage.targets.native.statements import statement_groups
+from psyclone_storage.targets.numpy.expressions import plain
+from psyclone_storage.targets.python_host import (
+    called_words,
+    emit_function,
+    emit_module,
+    held_remarks,
+    indented_lines,
+    laid_out,
+    lines_of,
+    require_no_modules,
+    with_own_names,
+)
+
+_LIBRARY = "_LIBRARY"
+_C_TYPES = {"f4": "c_float", "f8": "c_double", "i4": "c_int32"}
+_LENGTHS = "Apply 'kernel-constants', by which it is, or call this kernel in an invoke in C."
+_CUDA_WORDS = """\
+#ifndef PSY_ON_HOST
+#define PSY_KERNEL extern "C" __global__
+#endif
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class NativeForm:
+    """Differences between the targets that compute in C.
+
+    `library` is what loads the text, which is in files that end in `suffix`. `function` makes what
+    Python calls for a part, which threads of a `device` share.
+    """
+
+    api: ProgramApi
+    library: str
+    suffix: str
+    function: Callable[
+        [str, ComputedPart, CFunction, PlannedRoutine, ArgumentTables], ExportedFunction
+    ]
+    device: bool = False
+
+
+_GRIDS_ON_HOST = NativeForm(GRIDS, grids.LIBRARY, ".c", host_function)
+_GRIDS_ON_DEVICE = NativeForm(GRIDS, grids.DEVICE_LIBRARY, ".cu", device_function, device=True)
+_MESHES_ON_HOST = NativeForm(MESHES, meshes.LIBRARY, ".c", host_function)
+_MESHES_ON_DEVICE = NativeForm(MESHES, meshes.DEVICE_LIBRARY, ".cu", device_function, device=True)
+
+
+def _emit(
+    unit: Unit, inlined: InlinedProcedures, *, form: NativeForm
+) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """Return a module of Python, and the file that it loads: the ending of its name, and its text.
+
+    Raises:
+        CompileError: G004, a kernel has no form in C; G005, it has none in CUDA; G010, something
+            else has none.
+    """
+    require_no_modules(unit)
+    codes = {code.key: code for code in inlined.codes}
+    share = form.api.share if form.device else None
+    routines = [
+        form.api.typed(with_own_names(routine, form.api.reserved), codes)
+        for routine in unit.routines
+    ]
+    plans = [planned(routine, codes, form.api.intent_of, share) for routine in routines]
+    printed = _printed(inlined, plans, form)
+    found = {function.name: function for function in printed.functions}
+    made = [_made(plan, found, inlined.codes, form) for plan in plans]
+    return _python(unit, made, form), ((form.suffix, _c_text(unit, printed, made, form)),)
+
+
+emit_grids_c = partial(_emit, form=_GRIDS_ON_HOST)
+emit_grids_cuda = partial(_emit, form=_GRIDS_ON_DEVICE)
+emit_meshes_c = partial(_emit, form=_MESHES_ON_HOST)
+emit_meshes_cuda = partial(_emit, form=_MESHES_ON_DEVICE)
+
+
+# ---------------------------------------------------------------------------- C
+
+
+def _printed(
+    inlined: InlinedProcedures, plans: Iterable[PlannedRoutine], form: NativeForm
+) -> CUnit:
+    """Return kernels and parts as functions of C."""
+    loops = [part.code for plan in plans for part in plan.parts]
+    codes = {code.key: code for code in inlined.codes}
+    around = modules_around(codes, form.api.kinds, bounds_checks=inlined.bounds_checks)
+    check = partial(unknown_lengths, hint=_LENGTHS) if form.device else no_check
+    printed = print_together(inlined.codes, loops, around, check)
+    if form.device and "psy_random" in printed.helpers:
+        message = "Kernels of CUDA have no pseudo-random numbers, which 'setval_random' sets."
+        raise CompileError(Diagnostic("G010", message, hint="Set them in an invoke in C."))
+    return printed
+
+
+def _c_text(unit: Unit, printed: CUnit, made: list[_NativeRoutine], form: NativeForm) -> str:
+    """Return helpers, kernels, and the functions that Python calls."""
+    own = {part.code.key for one in made for part in one.plan.parts}
+    kernels = [one for one in printed.functions if one.name not in own]
+    helpers, before, words = {*printed.helpers}, "static inline ", ""
+    if form.device:
+        before, words = "static __device__ ", _device_preamble(helpers)
+    parts = [f"/* {unit.comment or unit.name} */\n", words or preamble(helpers)]
+    parts += [function_text(one, before) for one in kernels]
+    parts += [function.text for one in made for function in one.functions]
+    return "\n".join(parts)
+
+
+def _device_preamble(helpers: set[str]) -> str:
+    """Return the words of CUDA, and the helpers that functions call."""
+    if exact_sums.HELPER in helpers:
+        helpers.add(exact_sums.GIVING)
+    return f"{_CUDA_WORDS}\n{cuda_preamble(helpers)}"
+
+
+# ---------------------------------------------------------------------------- routines
+
+
+@dataclass(frozen=True, slots=True)
+class _NativeRoutine:
+    """A routine in Python: its functions in C, its set-up, its lines."""
+
+    plan: PlannedRoutine
+    functions: tuple[ExportedFunction, ...]
+    setup: tuple[str, ...]
+    lines: tuple[str, ...]
+
+
+def _made(
+    plan: PlannedRoutine,
+    printed: Mapping[str, CFunction],
+    codes: tuple[KernelCode, ...],
+    form: NativeForm,
+) -> _NativeRoutine:
+    routine, held = plan.routine, plan.held
+    if held is None:
+        return _NativeRoutine(plan, (), (), tuple(lines_of(plan.before, {})))
+    checks = form.api.checks(held, {code.key: code for code in codes})
+    tables = set_up(plan, form.api.tables, checks)
+    functions = tuple(
+        form.function(f"{routine.name}_{number}", part, printed[part.code.key], plan, tables)
+        for number, part in enumerate(plan.parts, 1)
+    )
+    names = NameTable(item.name for item in routine.dummies)
+    run = names.fresh("run")
+    imports, called = module_imports(functions, codes, names)
+    calls = [", ".join((str(number), *call_arguments(one, called)))
+             for number, one in enumerate(functions)]  # fmt: skip
+    text = [
+        *held_remarks(held),
+        *imports,
+        *vector_checks(plan),
+        *made_ready(routine),
+        f"with {_object_name(routine)}({bound_data(plan)}) as {run}:",
+        *indented_lines(_body(plan, run, calls, apart=form.device)),
+    ]
+    return _NativeRoutine(plan, functions, tables.lines, tuple(text))
+
+
+def _body(plan: PlannedRoutine, run: str, calls: list[str], *, apart: bool) -> Iterator[str]:
+    """Yield the statements done while data are held: functions are called by their numbers."""
+    assert plan.held is not None
+    waiting = list(zip(plan.parts, calls, strict=True))
+    for in_c, group in statement_groups(plan.held.body, apart=apart):
+        if in_c:
+            part, given = waiting.pop(0)
+            yield from _call(run, given, part)
+        else:
+            yield from lines_of(group, {})
+
+
+def _call(run: str, given: str, part: ComputedPart) -> Iterator[str]:
+    """Yield the call of a function, and what becomes of what it reduces to."""
+    declared = {item.name: item for item in part.code.declarations if isinstance(item, Declare)}
+    for name in part.reduced:
+        yield f"{found_name(plain(name))} = ctypes.{_C_TYPES[dtype_of(declared[name])]}()"
+    found = "".join(f", {plain(name)}.{meshes.ADDRESS}" for name in part.exact)
+    found += "".join(f", ctypes.addressof({found_name(plain(name))})" for name in part.reduced)
+    yield f"{run}({given}{found})"
+    for name in part.reduced:
+        value = f"{found_name(plain(name))}.{meshes.VALUE}"
+        value = f"np.float32({value})" if declared[name].type == SINGLE else value
+        yield f"{plain(name)}.{meshes.VALUE} = {value}"
+
+
+# ---------------------------------------------------------------------------- Python
+
+
+def _python(unit: Unit, made: list[_NativeRoutine], form: NativeForm) -> str:
+    functions = [lines for one in made for lines in _functions(one, form)]
+    if not any(one.plan.held for one in made):
+        return emit_module(unit, functions, form.api.module, lambda _: ())
+    always = sorted([form.library, meshes.ROUTINE])
+    return emit_module(
+        unit,
+        functions,
+        form.api.module,
+        lambda text: [*always, *called_words(form.api.words, text)],
+        f"{_LIBRARY} = {form.library}(globals())",
+    )
+
+
+def _functions(one: _NativeRoutine, form: NativeForm) -> Iterator[list[str]]:
+    """Yield the set-up of a routine, the object that binds data, and the function."""
+    plan, routine = one.plan, one.plan.routine
+    if plan.held is not None:
+        head = laid_out(f"def {_setup_name(routine)}(", setup_arguments(plan), "):", "")
+        yield [*head, *indented_lines(one.setup)]
+        described = indented_lines(_described(one, plan.held, form.api))
+        yield [f"{_object_name(routine)} = {meshes.ROUTINE}(", *described, ")"]
+    yield emit_function(routine, one.lines)
+
+
+def _described(one: _NativeRoutine, held: HoldData, api: ProgramApi) -> Iterator[str]:
+    """Yield the arguments by which the runtime describes a routine."""
+    items = [item for item in held.items if not is_of_grid(item)]
+    words = ["covered" if item.covered else "written" for item in items]
+    accesses = [word if item.written else "read" for word, item in zip(words, items, strict=True)]
+    declared = {item.name: item for item in one.plan.routine.variables}
+    functions = [f'("{part.name}", "{part.types}"{api.launch(part)})' for part in one.functions]
+    yield f"{_LIBRARY},"
+    yield f"{_setup_name(one.plan.routine)},"
+    if any(function.launch for function in one.functions):
+        yield from ("[", *indented_lines([f"{text}," for text in functions]), "],")
+    else:
+        yield f"[{', '.join(functions)}],"
+    yield f'"{" ".join(accesses)}",'
+    if api.types:
+        yield f'"{" ".join(dtype_of(declared[item.array]) for item in items)}",'
+    yield from laid_out("meant=[", [f'"{item.meant}"' for item in items], "],", "")
+
+
+def _setup_name(routine: Routine) -> str:
+    return f"_{routine.name}_setup"
+
+
+def _object_name(routine: Routine) -> str:
+    return f"_{routine.name.upper()}"

@@ -1,0 +1,202 @@
+"""Set-up of a routine: the arrays and numbers that are found once for the same data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from psyclone_storage.base.diagnostic import InternalError
+from psyclone_storage.base.names import NameTable
+from psyclone_storage.base.records import dataclass, field
+from psyclone_storage.ir.expr import Element, Expr, Name, integer_value, walk
+from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.transfer import Held
+from psyclone_storage.ir.types import Intrinsic, ScalarType
+from psyclone_storage.ir.unit import Assign, Blank, Comment, Declare
+from psyclone_storage.targets.lfric_python import abi
+from psyclone_storage.targets.native.parts import (
+    PlannedRoutine,
+    extent_of,
+    extents_of_table,
+    has_extents,
+)
+from psyclone_storage.targets.native.thread_mapping import SharedLoop, threads_text
+from psyclone_storage.targets.numpy.expressions import plain
+from psyclone_storage.targets.python_host import expression_text, laid_out
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentTables:
+    """The arrays and numbers that functions of C find in tables, and the statements of a set-up.
+
+    A `place` is a table and a position there, by the key of an array or number. `lines` return the
+    tables, without what the runtime puts before: data, and the extents of a grid.
+    """
+
+    places: dict[str, tuple[str, int]]
+    lines: tuple[str, ...]
+
+    def count(self, name: str) -> int:
+        """Return the position of a count."""
+        return self.places[key_of(name)][1]
+
+
+def set_up(
+    plan: PlannedRoutine, words: tuple[str, str, str], checks: Iterable[str] = ()
+) -> ArgumentTables:
+    """Return the tables of a routine, which have the names `words`, after some `checks`."""
+    assert plan.held is not None
+    declared = {item.name: item for item in plan.routine.variables}
+    given = {item.array for item in plan.held.items}
+    lines = [f"{name} = ({', '.join(parts)})" for name, parts in vector_parts(plan).items()]
+    arrays, reals, counts = _Table("data"), _Table("reals"), _Table("counts")
+    arrays.passed += [item.array for item in plan.held.items]
+    counts.passed += [one.text for one in declared[plan.held.items[0].array].shape
+                      if isinstance(one, Name)]  # fmt: skip
+    for item, value in _found_variables(plan, declared):
+        name = plain(item.name)
+        lines.append(f"{name} = {value}")
+        if item.shape:
+            arrays.found[item.name] = name
+            counts.found |= {} if item.name in given else _lengths(item)
+        else:
+            (reals if _is_real(item) else counts).found[item.name] = name
+    counts.found |= dict(_counts_of_data(plan, declared))
+    lines += checks
+    for word, table in zip(words, (arrays, reals, counts), strict=True):
+        texts = list(table.found.values())
+        lines += laid_out(f"{word} = (", texts, ",)" if len(texts) == 1 else ")", "")
+    lines.append(f"return {', '.join(words)}")
+    places = {key: place for table in (arrays, reals, counts) for key, place in table.places()}
+    return ArgumentTables(places, tuple(lines))
+
+
+@dataclass(slots=True)
+class _Table:
+    """A table of C: names that the runtime `passed` first, and texts that a set-up `found`."""
+
+    name: str
+    passed: list[str] = field(default_factory=list)
+    found: dict[str, str] = field(default_factory=dict)
+
+    def places(self) -> Iterator[tuple[str, tuple[str, int]]]:
+        """Yield the keys of what is in the table, with the name of the table and a position."""
+        for at, name in enumerate(dict.fromkeys((*self.passed, *self.found))):
+            yield key_of(name), (self.name, at)
+
+
+def _found_variables(
+    plan: PlannedRoutine, declared: Mapping[str, Declare]
+) -> Iterator[tuple[Declare, str]]:
+    """Yield the variables that a set-up finds, with the texts of their values."""
+    for line in plan.before:
+        if isinstance(line, Blank | Comment):
+            continue
+        if not isinstance(line, Assign) or not isinstance(line.target, Name):
+            raise InternalError("A set-up has more than values of variables.")
+        yield declared[line.target.text], expression_text(line.value)
+
+
+def _is_real(item: Declare) -> bool:
+    return isinstance(item.type, ScalarType) and item.type.intrinsic is Intrinsic.REAL
+
+
+def _counts_of_data(
+    plan: PlannedRoutine, declared: Mapping[str, Declare]
+) -> Iterator[tuple[str, str]]:
+    """Yield the extents of data that are not those of a grid, and the numbers of threads."""
+    assert plan.held is not None
+    for owner, item in zip(data_names(plan), plan.held.items, strict=True):
+        array = declared[item.array]
+        if not has_extents(array):
+            for place in range(1, len(array.shape)):
+                yield extent_of(array, place), f"{owner}.storage.shape[{place - 1}]"
+    for number, part in enumerate(plan.parts, 1):
+        if isinstance(part.shared, SharedLoop):
+            yield threads_name(number), threads_text(part.shared)
+
+
+def is_of_grid(item: Held) -> bool:
+    """Return whether data are a property of the grid, which is not an argument."""
+    return item.owner == Name(item.array)
+
+
+def threads_name(number: int) -> str:
+    """Return by what name it is known how many threads a part has, by its number; none has it."""
+    return f"%threads {number}"
+
+
+def _lengths(item: Declare) -> dict[str, str]:
+    """Return the texts of the extents of an array that are passed, by their names."""
+    return {extent_of(item, at): f"{plain(item.name)}.shape[{at - 1}]"
+            for at in range(1, extents_of_table(item) + 1)}  # fmt: skip
+
+
+def data_names(plan: PlannedRoutine) -> list[str]:
+    """Return the names of data in a set-up: parts of vectors have their own."""
+    assert plan.held is not None
+    names = NameTable(item.name for item in (*plan.routine.dummies, *plan.routine.variables))
+    found = []
+    for item in plan.held.items:
+        match item.owner:
+            case Element(Name(text), (at,)):
+                found.append(plain(names.fresh(f"{text}_{(integer_value(at) or 0) + 1}")))
+            case _:
+                found.append(expression_text(item.owner))
+    return found
+
+
+def setup_arguments(plan: PlannedRoutine) -> list[str]:
+    """Return the arguments of a set-up: data, and others that it reads."""
+    assert plan.held is not None
+    data = [name for name, item in zip(data_names(plan), plan.held.items, strict=True)
+            if not is_of_grid(item)]  # fmt: skip
+    return [*data, *given_names(plan)]
+
+
+def vector_parts(plan: PlannedRoutine) -> dict[str, list[str]]:
+    """Return the vectors of fields that are held, with the names of their parts."""
+    assert plan.held is not None
+    parts: dict[str, list[str]] = {}
+    for item, name in zip(plan.held.items, data_names(plan), strict=True):
+        if isinstance(item.owner, Element):
+            parts.setdefault(expression_text(item.owner.base), []).append(name)
+    return parts
+
+
+def vector_checks(plan: PlannedRoutine) -> Iterator[str]:
+    """Yield statements that check how many fields vectors have."""
+    for name, parts in vector_parts(plan).items():
+        yield f'{abi.CHECK_VECTOR}({name}, {len(parts)}, "{name}")'
+
+
+def given_names(plan: PlannedRoutine) -> list[str]:
+    """Return the arguments that a set-up asks besides data: rules, extents and depths."""
+    asked = {
+        part.text
+        for line in plan.before
+        if isinstance(line, Assign)
+        for part in walk(line.value)
+        if isinstance(part, Name)
+    }
+    assert plan.held is not None
+    own = {expression_text(_base(item.owner)) for item in plan.held.items}
+    return [
+        plain(item.name) for item in plan.routine.dummies
+        if item.name in asked and item.name not in own
+    ]  # fmt: skip
+
+
+def _base(owner: Expr) -> Expr:
+    return owner.base if isinstance(owner, Element) else owner
+
+
+def bound_data(plan: PlannedRoutine) -> str:
+    """Return what is passed to bind a routine's data."""
+    assert plan.held is not None
+    data = ", ".join(
+        expression_text(item.owner) for item in plan.held.items if not is_of_grid(item)
+    )
+    given = given_names(plan)
+    if not given:
+        return data
+    return f"{data}, given=({', '.join(given)}{',' if len(given) == 1 else ''})"

@@ -1,0 +1,192 @@
+"""Expressions as Python spells them, with no more brackets than Python asks for.
+
+Owns which function of NumPy, or which operator, stands for one of typed code. What differs from
+point to point is an array, so that conditions are joined element by element; what is the same for
+all points is a number, and has Python's own operators.
+"""
+
+from __future__ import annotations
+
+import keyword
+from collections.abc import Callable, Collection, Iterable
+from functools import reduce
+
+from psyclone_storage.base.records import dataclass
+from psyclone_storage.ir import expr as ex
+from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.operators import AnyOperator, Operator, Precedence, RankedText
+from psyclone_storage.ir.types import Intrinsic
+from psyclone_storage.languages.intrinsics import INTRINSICS, FunctionNames
+from psyclone_storage.languages.operators import FLOOR_QUOTIENT, NUMPY, PYTHON
+from psyclone_storage.targets.gocean_python import abi
+
+_EXTREMES = {"min": abi.LESSER, "max": abi.GREATER}
+_ROUNDED = ("floor", "ceiling", "int")
+_IN_PRODUCTS = 2
+_SMALL = 1
+
+
+class UnsupportedError(Exception):
+    """Typed code has something that is not spelled in Python with NumPy; the text says what."""
+
+
+def _never(_expr: ex.Expr) -> bool:
+    """Return that nothing is."""
+    return False
+
+
+def _as_here(_expr: ex.Expr) -> None:
+    """Return that nothing is spelled otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """How expressions are spelled.
+
+    `varies` tells whether a name stands for another value at each point; `element` gives the text
+    of an element of an array; `is_whole` tells whether a value is an integer. `own` gives the text
+    of what is spelled otherwise than here, None for all else. `raises` tells whether a division of
+    reals may be one of numbers of Python, which refuse to be divided by 0.
+    """
+
+    varies: Callable[[ex.Expr], bool]
+    element: Callable[[ex.Index], str | None]
+    is_whole: Callable[[ex.Expr], bool]
+    own: Callable[[ex.Expr], str | None] = _as_here
+    raises: Callable[[ex.Binary], bool] = _never
+
+    def of(self, expr: ex.Expr, outer: int = 0) -> str:
+        """Return the text of `expr` as an operand of an operator of rank `outer`."""
+        return self._write(expr).within(outer)
+
+    def _write(self, expr: ex.Expr) -> RankedText:
+        if (found := self.own(expr)) is not None:
+            return RankedText(found)
+        match expr:
+            case ex.Literal():
+                return RankedText(literal(expr))
+            case ex.Name(text):
+                return RankedText(plain(text))
+            case ex.Member(base, name):
+                return RankedText(f"{self._base(base)}.{plain(name)}")
+            case ex.Keyword(name, value):
+                return RankedText(f"{name}={self.of(value)}")
+            case ex.ArrayLiteral(items):
+                return RankedText(f"[{self._list(items)}]")
+            case ex.Parenthesised(operand):
+                return self._write(operand)
+            case ex.Unary(op, operand):
+                return self._unary(op, operand)
+            case ex.Binary():
+                return self._binary(expr)
+            case ex.Construct(base, items):
+                return RankedText(f"{self._base(base)}({self._list(items)})")
+            case ex.Index():
+                return RankedText(self._reference(expr))
+        raise UnsupportedError(f"{type(expr).__name__} is not spelled in Python")
+
+    def _base(self, expr: ex.Expr) -> str:
+        return self.of(expr, Precedence.PRIMARY)
+
+    def _list(self, items: Iterable[ex.Expr]) -> str:
+        return ", ".join(map(self.of, items))
+
+    def _unary(self, op: AnyOperator, operand: ex.Expr) -> RankedText:
+        if op is Operator.NOT:
+            if self.varies(operand):
+                return RankedText(f"np.logical_not({self.of(operand)})")
+            return PYTHON.unary(op, self._write(operand))
+        if op in NUMPY.prefixes:
+            return NUMPY.unary(op, self._write(operand))
+        raise UnsupportedError("an operator of the author's is not known")
+
+    def _binary(self, expr: ex.Binary) -> RankedText:
+        op = expr.op
+        if op not in NUMPY.infixes:
+            raise UnsupportedError(f"the operator '{op.spelling}' is not spelled in Python")
+        if op is Operator.DIVIDE and self.is_whole(expr):
+            return self._quotient(expr)
+        if op is Operator.POWER:
+            return self._power(expr)
+        joins = op in (Operator.AND, Operator.OR)
+        table = PYTHON if joins and not self.varies(expr) else NUMPY
+        left, right = self._write(expr.left), self._write(expr.right)
+        if op is Operator.DIVIDE and self.raises(expr):
+            left = RankedText(f"np.float64({left.text})")
+        return table.binary(op, left, right)
+
+    def _quotient(self, expr: ex.Binary) -> RankedText:
+        """Return a division of whole numbers, `//` where it is made of a rounded-down one."""
+        match expr.left:
+            case ex.Binary(Operator.MINUS, first, ex.Index(ex.Name("modulo"), (again, by))) if (
+                first == again and by == expr.right
+            ):
+                text = FLOOR_QUOTIENT.join(self._write(first), self._write(by))
+                return RankedText(text, FLOOR_QUOTIENT.rank)
+        return RankedText(f"{abi.QUOTIENT}({self.of(expr.left)}, {self.of(expr.right)})")
+
+    def _power(self, expr: ex.Binary) -> RankedText:
+        exponent = ex.integer_value(expr.right)
+        if exponent is not None and exponent > _IN_PRODUCTS:
+            # Compilers multiply, which rounds otherwise than a function of two reals does.
+            return RankedText(f"{abi.POWER}({self.of(expr.left)}, {exponent})")
+        return NUMPY.binary(expr.op, self._write(expr.left), self._write(expr.right))
+
+    def _reference(self, expr: ex.Index) -> str:
+        found = self.element(expr)
+        if found is not None:
+            return found
+        match expr.base:
+            case ex.Name(text) if (row := INTRINSICS.get(key_of(text))) and row.numpy:
+                return self._function(key_of(text), row, expr.items)
+            case ex.Member():
+                brackets = "()" if type(expr).__name__ == "CallFunction" else "[]"
+                return f"{self._base(expr.base)}{brackets[0]}{self._list(expr.items)}{brackets[1]}"
+        raise UnsupportedError(f"'{self.of(expr.base)}' is not known to NumPy")
+
+    def _function(self, word: str, row: FunctionNames, items: tuple[ex.Expr, ...]) -> str:
+        if word == "merge" and len(items) == 3:
+            first, second, test = map(self._write, items)
+            if not self.varies(items[2]):
+                return f"({PYTHON.choose(test, first, second).text})"
+            return f"np.{row.numpy}({test.text}, {first.text}, {second.text})"
+        if word in _EXTREMES and len(items) > _SMALL:
+            if not any(map(self.varies, items)):
+                return f"{row.builtin}({self._list(items)})"
+            # NumPy's own give no number where one of two is none, and either of two zeros.
+            function = f"np.{row.numpy}" if self.is_whole(items[0]) else _EXTREMES[word]
+            return reduce(lambda first, item: f"{function}({first}, {self.of(item)})", items[1:],
+                          self.of(items[0]))  # fmt: skip
+        if word == "real" and len(items) == 1:
+            return f"np.float32({self.of(items[0])})"
+        if word == "real":
+            return f"np.{row.numpy}({self.of(items[0])})"
+        if word in _ROUNDED:
+            return f"np.{row.numpy}({self.of(items[0])}).astype(int)"
+        return f"np.{row.numpy}({self._list(items)})"
+
+
+def literal(expr: ex.Literal) -> str:
+    """Return a constant as Python writes it."""
+    text = expr.text
+    match expr.intrinsic:
+        case Intrinsic.LOGICAL:
+            return "True" if "true" in key_of(text) else "False"
+        case Intrinsic.CHARACTER:
+            return text
+        case Intrinsic.INTEGER:
+            return str(int(text.partition("_")[0]))
+    return repr(float(key_of(text.partition("_")[0]).replace("d", "e")))
+
+
+def plain(name: str, words: Collection[str] = ()) -> str:
+    """Return a name that Python takes and that is none of `words`, for no two names the same one.
+
+    Python's own words get a line behind them, and so do `words`, with whatever lines they have.
+    """
+    return f"{name}_" if keyword.iskeyword(name) or name.rstrip("_") in words else name
+
+
+def names(expr: ex.Expr) -> set[str]:
+    """Return the names in an expression, in lower case."""
+    return {key_of(part.text) for part in ex.walk(expr) if isinstance(part, ex.Name)}

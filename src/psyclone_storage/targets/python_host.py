@@ -1,0 +1,269 @@
+"""Modules of Python with a function for each routine of a unit; NumPy, C or CUDA computes.
+
+In NumPy two loops around a call of a kernel for points become one call: the kernel's function gets
+the columns and rows as slices. A loop over tiles stays a loop. Directives for threads and devices
+become remarks: NumPy does what is under them on the host, all points at a time.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from json import dumps
+
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic, InternalError
+from psyclone_storage.base.names import NameTable
+from psyclone_storage.base.records import replace
+from psyclone_storage.ir import unit as un
+from psyclone_storage.ir.expr import Binary, Element, Expr, Index, Name, integer_value
+from psyclone_storage.ir.operators import Operator
+from psyclone_storage.ir.rewrite import everywhere, substituted
+from psyclone_storage.targets.gocean_python import abi
+from psyclone_storage.targets.numpy.expressions import Spelling, UnsupportedError, plain
+
+_STEP = "    "
+_WIDTH = 100
+
+
+def _part_of_sequence(expr: Index) -> str | None:
+    """Return a part of a sequence whose number is written out, None for all else."""
+    match expr:
+        case Element(Name(text), (item,)) if integer_value(item) is not None:
+            return f"{plain(text)}[{integer_value(item)}]"
+    return None
+
+
+_SPELLING = Spelling(lambda _: False, _part_of_sequence, lambda _: False)
+Box = Mapping[str, tuple[Expr, Expr]]
+"""The first and last index of each counter that a box of points has instead of a loop."""
+
+
+def require_no_modules(unit: un.Unit) -> None:
+    """Raise `CompileError`, G010, if a unit needs a module of Fortran."""
+    if foreign := [use.module for use in unit.uses if use.module]:
+        message = f"Programs in Python have no module '{foreign[0]}'."
+        raise CompileError(Diagnostic("G010", message, hint="Leave out what asks for it."))
+
+
+def emit_module(
+    unit: un.Unit,
+    functions: Iterable[Iterable[str]],
+    module: str,
+    words_of: Callable[[str], Iterable[str]],
+    opening: str = "",
+) -> str:
+    """Return the text of a module with `functions`, ending in a newline.
+
+    From `module` it imports the `words_of` its text. The statement `opening` follows the imports.
+    """
+    blocks = ["\n".join(lines) for lines in functions]
+    text = "\n".join(blocks)
+    head = [f'"""{unit.comment or unit.name}"""', ""]
+    head += ["import ctypes", ""] if "ctypes." in text else []
+    head += ["import numpy as np", ""] if "np." in text else []
+    if words := list(words_of(text)):
+        head += [f"from {module} import {', '.join(words)}", ""]
+    return "\n\n\n".join(["\n".join([*head, opening]).rstrip(), *blocks]) + "\n"
+
+
+def called_words(words: Iterable[str], text: str) -> list[str]:
+    """Return the `words` that are called in a text, but not as methods."""
+    return [word for word in words if re.search(rf"(?<![\w.]){word}\(", text)]
+
+
+def emit_function(routine: un.Routine, body: Iterable[str]) -> list[str]:
+    """Return the lines of a function with the name and the arguments of a routine."""
+    dummies = [plain(dummy.name) for dummy in routine.dummies]
+    lines = list(body)
+    while lines and not lines[0]:
+        lines.pop(0)
+    if not any(line and not line.startswith("#") for line in lines):
+        lines.append("return")
+    return [*laid_out(f"def {routine.name}(", dummies, "):", ""), *indented_lines(lines)]
+
+
+def with_own_names(routine: un.Routine, words: Collection[str]) -> un.Routine:
+    """Return a routine whose arguments have none of `words`, which its module needs."""
+    taken = NameTable({*words, *(one.name for one in (*routine.dummies, *routine.variables))})
+    fresh = {item.key: taken.fresh(item.name) for item in routine.dummies if item.name in words}
+    if not fresh:
+        return routine
+    values = {key: Name(name) for key, name in fresh.items()}
+    return replace(
+        routine,
+        dummies=tuple(
+            replace(item, name=fresh.get(item.key, item.name)) for item in routine.dummies
+        ),
+        body=tuple(
+            replace(line, items=tuple(
+                replace(item, owner=substituted(item.owner, values)) for item in line.items
+            )) if isinstance(line, un.HoldData) else line
+            for line in everywhere(routine.body, lambda expr: substituted(expr, values))
+        ),
+    )  # fmt: skip
+
+
+def indented_lines(lines: Iterable[str]) -> Iterator[str]:
+    """Yield lines one step further in."""
+    for line in lines:
+        yield f"{_STEP}{line}" if line else ""
+
+
+def laid_out(head: str, items: list[str], tail: str, indent: str) -> Iterator[str]:
+    """Yield a list in brackets, on one line if it fits."""
+    whole = f"{indent}{head}{', '.join(items)}{tail}"
+    if len(whole) <= _WIDTH - 2 * len(_STEP):
+        yield whole
+        return
+    yield f"{indent}{head}"
+    line = f"{indent}{_STEP}"
+    for item in items:
+        piece = f"{item},"
+        if line.strip() and len(line) + len(piece) > _WIDTH - 2 * len(_STEP):
+            yield line.rstrip()
+            line = f"{indent}{_STEP}"
+        line += f"{piece} "
+    yield line.rstrip()
+    yield f"{indent}{tail}"
+
+
+def lines_of(body: Iterable[un.Line], box: Box) -> Iterator[str]:
+    """Yield the text of statements."""
+    for line in body:
+        yield from _line(line, box)
+
+
+def _line(line: un.Line, box: Box) -> Iterator[str]:
+    match line:
+        case un.Blank():
+            yield ""
+        case un.Comment(text):
+            yield from (f"# {part.strip()}".rstrip() for part in text.splitlines())
+        case un.Assign(target, value):
+            yield f"{expression_text(target)} = {expression_text(value)}"
+        case un.Call(procedure, args):
+            yield from _called(procedure, args, box)
+        case un.If(branches, otherwise):
+            for word, branch in zip(["if", *["elif"] * len(branches)], branches, strict=False):
+                yield f"{word} {expression_text(branch.condition)}:"
+                yield from indented_lines(list(lines_of(branch.body, box)) or ["pass"])
+            if otherwise:
+                yield "else:"
+                yield from indented_lines(lines_of(otherwise, box))
+        case un.Do():
+            yield from _do(line, box)
+        case un.HoldData():
+            yield from _held(line, box)
+        case un.DirectiveBlock(directive, _, inner):
+            yield f"# {directive.value}: done by NumPy for all points at a time"
+            yield from lines_of(inner, box)
+        case (
+            un.EnterDataLine()
+            | un.ExitDataLine()
+            | un.UpdateLine()
+            | un.QueueWaitLine()
+            | un.TaskWaitLine()
+            | un.DirectiveLine()
+        ):
+            # The storage runtime knows where values are, and NumPy has no threads to wait for.
+            pass
+        case _:
+            raise _refused(f"a statement of the class {type(line).__name__}")
+
+
+def _refused(what: str) -> CompileError:
+    message = f"A PSy layer in Python has no words for {what}."
+    return CompileError(Diagnostic("G010", message, hint="Leave out the step that asks for it."))
+
+
+def _do(line: un.Do, box: Box) -> Iterator[str]:
+    """Yield a loop, or what is in it for all its points."""
+    if line.step is None and _is_point(line):
+        yield from lines_of(line.body, {**box, line.variable.text: (line.start, line.stop)})
+        return
+    step = 1 if line.step is None else integer_value(line.step)
+    bounds = [expression_text(line.start), _index_after(line.stop)]
+    if step != 1:
+        bounds.append(str(step))
+    yield f"for {plain(line.variable.text)} in range({', '.join(bounds)}):"
+    yield from indented_lines(lines_of(line.body, box))
+
+
+def _is_point(line: un.Do) -> bool:
+    """Return whether a loop counts the columns or rows that its calls are for."""
+    calls = list(_calls(line.body))
+    if not calls:
+        raise _refused("statements of a kernel in the place of its call")
+    return all(line.variable in call.args[:2] for call in calls)
+
+
+def _calls(lines: Iterable[un.Line]) -> Iterator[un.Call]:
+    for line in lines:
+        match line:
+            case un.Call():
+                yield line
+            case un.Do(body=body) | un.DirectiveBlock(body=body):
+                yield from _calls(body)
+
+
+def _called(procedure: Expr, args: tuple[Expr, ...], box: Box) -> Iterator[str]:
+    items = [
+        f"slice({expression_text(box[arg.text][0])}, {_index_after(box[arg.text][1])})"
+        if isinstance(arg, Name) and arg.text in box
+        else expression_text(arg)
+        for arg in args
+    ]
+    yield from laid_out(f"{expression_text(procedure)}(", items, ")", "")
+
+
+def _held(line: un.HoldData, box: Box) -> Iterator[str]:
+    yield from head_of_held(line)
+    yield from indented_lines(lines_of(line.body, box))
+
+
+def held_remarks(line: un.HoldData) -> Iterator[str]:
+    """Yield remarks why data are held."""
+    yield from (f"# {expression_text(item.owner)}: {item.why}" for item in line.items)
+
+
+def head_of_held(line: un.HoldData, types: Mapping[str, str] | None = None) -> Iterator[str]:
+    """Yield the head of the block that holds data; what they have to be where that is known.
+
+    `types` are those of NumPy for their values, by the names of arrays.
+    """
+    yield from held_remarks(line)
+    read = [item for item in line.items if not item.written]
+    written = [item for item in line.items if item.written and not item.covered]
+    covered = [item for item in line.items if item.covered]
+    groups = [("read", read), ("written", written), ("covered", covered)]
+    given = [
+        f"{word}=({', '.join(owners)}{',' if len(owners) == 1 else ''})"
+        for word, items in groups
+        if (owners := [expression_text(item.owner) for item in items])
+    ]
+    every = (*read, *written, *covered)
+    if meant := [f'"{item.meant}"' for item in every if item.meant]:
+        given.append(f"meant=({', '.join(meant)}{',' if len(meant) == 1 else ''})")
+    if types is not None:
+        said = [dumps(f"{types[item.array]} {expression_text(item.owner)}") for item in every]
+        given.append(f"types=({', '.join(said)}{',' if len(said) == 1 else ''})")
+    arrays = ", ".join(item.array for item in every)
+    one = "," if len(line.items) == 1 else ""
+    yield from laid_out(f"with {abi.HELD}(", given, f") as ({arrays}{one}):", "")
+
+
+def _index_after(stop: Expr) -> str:
+    """Return the text of the index after the last one."""
+    match stop:
+        case Binary(Operator.MINUS, before, by) if integer_value(by) == 1:
+            return expression_text(before)
+    value = integer_value(stop)
+    return str(value + 1) if value is not None else f"{expression_text(stop)} + 1"
+
+
+def expression_text(expr: Expr) -> str:
+    """Return an expression of the algorithm or of a set-up as Python has it."""
+    try:
+        return _SPELLING.of(expr)
+    except UnsupportedError as error:
+        raise InternalError(f"A PSy layer in Python: {error}.") from error

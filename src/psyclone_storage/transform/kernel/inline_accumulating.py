@@ -1,0 +1,338 @@
+"""Kernels for columns that add to the same values in every iteration of a loop.
+
+Such a loop fetches and stores a sum once for each of its iterations. Where several of them run
+together, in the innermost loop over levels, a sum stays in a register from one to the next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import ClassVar
+
+from psyclone_storage.analysis.bodies.flow import Flow, FlowNode, flow_of
+from psyclone_storage.analysis.bodies.fp_contraction import is_product
+from psyclone_storage.analysis.bodies.nests import CodeFootprint, counter, footprints_of, inner_node
+from psyclone_storage.analysis.footprints import Reasons, UserAssertions, check_jam, check_swap
+from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.base.memo import kept_with_first
+from psyclone_storage.base.records import dataclass
+from psyclone_storage.infrastructures.lfric import SPACES
+from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.expr import Expr, Index, Name, Section, whole_number
+from psyclone_storage.ir.interface import Dummy, Role
+from psyclone_storage.ir.linking import linked
+from psyclone_storage.ir.loops import addressed
+from psyclone_storage.ir.rewrite import names_in, walk_lines
+from psyclone_storage.ir.rules import Rules
+from psyclone_storage.ir.schedule import KernelCall, Loop, Over, Schedule
+from psyclone_storage.ir.unit import Assign, Blank, Comment, Do, Line
+from psyclone_storage.ir.walk import find, kernel_calls, path_to, place_of
+from psyclone_storage.passes.loops import jam_loops, swap_loops
+from psyclone_storage.transform.kernel.code import (
+    COLUMN_ITERATIONS,
+    OnCall,
+    calls_for,
+    check_call,
+    codes_of,
+    with_each,
+)
+from psyclone_storage.transform.kernel.inline import InlineCall
+from psyclone_storage.transform.kernel.inline_module import InlineKernelModule, on_its_own
+from psyclone_storage.transform.kernel.specialise_stencil_size import (
+    Sizes,
+    full_sizes,
+    with_versions,
+)
+from psyclone_storage.transform.kernel.vertical_reductions import (
+    changes_target,
+    heads_and_last,
+    over_levels,
+)
+from psyclone_storage.transform.outline import about_names
+from psyclone_storage.transform.step import Place
+
+_TOGETHER = 4
+"""How many iterations run together where it is not known how many there are."""
+_MOST_TOGETHER = 8
+_MOST_STATEMENTS = 2
+_IN_COLOURS = (Over.CELLS_OF_COLOUR, Over.CELLS_OF_TILE)
+
+
+@dataclass(frozen=True, slots=True)
+class InlineSummingCall(OnCall):
+    """Put a kernel for columns in the place of its call, and let iterations that add run together.
+
+    Loops are meant whose iterations all add to the same elements, level by level in the loop inside
+    of them: as many iterations as elements of the lowest order have dofs, or four, then fetch and
+    store a sum once (`kernel-jam`), and what is left of them follows. A section stands for a loop
+    over levels, and variables that hold where columns begin do not count. No bit changes by that.
+    Where the loop over the rows of a matrix is inside of that over its columns, they change places
+    if what is added to are dofs that cells share, under colours: these give sums another order
+    anyway. Where shape and reach tell how many columns a full stencil has, a sum over them is
+    written out for that number, in one loop over levels with what is right beside it; other sizes,
+    as at edges, run as above. Where only the program knows the reach, that is done for 1 and 2.
+
+    Subroutines of several kinds, of which the arguments choose one, come to the PSy layer instead,
+    and are called there.
+
+    Refused where no loop of the kernel is such, and for the reasons of `inline-call`, or of
+    `inline-kernel-module`. With `aliases` refused, too, where `outline` with `aliases` would leave
+    the loop around it in the routine: sums are then stored each time, in case they are what another
+    kernel reads.
+
+    before: do s = 2, n; do k ...; a(m + k) = a(m + k) + b(stencil(s) + k)
+    after:  do s = 2, n - 3, 4; do k ...; a(m + k) = a(m + k) + b(stencil(s) + k); ...
+    """
+
+    name: ClassVar[str] = "inline-summing-call"
+
+    aliases: bool = False
+
+    @classmethod
+    def places(cls, schedule: Schedule) -> Iterator[Place]:
+        """Yield every call of a kernel for a column of cells."""
+        return calls_for(schedule, COLUMN_ITERATIONS)
+
+    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
+        """Return all reasons against the statements in place of the call."""
+        if problems := check_call(schedule, self.call):
+            return problems
+        call, codes = _called(schedule, self.call), codes_of(schedule, self.call)
+        in_colours = _in_colours(schedule, self.call)
+        if not any(_searched(one, call.dummies, in_colours) for one in codes):
+            message = f"No loop of '{codes[0].name}' adds to the same elements in each iteration."
+            return (Diagnostic("T067", message, place_of(call)),)
+        if len(codes) > 1:
+            is_there = all(one.inlined for one in codes)
+            return () if is_there else InlineKernelModule(self.call).check(schedule, rules)
+        if self.aliases and (reasons := tuple(about_names(_together(schedule, self.call)))):
+            message = f"Sums of '{codes[0].name}' would be stored each time: {reasons[0][0]}."
+            return (Diagnostic("T059", message, place_of(call)),)
+        return InlineCall(self.call).check(schedule, rules)
+
+    def transform(self, schedule: Schedule, rules: Rules) -> Schedule:
+        """Return the schedule with the changed statements in the place of the call."""
+        call, in_colours = _called(schedule, self.call), _in_colours(schedule, self.call)
+
+        def summed(code: KernelCode) -> KernelCode:
+            sizes = full_sizes(call, schedule, code)
+            return _jammed(code, call, in_colours=in_colours, sizes=sizes)
+
+        changed = with_each(schedule, self.call, summed)
+        codes = codes_of(schedule, self.call)
+        if len(codes) == 1:
+            return InlineCall(self.call).apply(changed, rules)
+        is_there = all(one.inlined for one in codes)
+        return changed if is_there else with_each(changed, self.call, on_its_own)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sum:
+    """A loop to run together with others: its number, from 1, and in which way.
+
+    With `turned` it changes places with the loop inside of it first.
+    """
+
+    number: int
+    factor: int
+    turned: bool = False
+
+
+def _called(schedule: Schedule, uid: str) -> KernelCall:
+    call = find(schedule, uid)
+    assert isinstance(call, KernelCall)
+    return call
+
+
+def _together(schedule: Schedule, uid: str) -> tuple[KernelCall, ...]:
+    """Return the calls that are in the outermost loop around a call."""
+    return next(kernel_calls(one) for one in path_to(schedule, uid) if isinstance(one, Loop))
+
+
+def _in_colours(schedule: Schedule, uid: str) -> bool:
+    """Return whether the loop around a call visits cells colour by colour."""
+    around = path_to(schedule, uid)
+    return any(isinstance(item, Loop) and item.over in _IN_COLOURS for item in around)
+
+
+def _jammed(
+    code: KernelCode, call: KernelCall, *, in_colours: bool, sizes: tuple[Sizes, ...]
+) -> KernelCode:
+    """Return `code` with all its sums made by several iterations together, the last ones first.
+
+    What is done to a loop does not change the numbers of those before it. Versions for stencils of
+    `sizes` come before the code for any.
+    """
+    searched = _searched(code, call.dummies, in_colours)
+    if searched is None:
+        return code
+    given = code = searched.code
+    for found in reversed(searched.sums):
+        number = found.number
+        if found.turned:
+            code, number = swap_loops(code, number), number + 1
+        code = jam_loops(code, number, found.factor)
+
+    def sums(code: KernelCode) -> Iterator[int]:
+        found = _sums(code, _by_key(code, call.dummies), in_colours=in_colours)
+        return (one.number for one in found if not one.turned)
+
+    return with_versions(given, linked(addressed(code)), sizes, sums)
+
+
+def _may_sum(code: KernelCode, dummies: Mapping[str, Dummy]) -> bool:
+    """Return whether a loop around one over levels might add, by its form: most kernels have none.
+
+    A section is a loop, too.
+    """
+    for line in walk_lines(code.body):
+        match heads_and_last(line) if isinstance(line, Do) else None:
+            case (_, Do(body=adding) as inner) if _may_count_levels(inner, dummies):
+                pass
+            case (_, Assign(target=Section()) as last):
+                adding = (last,)
+            case _:
+                continue
+        if any(isinstance(one, Assign) and changes_target(one) for one in adding):
+            return True
+    return False
+
+
+def _may_count_levels(loop: Do, dummies: Mapping[str, Dummy]) -> bool:
+    """Return whether a loop ends with the number of layers, or with what a variable holds."""
+    known = (dummies.get(name) for name in names_in(loop.stop))
+    return any(dummy is None or dummy.role is Role.NLAYERS for dummy in known)
+
+
+@dataclass(frozen=True, slots=True)
+class _Searched:
+    """The code of a kernel with its sums over levels as loops, and those that add, in order."""
+
+    code: KernelCode
+    sums: tuple[_Sum, ...]
+
+
+@kept_with_first
+def _searched(code: KernelCode, dummies: tuple[Dummy, ...], in_colours: bool) -> _Searched | None:
+    """Return where `code` adds, None if nowhere; each invoke that calls it asks several times."""
+    described = _by_key(code, dummies)
+    if not _may_sum(code, described):
+        return None
+    changed = over_levels(code)
+    sums = tuple(_sums(changed, described, in_colours=in_colours))
+    return _Searched(changed, sums) if sums else None
+
+
+def _by_key(code: KernelCode, dummies: tuple[Dummy, ...]) -> dict[str, Dummy]:
+    return dict(zip(code.dummy_keys, dummies, strict=False))
+
+
+@dataclass(frozen=True, slots=True)
+class _Kernel:
+    """The code of a kernel, how values go through it, and its dummies by their keys."""
+
+    code: KernelCode
+    flow: Flow
+    dummies: Mapping[str, Dummy]
+
+
+def _sums(code: KernelCode, dummies: Mapping[str, Dummy], *, in_colours: bool) -> Iterator[_Sum]:
+    """Yield the loops that add to the same elements in each iteration, in order.
+
+    Of loops in each other one is yielded.
+    """
+    kernel, behind = _Kernel(code, flow_of(code), dummies), 0
+    flow = kernel.flow
+    for number, loop in enumerate(flow.loops, 1):
+        inner = inner_node(loop, flow) if loop.number >= behind else None
+        factor = _factor(loop, kernel)
+        if inner is None or factor < 2:
+            continue
+        innermost = inner_node(inner, flow)
+        if innermost is None:
+            if _adds(loop, inner, dummies) is not None and not check_jam(CodeFootprint(flow, loop)):
+                behind = loop.stop
+                yield _Sum(number, factor)
+        elif in_colours and _may_turn(kernel, number, innermost):
+            behind = loop.stop
+            yield _Sum(number, factor, turned=True)
+
+
+def _may_turn(kernel: _Kernel, number: int, innermost: FlowNode) -> bool:
+    """Return whether loop `number`, around one around `innermost`, may go inside of that.
+
+    Sums then get another order.
+    """
+    loop = kernel.flow.loops[number - 1]
+    added = _adds(loop, innermost, kernel.dummies)
+    described = None if added is None else kernel.dummies.get(added.key)
+    if described is None or not described.access.increments or len(_statements(innermost)) > 1:
+        return False
+    if check_swap(CodeFootprint(kernel.flow, loop, UserAssertions(sums=True))):
+        return False
+    turned = linked(addressed(swap_loops(kernel.code, number)))
+    return not check_jam(footprints_of(turned)[number])
+
+
+def _adds(outer: FlowNode, inner: FlowNode, dummies: Mapping[str, Dummy]) -> Name | None:
+    """Return an array of which all iterations of `outer` change the same elements by adding.
+
+    `inner`, the innermost loop, visits them, level by level.
+    """
+    assert isinstance(inner.line, Do)
+    stop = names_in(inner.clear(inner.line.stop))
+    layers = any(name in dummies and dummies[name].role is Role.NLAYERS for name in stop)
+    lines = _statements(inner)
+    plain = [line for line in lines if isinstance(line, Assign)]
+    if not layers or len(plain) < len(lines) or len(lines) > _MOST_STATEMENTS:
+        return None
+    for line in plain:
+        match line.target:
+            case Index(Name() as array) if changes_target(line):
+                used = names_in(line.target)
+                if counter(inner) in used and counter(outer) not in used:
+                    return None if _leaves_product(plain) else array
+    return None
+
+
+def _leaves_product(lines: Iterable[Assign]) -> bool:
+    """Return whether an array is left with a product, to which the next iteration may add.
+
+    Processors that multiply and add in one step round once less, where both run together.
+    """
+    bases = [(line, getattr(line.target, "base", None)) for line in lines]
+    changed = {base.key for line, base in bases if isinstance(base, Name) and changes_target(line)}
+    return any(
+        isinstance(base, Name) and base.key in changed and is_product(line.value)
+        for line, base in bases
+    )
+
+
+def _statements(loop: FlowNode) -> list[Line]:
+    assert isinstance(loop.line, Do)
+    return [line for line in loop.line.body if not isinstance(line, Comment | Blank)]
+
+
+def _factor(loop: FlowNode, kernel: _Kernel) -> int:
+    """Return how many iterations run together: all, where they are likely to be few."""
+    line = loop.line
+    assert isinstance(line, Do)
+    last, first = _last(line.stop, kernel), whole_number(line.start)
+    if last is None or first is None:
+        return _TOGETHER
+    count = last - first + 1
+    return count if count <= _MOST_TOGETHER else _TOGETHER
+
+
+def _last(stop: Expr, kernel: _Kernel) -> int | None:
+    """Return the last value of a counter: a constant, or the dofs of a cell of lowest order."""
+    if not isinstance(stop, Name):
+        return whole_number(stop)
+    dummy, declared = kernel.dummies.get(stop.key), kernel.code.declared(stop.text)
+    if dummy is None:
+        constant = declared is not None and "parameter" in declared.words
+        value = declared.value if declared is not None and constant else None
+        return None if value is None else whole_number(value)
+    if dummy.role is Role.NDF and dummy.space in SPACES and (dofs := SPACES[dummy.space].dofs):
+        return dofs(0, 0)
+    return None

@@ -1,0 +1,326 @@
+"""Kernels of stencils for the numbers of columns that stencils have, where these are known before.
+
+A stencil has a shape and reaches so many cells: the number of its columns follows, wherever the
+mesh has all of them. At the edges of a limited area there are fewer, which the program finds when
+it runs. So a version for the full stencil stands beside the code for any. In it sums over the
+columns are written out, in one loop over levels with what comes right before and behind: a sum then
+stays in a register from the first column to the last.
+
+A compiler computes in advance what it knows. Where that could round in another way than what runs,
+as of powers and exponentials, there is no version. Nor where a size or the number of a column is
+part of a value: `x * y * w` is one product less where `w` is known to be 1, and a processor that
+multiplies and adds in one step then rounds another one. They may tell which element is meant, and
+a sum may be divided by a size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+
+from psyclone_storage.analysis.bodies.accesses import written_names
+from psyclone_storage.analysis.bodies.fp_contraction import is_product
+from psyclone_storage.analysis.bodies.names import RoutineNames
+from psyclone_storage.analysis.bodies.nests import CodeFootprint, footprints_of
+from psyclone_storage.analysis.bodies.shapes import type_of
+from psyclone_storage.analysis.footprints import check_fuse
+from psyclone_storage.base.records import replace
+from psyclone_storage.ir import expr as ex
+from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.interface import Dummy, Role
+from psyclone_storage.ir.intrinsics import EXACT
+from psyclone_storage.ir.kernel import StencilShape
+from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.linking import linked
+from psyclone_storage.ir.loops import addressed, following_loop, loops_of
+from psyclone_storage.ir.operators import Operator
+from psyclone_storage.ir.rewrite import (
+    everywhere,
+    expressions_of,
+    names_in,
+    substituted,
+    walk_lines,
+)
+from psyclone_storage.ir.schedule import KernelCall, Schedule
+from psyclone_storage.ir.unit import Assign, Blank, Branch, Comment, Do, If, Line
+from psyclone_storage.passes.loops import fuse_loops, inner_of, rewrite_loop
+from psyclone_storage.passes.scratch import INTEGER, constant
+
+Sizes = Mapping[str, int]
+"""The numbers of columns of stencils, by the keys of the dummies that hold them."""
+
+_MOST_COLUMNS = 16
+"""More columns have more addresses than a processor has registers for."""
+_MOST_LINES = 40
+"""Kernels with more statements are not written twice."""
+_LIKELY = (1, 2)
+"""How far stencils reach, where only the running program knows."""
+
+
+def full_sizes(call: KernelCall, schedule: Schedule, code: KernelCode) -> tuple[Sizes, ...]:
+    """Return the sizes of full stencils for which versions of `code` are worth while.
+
+    One, if the algorithm says how far its stencils reach; else those that are likely, as long as
+    one variable says it.
+    """
+    pairs = zip(map(key_of, code.dummies), call.dummies, strict=False)
+    sizes = {key: one for key, one in pairs if one.role is Role.STENCIL_SIZE and not one.rank}
+    reaches = {key: _reach(call, dummy, schedule) for key, dummy in sizes.items()}
+    if not reaches or None in reaches.values():
+        return ()
+    open_ones = {one for one in reaches.values() if isinstance(one, str)}
+    if len(open_ones) > 1:
+        return ()
+    found = []
+    for likely in _LIKELY if open_ones else (0,):
+        columns = {
+            key: _columns(call, dummy, likely if isinstance(reaches[key], str) else reaches[key])
+            for key, dummy in sizes.items()
+        }
+        if all(2 <= count <= _MOST_COLUMNS for count in columns.values()):
+            found.append(columns)
+    return tuple(found)
+
+
+def _reach(call: KernelCall, dummy: Dummy, schedule: Schedule) -> int | str | None:
+    """Return how far a stencil reaches, or the text of what says so when the program runs."""
+    extent = None if dummy.arg is None else call.args[dummy.arg].extent
+    if extent is None:
+        return None
+    known = next((one.actual for one in schedule.data if one.name == ex.canonical(extent)), extent)
+    match known:
+        case ex.Name(symbol=ex.Symbol(value=value, sort=ex.Sort.CONSTANT)) if value is not None:
+            known = value
+    number = ex.integer_value(known)
+    return ex.canonical(extent) if number is None else number
+
+
+def _columns(call: KernelCall, dummy: Dummy, reach: int | str | None) -> int:
+    """Return the number of columns of a full stencil, itself included."""
+    assert isinstance(reach, int)
+    assert dummy.arg is not None
+    match call.kernel.args[dummy.arg].stencil:
+        case StencilShape.X1D | StencilShape.Y1D | StencilShape.XORY1D:
+            return 2 * reach + 1
+        case StencilShape.CROSS:
+            return 4 * reach + 1
+        case StencilShape.REGION:
+            return (2 * reach + 1) ** 2
+    return 0
+
+
+def with_versions(
+    given: KernelCode,
+    general: KernelCode,
+    sizes: tuple[Sizes, ...],
+    sums: Callable[[KernelCode], Iterator[int]],
+) -> KernelCode:
+    """Return `general`, which was made of `given`, with versions of `given` for `sizes`.
+
+    `sums` are the numbers of loops that add to the same elements in each iteration, in order.
+    """
+    if not sizes or not _may_have_versions(given, sizes[0]):
+        return general
+    found = [(one, version) for one in sizes if (version := _version(given, one, sums))]
+    if not found:
+        return general
+    branches = tuple(Branch(_is_full(given, one), version.body) for one, version in found)
+    columns = tuple(tuple(one.values()) for one, _ in found)
+    changed = replace(general, body=(If(branches, general.body),), columns=columns)
+    return linked(addressed(changed))
+
+
+def _may_have_versions(code: KernelCode, sizes: Collection[str]) -> bool:
+    """Return whether numbers in the place of `sizes` change no value, and the code is short."""
+    lines = [line for line in walk_lines(code.body) if not isinstance(line, Comment | Blank)]
+    if len(lines) > _MOST_LINES or not all(isinstance(line, Assign | Do | If) for line in lines):
+        return False
+    if any(isinstance(line, Do | If) and line.name for line in lines):
+        return False
+    if not written_names(code.body, RoutineNames(code)).isdisjoint(sizes):
+        return False
+    parts = [part for line in lines for expr in expressions_of(line) for part in ex.walk(expr)]
+    return all(map(_is_exact, parts))
+
+
+def _is_exact(part: ex.Expr) -> bool:
+    if isinstance(part, ex.CallFunction):
+        return ex.intrinsic_called(part) in EXACT
+    return not (isinstance(part, ex.Binary) and part.op is Operator.POWER)
+
+
+def _version(
+    given: KernelCode, sizes: Sizes, sums: Callable[[KernelCode], Iterator[int]]
+) -> KernelCode | None:
+    """Return `given` for stencils of `sizes`, None if no sum in it gains by that."""
+    values = {key: _number(count, key, given) for key, count in sizes.items()}
+    before = loops_of(given)
+    body = everywhere(given.body, lambda expr: substituted(expr, values))
+    code = linked(addressed(replace(given, body=body)))
+    loops, targets = loops_of(code), frozenset[str]()
+    numbers = [
+        number
+        for number in sums(code)
+        if names_in(before[number - 1].stop) & sizes.keys() and _count(loops[number - 1])
+    ]
+    counters = {loops[number - 1].variable.key for number in numbers}
+    sized = {number for number, one in enumerate(before, 1) if _bounds(one) & sizes.keys()}
+    if not sized <= set(numbers) or not _only_address(given, sizes, counters):
+        return None
+    for number in reversed(numbers):
+        targets |= _targets(loops[number - 1])
+        code = with_unrolled(code, number)
+    return _with_neighbours(code, targets) if targets else None
+
+
+def _bounds(loop: Do) -> frozenset[str]:
+    parts = [part for part in (loop.start, loop.stop, loop.step) if part is not None]
+    return frozenset().union(*map(names_in, parts))
+
+
+def _only_address(code: KernelCode, sizes: Sizes, counters: Collection[str]) -> bool:
+    """Return whether sizes and counters do nothing in a kernel but say which elements are meant.
+
+    Sizes may be bounds of loops, too, and what is divided by.
+    """
+    for line in walk_lines(code.body):
+        match line:
+            case Assign(target, value):
+                exprs = [target, value]
+            case If(branches=branches):
+                exprs = [one.condition for one in branches]
+            case _:
+                exprs = []
+        if not all(_addresses(expr, sizes, counters, code) for expr in exprs):
+            return False
+    return True
+
+
+def _addresses(expr: ex.Expr, sizes: Sizes, counters: Collection[str], code: KernelCode) -> bool:
+    """Return whether sizes and counters are only in subscripts of arguments in `expr`.
+
+    Sizes may be divisors as well: those of full stencils are odd, so that no compiler multiplies.
+
+    The elements of an array that the kernel declares may be known in advance, too.
+    """
+    if names_in(expr).isdisjoint((*sizes, *counters)):
+        return True
+    match expr:
+        case ex.Element(ex.Name() as base, items):
+            parts = [part for item in items for part in ex.walk(item)]
+            return base.key in code.dummy_keys and all(map(_is_of_index, parts))
+        case ex.Binary(Operator.DIVIDE, left, right) if _is_size(right, sizes):
+            return _addresses(left, sizes, counters, code)
+        case ex.Binary() | ex.Unary() | ex.Parenthesised() | ex.CallFunction():
+            return all(_addresses(part, sizes, counters, code) for part in ex.children(expr))
+    return False
+
+
+def _is_of_index(part: ex.Expr) -> bool:
+    if isinstance(part, ex.Binary):
+        return part.op in (Operator.PLUS, Operator.MINUS, Operator.TIMES)
+    return isinstance(part, ex.Name | ex.Element | ex.Literal | ex.Parenthesised)
+
+
+def _is_size(expr: ex.Expr, sizes: Sizes) -> bool:
+    """Return whether `expr` is a size, as it is or as a real number."""
+    match expr:
+        case ex.Name():
+            return expr.key in sizes
+        case ex.CallFunction(items=(ex.Name() as name, *_)) if ex.intrinsic_called(expr) == "real":
+            return name.key in sizes
+    return False
+
+
+def _number(value: int, name: str, code: KernelCode) -> ex.Expr:
+    return constant(value, type_of(ex.Name(name), code) or INTEGER)
+
+
+def _is_full(code: KernelCode, sizes: Sizes) -> ex.Expr:
+    """Return the condition that stencils have `sizes`."""
+    names = {key_of(name): name for name in code.dummies}
+    tests: list[ex.Expr] = [
+        ex.Binary(Operator.EQUAL, ex.Name(names[key]), _number(count, key, code))
+        for key, count in sizes.items()
+    ]
+    condition = tests[0]
+    for test in tests[1:]:
+        condition = ex.Binary(Operator.AND, condition, test)
+    return condition
+
+
+def _count(loop: Do) -> int | None:
+    """Return how many iterations a loop has that counts by one, if they are known and few."""
+    start, stop = ex.whole_number(loop.start), ex.integer_value(loop.stop)
+    if start is None or stop is None or (loop.step and ex.whole_number(loop.step) != 1):
+        return None
+    return stop - start + 1 if 1 <= stop - start + 1 <= _MOST_COLUMNS else None
+
+
+def with_unrolled(code: KernelCode, number: int) -> KernelCode:
+    """Return `code` with all iterations of loop `number` in the loop inside of it.
+
+    Their number is known, and they may run together (`check_jam`).
+    """
+
+    def unrolled(loop: Do) -> tuple[Line, ...]:
+        inner, first = inner_of(loop), ex.whole_number(loop.start)
+        assert first is not None
+        copies: list[Line] = []
+        for value in range(first, first + (_count(loop) or 0)):
+            copies += _with_value(inner.body, loop.variable.key, value, code)
+        return (replace(inner, body=tuple(copies)),)
+
+    return rewrite_loop(code, number, unrolled)
+
+
+def _with_value(
+    lines: tuple[Line, ...], key: str, value: int, code: KernelCode
+) -> tuple[Line, ...]:
+    values = {key: _number(value, key, code)}
+    return everywhere(lines, lambda expr: substituted(expr, values))
+
+
+# ---------------------------------------------------------------------------- loops beside sums
+
+
+def _with_neighbours(code: KernelCode, targets: frozenset[str]) -> KernelCode:
+    """Return `code` with loops as one that change `targets` one behind the other."""
+    number = 1
+    while number <= len(loops_of(code)):
+        code = linked(addressed(code))
+        nest = footprints_of(code)[number - 1]
+        if _may_join(nest, targets) and not check_fuse(nest, nest.following):
+            code = fuse_loops(code, number)
+        else:
+            number += 1
+    return code
+
+
+def _may_join(nest: CodeFootprint, targets: frozenset[str]) -> bool:
+    """Return whether a loop and the one behind it change the same elements.
+
+    What is a product there may not be added to in the other one's statement: processors that
+    multiply and add in one step round once less.
+    """
+    first, second = nest.line, following_loop(nest.flow.code, nest.line)
+    if second is None or not _is_plain(first) or not _is_plain(second):
+        return False
+    shared = _targets(first) & _targets(second) & targets
+    return bool(shared) and not any(
+        is_product(line.value) for line in first.body if isinstance(line, Assign)
+    )
+
+
+def _is_plain(loop: Do) -> bool:
+    return all(isinstance(line, Assign | Comment | Blank) for line in loop.body)
+
+
+def _targets(loop: Do) -> frozenset[str]:
+    """Return the arrays to which statements in a loop assign."""
+    lines = (line for line in walk_lines((loop,)) if isinstance(line, Assign))
+    return frozenset(name for line in lines for name in _base(line.target))
+
+
+def _base(target: ex.Expr) -> frozenset[str]:
+    base = getattr(target, "base", None)
+    return frozenset({base.key}) if isinstance(base, ex.Name) else frozenset()

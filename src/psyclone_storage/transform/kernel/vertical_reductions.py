@@ -1,0 +1,181 @@
+"""Sums over the levels of a column as loops that are all of what is in the loop around them.
+
+Kernels of models write a column as a section, and keep where it begins in a variable of its own:
+
+    do df = 1, ndf
+      first = map(df)
+      y(first:first + top) = y(first:first + top) + ...
+
+Here a loop over levels takes the place of the section, and what the variable holds its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from psyclone_storage.analysis.bodies.flow import Flow, FlowNode, flow_of
+from psyclone_storage.analysis.bodies.shapes import (
+    Triplet,
+    dimensions_of,
+    type_of,
+)
+from psyclone_storage.base.records import replace
+from psyclone_storage.ir import expr as ex
+from psyclone_storage.ir.affine import simplified
+from psyclone_storage.ir.code import KernelCode, Specified
+from psyclone_storage.ir.intrinsics import ELEMENTAL
+from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.linking import linked
+from psyclone_storage.ir.loops import addressed, loops_of, with_lines_for
+from psyclone_storage.ir.operators import Operator, OperatorKind
+from psyclone_storage.ir.rewrite import everywhere, names_in, rewritten, substituted
+from psyclone_storage.ir.types import Intrinsic, ScalarType
+from psyclone_storage.ir.unit import Assign, Blank, Comment, Declare, Do, Line
+from psyclone_storage.passes.element_loops import ElementLoops
+from psyclone_storage.passes.scalarise import check_assignment
+from psyclone_storage.passes.scratch import Scratch, names_of
+
+_OF_INDEX = (ex.Name, ex.Element, ex.Literal, ex.Binary, ex.Parenthesised)
+"""What an index is made of that has the same value wherever its names have."""
+
+
+def changes_target(line: Assign) -> bool:
+    """Return whether the new value of what a statement assigns to depends on the one before."""
+    target = ex.canonical(line.target)
+    return any(ex.canonical(part) == target for part in ex.walk(line.value))
+
+
+def over_levels(code: KernelCode) -> KernelCode:
+    """Return `code` with the sums of its sections as loops, and loops in loops where they can be.
+
+    A section that may not be a loop stays, and so does a variable in front of a loop that is
+    needed elsewhere, or whose value may be another one inside of it. No value changes.
+    """
+    scratch = Scratch(code)
+    body = rewritten(code.body, lambda line: _levels(line, scratch), into_masked=False)
+    changed = linked(addressed(replace(scratch.code, body=body)))
+    for number in range(len(loops_of(changed)), 0, -1):
+        changed = _with_loop_alone(changed, number)
+    return changed
+
+
+# ---------------------------------------------------------------------------- sections
+
+
+def _levels(line: Line, scratch: Scratch) -> tuple[Line, ...]:
+    """Return a sum over a section as a loop over levels that are counted from 0.
+
+    What is computed once for a section, as the sum of another one, would be once for each level.
+    """
+    code = scratch.code
+    if not isinstance(line, Assign) or not changes_target(line) or not _is_by_level(line.value):
+        return (line,)
+    match dimensions_of(line.target, code):
+        case (Triplet(start, stop, None),) if not check_assignment(line, code):
+            top = simplified(ex.Binary(Operator.MINUS, stop, start))
+            driver = (Triplet(ex.whole(0), top),)
+            loops = ElementLoops(driver, (scratch.counter("level"),))
+            sides = map(loops.position(code).element, (line.target, line.value))
+            return loops.around((Assign(*sides),))
+    return (line,)
+
+
+def _is_by_level(value: ex.Expr) -> bool:
+    return all(
+        ex.intrinsic_called(part) in ELEMENTAL
+        for part in ex.walk(value)
+        if isinstance(part, ex.Index) and not isinstance(part, ex.Element | ex.Section)
+    )
+
+
+# ---------------------------------------------------------------------------- variables
+
+
+def heads_and_last(loop: Do) -> tuple[tuple[Assign, ...], Line] | None:
+    """Return the assignments to variables that begin a loop's body and the one statement behind.
+
+    None if there is no statement, or something else before the last one.
+    """
+    lines = [line for line in loop.body if not isinstance(line, Comment | Blank)]
+    heads = tuple(line for line in lines[:-1] if isinstance(line, Assign))
+    if not lines or len(heads) < len(lines) - 1:
+        return None
+    return (heads, lines[-1]) if all(isinstance(one.target, ex.Name) for one in heads) else None
+
+
+def _with_loop_alone(code: KernelCode, number: int) -> KernelCode:
+    """Return `code` with nothing in front of the loop that ends the body of loop `number`.
+
+    That is `code` itself where something else is there than variables that hold an index.
+    """
+    loop = loops_of(code)[number - 1]
+    match heads_and_last(loop):
+        case ((_, *_) as heads, Do() as inner):
+            values = _indices(heads, number, code)
+        case _:
+            return code
+    if not values:
+        return code
+    (alone,) = everywhere((inner,), lambda expr: substituted(expr, values))
+    changed = with_lines_for(code, {loop.uid: (replace(loop, body=(alone,)),)})
+    return linked(_without_declarations(changed, frozenset(values)))
+
+
+def _indices(heads: Iterable[Assign], number: int, code: KernelCode) -> dict[str, ex.Expr]:
+    """Return what the variables hold that begin the body of loop `number`, by their keys.
+
+    Nothing if one of them does not hold an index in all of the rest of the loop, and no longer.
+    """
+    flow = flow_of(code)
+    node = flow.loops[number - 1]
+    values: dict[str, ex.Expr] = {}
+    for line in heads:
+        value = substituted(line.value, values)
+        if not isinstance(line.target, ex.Name) or not _holds_index(line.target, value, node, flow):
+            return {}
+        values[line.target.key] = value
+    return values
+
+
+def _holds_index(name: ex.Name, value: ex.Expr, loop: FlowNode, flow: Flow) -> bool:
+    """Return whether a variable has `value` in all of the rest of a loop, and is not used later."""
+    key, code = name.key, flow.code
+    kind = type_of(name, code)
+    if kind is None or kind.intrinsic is not Intrinsic.INTEGER or not _is_of(kind, value, code):
+        return False
+    if flow.is_read_later(loop, (key,)):
+        return False
+    times = sum(item.writes and item.path.root == key for item in flow.items_in(loop))
+    written = flow.body(loop).written
+    return times == 1 and not any(
+        flow.names.may_share((one,), other) for one in names_in(value) for other in written
+    )
+
+
+def _is_of(kind: ScalarType, value: ex.Expr, code: KernelCode) -> bool:
+    """Return whether variables and elements of `kind`, and literals with them, make up a value.
+
+    One of another kind may be too narrow for what is computed with the variable that holds it.
+    """
+    match value:
+        case ex.Binary(op, left, right) if op.kind is OperatorKind.ARITHMETIC:
+            sides = [side for side in (left, right) if ex.whole_number(side) is None]
+            return bool(sides) and all(_is_of(kind, side, code) for side in sides)
+        case ex.Parenthesised(operand):
+            return _is_of(kind, operand, code)
+        case ex.Element(items=items):
+            plain = all(isinstance(part, _OF_INDEX) for item in items for part in ex.walk(item))
+            return plain and type_of(value, code) == kind
+    return isinstance(value, ex.Name) and type_of(value, code) == kind
+
+
+def _without_declarations(code: KernelCode, keys: frozenset[str]) -> KernelCode:
+    """Return `code` without the declarations of those variables that nothing names any more."""
+    kept = tuple(item for item in code.declarations if _key_of(item) not in keys)
+    unused = keys - set(map(key_of, names_of(replace(code, declarations=kept))))
+    kept = tuple(item for item in code.declarations if _key_of(item) not in unused)
+    return replace(code, declarations=kept)
+
+
+def _key_of(item: Specified) -> str:
+    return item.key if isinstance(item, Declare) else ""
