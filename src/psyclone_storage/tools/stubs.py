@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from psyclone_storage.analysis.bodies.metadata import check_body
-from psyclone_storage.base.diagnostic import CompileError, Diagnostic, Severity, raise_if_any
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic, Severity
 from psyclone_storage.base.names import listed
 from psyclone_storage.config.settings import Api, Settings
 from psyclone_storage.ir.parsed import ParsedKernel
 from psyclone_storage.languages.fortran.print.printer import InlinedProcedures
 from psyclone_storage.languages.sources.files import read_source
 from psyclone_storage.targets.apis import parts_of, target_of
-from psyclone_storage.targets.spec import Language
+from psyclone_storage.targets.spec import Language, find_kernel_types
 from psyclone_storage.tools.kernel_driver import lower_caller
 from psyclone_storage.tools.kernel_stub import lower_stub
 
@@ -78,9 +78,7 @@ def _kernel_in(path: Path, type_name: str | None, language: Language) -> ParsedK
     source = read_source(path)
     if type_name is not None:
         return language.read_kernel(source, type_name, needs_code=False)
-    names = language.kernel_types(source)
-    if not names:
-        raise_if_any(language.check_syntax(source, ()))
+    names = find_kernel_types(language, source)
     if len(names) != 1:
         found = f"several kernel types: {listed(names, 'and')}" if names else "no kernel type"
         raise CompileError(

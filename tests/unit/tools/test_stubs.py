@@ -9,8 +9,12 @@ import pytest
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.config.load import default_settings
 from psyclone_storage.config.settings import Api
-from psyclone_storage.tools.c_code import CForm, KernelRequest, generate_c
+from psyclone_storage.tools.c_code import CForm, KernelRequest, generate_c, make_finder
+from psyclone_storage.tools.device_modules import DeviceModules
+from psyclone_storage.tools.factories import KernelTypeFactory
+from psyclone_storage.tools.offload_check import judge_kernels
 from psyclone_storage.tools.stubs import check_kernel_file, generate_stub
+from psyclone_storage.tools.translate import generate_python
 
 GOCEAN = """module work_mod
   use argument_mod
@@ -171,3 +175,10 @@ def test_an_unclosed_construct_that_hides_the_kernel_type(tmp_path: Path) -> Non
         generate_stub(path, None, Api.LFRIC, settings)
     with pytest.raises(CompileError, match="'interface work' is not closed"):
         generate_c(path, Api.LFRIC, settings, CForm.FUNCTION, wanted)
+    with pytest.raises(CompileError, match="'interface work' is not closed"):
+        generate_python(path, Api.LFRIC, settings, wanted)
+    with pytest.raises(CompileError, match="'interface work' is not closed"):
+        KernelTypeFactory("lfric").create(path)
+    modules = DeviceModules(make_finder(wanted, settings))
+    (judged,) = judge_kernels(path, None, Api.LFRIC, settings, modules)
+    assert [problem.code for problem in judged.reasons] == ["P005"]

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from psyclone_storage.ir.expr import Expr, ImpliedDo, Index, Keyword, Member, Name
 from psyclone_storage.ir.unit import InputOutput
 
-_OUTPUT = frozenset({"write", "print"})
 _TELLS = frozenset({"iostat", "iomsg", "size", "id", "newunit"})
 """Controls of all statements that tell something about what was done."""
 _ASKS_WITH = frozenset({"unit", "file", "id"})

@@ -82,9 +82,6 @@ class ValueWriter:
     def _varies(self, expr: ex.Expr) -> bool:
         return bool(self.varying) and bool(names_in(expr) & self.varying)
 
-    def _may_be_array(self, expr: ex.Expr) -> bool:
-        return self._varies(expr) or self.typing.rank_of(expr) != 0
-
     def is_short(self, expr: ex.Expr) -> bool:
         """Return whether a value has four bytes: in Python it says so, in Fortran it is refused."""
         if self.code.module.procedures:

@@ -41,7 +41,6 @@ from psyclone_storage.languages.fortran.print.wrap import GOAL, wrapped
 
 Node = un.Line | SpecificationItem | ProgramUnit
 _Insertion = Callable[[Sequence[str], int], Iterator[TextEdit]]
-_BLANK_OR_COMMENT = regex(r"[ \t]*(?:![^\n]*)?\r?(?:\n|\Z)")
 _SIGN = "\0"
 _MARK = regex(rf"(?P<indent> *)!{_SIGN}(?P<run>\d+)")
 _SEPARATOR = regex(r"[ \t]*;[ \t]*")

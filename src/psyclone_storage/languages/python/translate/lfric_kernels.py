@@ -15,7 +15,6 @@ from psyclone_storage.infrastructures import lfric_words as words
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.affine import AffineForm, affine_form
 from psyclone_storage.ir.interface import Dummy, Role, selecting_words
-from psyclone_storage.ir.kernel import ArgKind
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator, Precedence
 from psyclone_storage.ir.parsed import MetadataItem
@@ -38,7 +37,6 @@ _OF_NUMBERS: Mapping[Role, str] = {role: word for word, role in words.NUMBERS.it
 _VALUES = (Role.FIELD, Role.OPERATOR, Role.CMA_MATRIX, Role.DOF_VALUE, Role.SCALAR_ARRAY)
 _ARGUMENTS = (*_VALUES, Role.SCALAR)
 _MAPS = (Role.DOFMAP, Role.WHOLE_DOFMAP)
-_ANNOTATIONS = {kind: kind.value for kind in ArgKind}
 _OF_MATRIX = 3
 _BOTTOM = "it is not known which dof of which layer"
 
