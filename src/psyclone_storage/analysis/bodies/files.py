@@ -1,6 +1,6 @@
-"""What statements of input and output read and write, besides files.
+"""Variables that I/O statements read and write, in addition to files.
 
-The variables behind a namelist are not named in the statement: who must know them looks them up.
+The statement does not name the variables of its namelist; a caller that needs them looks them up.
 """
 
 from __future__ import annotations

@@ -43,16 +43,16 @@ _HARMLESS = frozenset({"save", "public", "target"})
 class ImportsToArguments(OnCall):
     """Pass the variables of modules that a kernel uses as arguments, which the PSy layer imports.
 
-    The kernel can then be called where modules are not, as on a device. What it reads is passed as
-    input. What it may change comes back, and holds the points of its loop in their order, as any
-    scalar does that a kernel changes. Constants stay imported. The type and shape of a variable
-    are read where its module is, below the folders of `-d`.
+    The kernel can then be called where modules are not available, as on a device. Variables that it
+    reads are passed as input. Variables that it may change are passed back, and force the points of
+    its loop into order, as does any scalar that a kernel changes. Constants stay imported. The type
+    and shape of a variable are read from its module, below the folders of `-d`.
 
-    Refused where it is not known what a name is that the kernel imports; for a variable of a
-    derived type, that is allocatable or a pointer, or whose extents are no numbers; where the
-    kernel calls procedures, which might use the variable behind its back, or another procedure of
-    its module calls it; and, of what is changed, in loops with directives and in kernels that are
-    not on a grid.
+    Refused where the kernel imports a name of unknown kind; for a variable of a derived type, that
+    is allocatable or a pointer, or whose extents are not numbers; where the kernel calls
+    procedures, which might access the variable themselves, or another procedure of its module calls
+    it; and, for variables that are changed, in loops with directives and in kernels that are not on
+    a grid.
 
     before: use model_mod, only: rdt in the kernel; call k_code(i, j, a)
     after:  use model_mod, only: rdt in the PSy layer; call k_code(i, j, a, rdt)
@@ -110,7 +110,7 @@ class ImportsToArguments(OnCall):
 
 
 def may_be_arguments(code: KernelCode) -> Iterator[Diagnostic]:
-    """Yield why variables of modules cannot be arguments of `code` on a device, whoever calls."""
+    """Yield why variables of modules cannot be arguments of `code` on a device, for any caller."""
     if problems := tuple(_about_names(code)):
         yield from problems
         return
@@ -122,7 +122,7 @@ def may_be_arguments(code: KernelCode) -> Iterator[Diagnostic]:
 
 
 def may_be_inputs(code: KernelCode) -> Iterator[Diagnostic]:
-    """Yield why variables may have other values behind a call of `code`, or within it."""
+    """Yield why variables may have other values after a call of `code`, or within it."""
     if problems := tuple(_about_procedures(code)):
         yield from problems
         return

@@ -59,11 +59,11 @@ _NAMES: Mapping[_Asked, str] = {
 class MakeAccRoutine(OnCall):
     """Let OpenACC code call a kernel: its subroutine gets the directive `acc routine`.
 
-    `parallelism` is `seq`, `vector`, `worker` or `gang`: how much of the device one call may use.
-    The call gets a kernel of its own, see `-okern`. Refused where the subroutine may use what is
-    not on the device: a variable of a module, one that it saves, another procedure, or a statement
-    that is not understood and that calls, reads or writes. `force` takes the names that are
-    imported for constants, and what is called or saved for something on the device.
+    `parallelism` is `seq`, `vector`, `worker` or `gang`: the level of parallelism within one call.
+    The call gets a kernel of its own, see `-okern`. Refused where the subroutine may use entities
+    that are not on the device: a variable of a module, one that it saves, another procedure, or a
+    statement that is not understood and that calls, reads or writes. `force` assumes that imported
+    names are constants, and that procedures called and variables saved are on the device.
 
     Procedures with `acc routine` in their module are on the device, and variables with
     `acc declare` are, as long as the kernel does not change them: `psyclone-storage-kern -device
@@ -166,9 +166,9 @@ def may_run_on_device(
 
 
 def names_on_device(code: KernelCode, asked: _Asked = AccRoutineDirective) -> frozenset[str]:
-    """Return what modules put on a device for `code` to call, or to look at.
+    """Return the names that modules put on a device for `code` to call or to read.
 
-    A variable that the code may change is none of it: its value would not come back.
+    Variables that the code may change are excluded: their values would not be copied back.
     """
     if asked is not AccRoutineDirective or not code.module.on_device:
         return frozenset()
