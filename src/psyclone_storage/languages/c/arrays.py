@@ -108,7 +108,7 @@ class Arrays:
     def transforming(
         self, word: str, items: tuple[Expr, ...], scope: CScope
     ) -> Value | ArrayValue | None:
-        """Return a function of whole arrays, None for one that is none or is not known here."""
+        """Return a transformational array function, None if `word` is not a supported one."""
         if word in _REDUCING:
             return self._reduced(word, items, scope)
         if word == "dot_product":
@@ -288,7 +288,7 @@ class Arrays:
 
 
 def room_for(name: str, extents: tuple[str, ...], writer: CWriter) -> str:
-    """Return the number of elements that the array `name` must have room for, at least one."""
+    """Return the number of elements that the array `name` must be able to hold, at least one."""
     if all(is_number(extent) for extent in extents):
         size = 1
         for extent in extents:

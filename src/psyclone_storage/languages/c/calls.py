@@ -1,7 +1,7 @@
-"""Calls of procedures that somebody wrote: which one is meant, and how each argument is passed.
+"""Calls of user-written procedures: the resolution of the procedure and the passing of arguments.
 
-What is not contiguous, or an expression, is passed as a copy, which is copied back behind the call
-where the procedure may change it.
+Non-contiguous arguments and expressions are passed as copies. A copy is written back after the call
+where the procedure may change the argument.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ class CFunction:
     """A function in C.
 
     `key` is the module and the name of the Fortran procedure, `result` the type of a function's
-    value. A function whose value is an array gets it behind the procedure's own arguments.
-    `automatic` are its arrays whose lengths are not known when it is compiled.
+    value. A function whose value is an array receives it after the procedure's own arguments.
+    `automatic` are its arrays whose lengths are not known at compile time.
     """
 
     key: tuple[str, str]

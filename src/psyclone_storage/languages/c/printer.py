@@ -3,9 +3,9 @@
     void continuity_code(const int32_t ji, ..., double *restrict ssha, const int64_t ssha_n1, ...)
 
 Arguments are passed in Fortran's order: scalars that are only read by value, all else by pointers.
-Behind a pointer to an array of assumed shape stand its extents. Variables of modules are further
-arguments, behind the others. A procedure that cannot be printed as a whole is refused, with
-every reason at its place.
+A pointer to an array of assumed shape is followed by its extents. Variables of modules are further
+arguments, after the others. A procedure that cannot be printed as a whole is refused, with every
+reason at its place.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _HARMLESS = ("implicit none", "intrinsic", "external")
 
 @dataclass(frozen=True, slots=True)
 class CUnit:
-    """Functions of C, those that are called first, and what stands before them."""
+    """Functions of C, those that are called first, and the text that precedes them."""
 
     functions: tuple[CFunction, ...]
     helpers: frozenset[str]

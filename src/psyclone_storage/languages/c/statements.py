@@ -203,7 +203,7 @@ class Statements:
         construct = _OpenConstruct(key_of(name), is_loop=True)
         self._open.append(construct)
         if self._pragmas:
-            # Bounds are computed before: the directive stands right before the loop.
+            # Bounds are computed before: the directive immediately precedes the loop.
             self.writer.put(self._pragmas.pop())
         with self.writer.block(head):
             self.lines(body)

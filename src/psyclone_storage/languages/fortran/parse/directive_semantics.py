@@ -1,4 +1,4 @@
-"""What an author's directive in a kernel says, as far as steps ask for it.
+"""The meaning of an author's directive in a kernel, as far as transformations need it.
 
 Reads `acc routine`, `acc loop` and `omp declare target`. Any other directive is text.
 """

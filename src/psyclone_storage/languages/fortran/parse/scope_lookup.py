@@ -88,7 +88,7 @@ class _SeenNames:
         self._known: dict[str, ex.Symbol] = {}
 
     def symbol(self, name: str) -> ex.Symbol:
-        """Return what `name` stands for here."""
+        """Return the entity that `name` denotes here."""
         key = name.lower()
         if key not in self._known:
             self._known[key] = self._found(key)
@@ -120,7 +120,7 @@ class _SeenNames:
 
 
 class _FileNames(_SeenNames):
-    """What an algorithm file defines, and the places in it."""
+    """The definitions of an algorithm file, and their places."""
 
     def __init__(
         self,
@@ -269,7 +269,7 @@ def _without_values(symbol: ex.Symbol) -> ex.Symbol:
 
 
 def _beyond(key: str) -> ex.Symbol:
-    """Return what a name stands for that the file does not declare."""
+    """Return the entity of a name that the file does not declare."""
     if key in FUNCTIONS:
         return ex.Symbol(key, key, ex.Origin.INTRINSIC, ex.Sort.FUNCTION)
     return ex.Symbol(key, key, ex.Origin.UNRESOLVED)

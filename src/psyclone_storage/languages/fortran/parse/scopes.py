@@ -230,7 +230,7 @@ def _with_origin(
 
 
 def _origin(name: str, scope: ScopeNode) -> DerivedType:
-    """Return where the type called `name` in `scope` comes from, as far as the file tells."""
+    """Return the origin of the type called `name` in `scope`, as far as the file shows."""
     for inner in scope.outwards():
         if any(definition.structure.name == name for definition in inner.definitions):
             return DerivedType(name, inner.key if inner.kind is parsed.ScopeKind.MODULE else None)
@@ -244,7 +244,7 @@ def _origin(name: str, scope: ScopeNode) -> DerivedType:
 def _inherited(
     definition: TypeDefinition, by_name: dict[str, TypeDefinition]
 ) -> tuple[parsed.Declaration, ...]:
-    """Return the components of a type behind those of the types it extends, of the same file."""
+    """Return a type's components, preceded by those of its parent types in this file."""
     components = definition.structure.components
     seen = {definition.structure.name}
     parent = by_name.get(definition.parent)

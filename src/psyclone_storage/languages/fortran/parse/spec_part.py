@@ -63,7 +63,7 @@ class Specification:
 
 
 def end_of_specification(run: Sequence[Element]) -> int:
-    """Return the position behind the last element of `run`'s specification part.
+    """Return the position after the last element of `run`'s specification part.
 
     Comments in front of an executable statement belong to that.
     """
@@ -264,7 +264,7 @@ def _declares(statement: SourceStatement) -> bool:
 
 
 def _end_of_block(run: Sequence[Element], place: int) -> int:
-    """Return the position behind a definition or interface at `place`, or behind the statement."""
+    """Return the position after a definition or interface at `place`, or after the statement."""
     element = run[place]
     text = element.text
     end = next((closes for opens, closes in _ENDS if opens.match(text)), None)

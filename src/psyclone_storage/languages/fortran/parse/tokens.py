@@ -42,7 +42,7 @@ class TooDeepError(UnreadableError):
 
 
 class TokenKind(IntEnum):
-    """What a token is; the values are the numbers of the pattern's groups."""
+    """The class of a token; the values are the numbers of the pattern's groups."""
 
     END = 0
     NAME = 1

@@ -78,7 +78,7 @@ def node_extent(node: Node) -> Span | None:
 
 
 class _Difference:
-    """What is different between two trees of one file."""
+    """The differences between two trees of one file."""
 
     def __init__(self, before: SourceFile) -> None:
         self._source = before.source
@@ -114,7 +114,7 @@ class _Difference:
                 yield from self._inside(old[old_to], after[new_to])
 
     def _matched(self, old: Sequence[Node], after: Sequence[Node]) -> Iterator[tuple[int, int]]:
-        """Yield the positions of nodes that stand in both blocks, in the order of the text."""
+        """Yield the positions of nodes that are in both blocks, in the order of the text."""
         known = {self._key(node): at for at, node in enumerate(old)}
         last = -1
         for at, node in enumerate(after):
@@ -167,7 +167,7 @@ class _Difference:
         return [*heads, *edits]
 
     def _action_behind(self, old: un.Line, new: un.Line) -> list[TextEdit] | None:
-        """Return the exchange of the statement behind a condition, None if more is different."""
+        """Return the replacement of the statement after a condition, None if more is different."""
         match (old, new):
             case (un.If((mine,)), un.If((other,), ())) | (
                 un.Where((mine,)),
@@ -334,9 +334,9 @@ class _Difference:
     def _lines_behind_comment(
         self, nodes: Sequence[Node], indent: int, stop: int
     ) -> tuple[list[str], int]:
-        """Return the lines of nodes that replace what ends at `stop`, and where that ends now.
+        """Return the lines of nodes that replace the text that ends at `stop`, and its new end.
 
-        A comment behind an author's statement stays on its line if more lines follow.
+        A comment after an author's statement stays on its line if more lines follow.
         """
         runs: list[_Run] = []
         marked = self._marked_lines(nodes, indent, runs)
@@ -514,7 +514,7 @@ def _no_lines(_: tuple[un.Line, ...]) -> tuple[un.Line, ...]:
 
 
 def _is_one_line(node: Node) -> bool:
-    """Return whether a choice is an `if` or a `where` with one statement behind it."""
+    """Return whether a choice is an `if` or a `where` with one statement after the condition."""
     return (
         isinstance(node, un.If | un.Where)
         and len(node.branches) == 1
@@ -524,14 +524,14 @@ def _is_one_line(node: Node) -> bool:
 
 
 def _is_simple(line: un.Line) -> bool:
-    """Return whether a statement may stand behind a condition on one line."""
+    """Return whether a statement may follow a condition on one line."""
     return not (
         blocks_of(line) or _needs_a_line(line) or isinstance(line, un.Label | un.Blank | un.Format)
     )
 
 
 def _needs_a_line(node: Node) -> bool:
-    """Return whether nothing may stand in front of a node, or behind it, on its line."""
+    """Return whether a node must be alone on its line."""
     return isinstance(
         node,
         un.Comment | un.DirectiveLine | un.Opaque | un.Conditional | ProgramUnit | un.Generated,

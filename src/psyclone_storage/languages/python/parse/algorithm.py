@@ -187,7 +187,7 @@ def _use(tree: Tree, node: ast.Import | ast.ImportFrom, dialect: Dialect) -> par
 
 
 def _end_of_imports(tree: Tree) -> int:
-    """Return the offset of the line behind the imports at the top level, or behind what leads."""
+    """Return the offset of the line after the imports at the top level, or after the preamble."""
     body = tree.module.body
     last: ast.stmt | None = None
     for position, node in enumerate(body):

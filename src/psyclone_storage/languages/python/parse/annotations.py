@@ -1,9 +1,9 @@
-"""What a program in Python says of its variables: annotations by the types of an API.
+"""Variable declarations in a Python program: annotations by the types of an API.
 
-`p: r_solver_field_type` says in a function's head, or where a local or a variable of the module
-gets its value, what a declaration in Fortran says; brackets behind the type hold extents, as in
-`chi: field_type[3]`, or a colon for each dimension. Other annotations say nothing here. A name that
-a function has for itself is not that of the program around it.
+`p: r_solver_field_type` in a function's head, or where a local or a variable of the module is
+assigned, has the meaning of a declaration in Fortran. Brackets after the type hold extents, as in
+`chi: field_type[3]`, or a colon for each dimension. Other annotations have no meaning here. A local
+name of a function hides that of the enclosing program.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 @dataclass(frozen=True, slots=True)
 class AnnotatedNames:
-    """What the annotations of a file say; `types` are those that an API has, by their words."""
+    """The annotations of a file; `types` are those that an API has, by their words."""
 
     tree: Tree
     types: Mapping[str, DataType]

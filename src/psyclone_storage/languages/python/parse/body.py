@@ -62,7 +62,7 @@ def read_code(
 ) -> KernelCode:
     """Return the code of the kernel whose procedure is `name`; `dummies` are its arguments.
 
-    Functions that it imports are read from the modules that are found `beside` it.
+    Functions that it imports are read from the modules that `beside` finds.
 
     Raises:
         CompileError: everything that is wrong with the body.

@@ -233,7 +233,7 @@ class FunctionReader:
         snapshot: ClosureSnapshot,
         parts: Iterable[Callable[[Any], Any]],
     ) -> FunctionText:
-        """Return a function as it is now, and record each lookup."""
+        """Return the current source of a function, and record each lookup."""
         for part in parts:
             value = snapshot.look_up(part, function)
             if isinstance(value, dict):

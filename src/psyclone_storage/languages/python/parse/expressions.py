@@ -192,10 +192,10 @@ def _binary(scope: KernelScope, node: ast.BinOp) -> TypedExpression:
 
 
 def _is_nearest(scope: KernelScope, node: ast.BinOp) -> bool:
-    """Return whether a sum is that of the whole number nearest to `x`, of two the outer one.
+    """Return whether a sum is the outer one of the idiom for the integer nearest to `x`.
 
-    It is written `int(x) + int(2.0 * (x - int(x)))`, and is a real number as it is: what `x` has
-    behind its point has no rounding, a whole number of more than 52 bits has nothing there.
+    It is written `int(x) + int(2.0 * (x - int(x)))`, and is a real number without conversion: the
+    fractional part of `x` is exact, and an integer of more than 52 bits has no fractional part.
     """
     match node:
         case ast.BinOp(
@@ -223,7 +223,7 @@ def _is_nearest(scope: KernelScope, node: ast.BinOp) -> bool:
 
 
 def _kept(scope: KernelScope, node: ast.expr, found: TypedExpression) -> TypedExpression:
-    """Return an operand with the brackets around it, which tell what to compute first."""
+    """Return an operand with the brackets around it, which determine the order of evaluation."""
     span = scope.tree.span(node)
     before = span.source.text[: span.start].rstrip()
     if isinstance(node, ast.BinOp) and before.endswith("("):

@@ -22,7 +22,7 @@ from psyclone_storage.languages.python.parse.tree import Tree
 
 
 class Signature(Enum):
-    """What a function takes, and what it gives."""
+    """The arguments and the result type of a function."""
 
     REALS = "reals, and gives a real"
     NUMBERS = "numbers, and gives one of their type"
@@ -86,10 +86,10 @@ ALL = sorted({*BUILTINS, *MATH})
 
 @dataclass(frozen=True, slots=True)
 class CallableImports:
-    """What the imports of a file give to call.
+    """The callable names that the imports of a file provide.
 
-    Names that are `defined` in the file mean what it says, as do those that are `bound` in it by
-    imports for functions of Python.
+    Names that are `defined` in the file have the meaning given there, as do those that are `bound`
+    in it by imports for functions of Python.
     """
 
     math: ImportedNames

@@ -1,7 +1,8 @@
-"""Calls of the author's functions in kernels: their statements stand in the place of the calls.
+"""Inlining of the user's functions in kernels: their statements replace the calls.
 
-Owns what such a function may be: one that is read as kernels are, with arguments that have the
-types of what is passed. It returns once on each way, and not from within a loop.
+Owns the requirements on such a function: it is read as kernels are, with arguments that have the
+types of the actual arguments. It returns once on each control-flow path, and not from within a
+loop.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ def _wish(function: str, local: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _NamesOfFile:
-    """What names of a file stand for: functions, words of the API, numbers and modules."""
+    """The meaning of the names of a file: functions, words of the API, numbers and modules."""
 
     offered: CallableImports
     access: ArgumentAccess
@@ -159,7 +160,7 @@ class HelpersInPlace:
         return inner if all(is_right) and _sees_no_numbers_around(inner, helper) else None
 
     def _about(self, scope: KernelScope, tree: Tree) -> _NamesOfFile:
-        """Return what the names of a file stand for."""
+        """Return the meaning of the names of a file."""
         if tree.source not in self._known:
             known = offered(tree)
             constants = constants_of(tree, scope.real, known, self.beside)
@@ -241,7 +242,7 @@ def _bound(
 
 
 def _defaults(helper: HelperText) -> dict[ast.arg, ast.expr]:
-    """Return what arguments are by default: in a program that runs as it is now."""
+    """Return the defaults of arguments: in a running program their current values."""
     args = helper.node.args
     by_order = [*args.posonlyargs, *args.args]
     last = by_order[len(by_order) - len(args.defaults) :]
@@ -279,7 +280,7 @@ def _passed(
     *,
     is_default: bool,
 ) -> bool:
-    """Note what an argument stands for; return whether that can be."""
+    """Record the value of an argument; return whether it is allowed."""
     arg, value = passed
     reader = inner if is_default else scope
     if is_default and not _is_number(value):
@@ -408,7 +409,7 @@ def _type_of_value(inner: KernelScope, node: ast.FunctionDef) -> Intrinsic | Non
 
 
 def _always_returns(body: Sequence[ast.stmt]) -> bool:
-    """Return whether statements end with a value on every way."""
+    """Return whether statements return a value on every control-flow path."""
     for node in body:
         match node:
             case ast.Return(value=value):
@@ -433,9 +434,9 @@ def _has_return(node: ast.stmt) -> ast.Return | None:
 
 @dataclass(slots=True)
 class _Returns:
-    """What puts the value of a function into a local, in the place of each `return`.
+    """A transformer that replaces each `return` by an assignment of the result to a local.
 
-    What follows a choice in which some branch returns goes into its branches.
+    The statements after a choice in which some branch returns are moved into its branches.
     """
 
     scope: KernelScope
@@ -444,7 +445,7 @@ class _Returns:
 
     @property
     def result(self) -> str:
-        """What the value is called in messages."""
+        """Return the name of the value in messages."""
         return f"the value of {self.node.name}"
 
     def put_in_place(self) -> list[ast.stmt]:

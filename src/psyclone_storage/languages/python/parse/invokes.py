@@ -192,7 +192,7 @@ def _argument(node: ast.expr, real: ScalarType) -> ex.Expr | None:
 
 
 def _is_computed(node: ast.expr) -> bool:
-    """Return whether an argument is arithmetic on constants alone, or a large whole number."""
+    """Return whether an argument is arithmetic on constants alone, or a large integer."""
     parts = list(ast.walk(node))
     is_large = any(
         isinstance(one, ast.Constant) and isinstance(one.value, int) and one.value > _LARGEST
@@ -204,9 +204,9 @@ def _is_computed(node: ast.expr) -> bool:
 
 
 def _computed(node: ast.expr, real: ScalarType) -> ex.Expr | None:
-    """Return what constants are together, as one; None where that is no number.
+    """Return a constant expression folded into one constant; None if that is no number.
 
-    A whole number that kernels have no type for is a real one.
+    An integer that kernels have no type for becomes a real.
     """
     value = _constant(node)
     if isinstance(value, int) and -_LARGEST <= value + (value < 0) <= _LARGEST:
@@ -242,7 +242,7 @@ def _constant(node: ast.expr) -> int | float | None:
 
 
 def _is_huge(op: ast.operator, first: float, second: float) -> bool:
-    """Return whether a power of whole numbers has more digits than any number that is passed."""
+    """Return whether a power of integers has more digits than any number that is passed."""
     if not isinstance(op, ast.Pow) or not isinstance(first, int) or not isinstance(second, int):
         return False
     return first.bit_length() * second > _MOST_BITS

@@ -45,7 +45,7 @@ def read_kernel(
     """Return the raw metadata of the kernel `type_name`, whatever its case.
 
     Raises:
-        CompileError: there is none (P040, at `wanted_by` where that is given), the file is no
+        CompileError: it does not exist (P040, at `wanted_by` where that is given), the file is no
             Python (P050), or the function cannot be a kernel (P052).
     """
     found = find_kernel(dialect, source, type_name, wanted_by)
@@ -79,7 +79,7 @@ def find_kernel(
     """Return the definition of the kernel `name`, whatever its case.
 
     Raises:
-        CompileError: P040, there is none; P052, there are several.
+        CompileError: P040, it does not exist; P052, there are several.
     """
     known = list(_definitions(read_tree(source), dialect))
     found = [one for one in known if one.node.name.lower() == name.lower()]
@@ -254,7 +254,7 @@ def _counted(written: list[ast.expr], rule: Annotated) -> int:
 def _head(
     found: KernelDefinition, written: list[ast.expr], rule: Annotated, span: Span
 ) -> list[MetadataItem]:
-    """Return the items that an annotation stands for itself: what it is, and the type of data."""
+    """Return the items of an annotation itself: the class of the argument, and the type of data."""
     head: Expr = Name(rule.head)
     counted = _counted(written, rule)
     if counted:

@@ -47,7 +47,7 @@ def binary(op: str, left: Expr, right: Expr) -> Binary:
 
 
 def bracketed(expr: Expr) -> Expr:
-    """Return an operation that is computed first; all else as it is."""
+    """Return an operation in brackets; all other expressions unchanged."""
     return replace(expr, bracketed=True) if isinstance(expr, Binary) else expr
 
 

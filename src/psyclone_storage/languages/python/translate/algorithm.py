@@ -71,9 +71,9 @@ def _is_invoke(call: un.Call) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class AlgorithmContext:
-    """What is known around the units of a file: where kernels are, and what imported names are.
+    """The context of the units of a file: the kernels, and the meaning of imported names.
 
-    `around` gives what a unit sees of modules, and `data` begins what it knows of its data.
+    `around` returns what a unit sees of modules, and `data` creates its information on data.
     """
 
     home_of: HomeOf
@@ -142,7 +142,7 @@ def _opening(
     needed: tuple[KernelImports, dict[str, None], dict[str, None]],
     lines: list[PlacedLine],
 ) -> list[str]:
-    """Return what stands before the functions: imports of what is needed."""
+    """Return the text that precedes the functions: the required imports."""
     imports, words, made = needed
     text = "\n".join(line.text for line in lines)
     opening = [f'"""{title}"""', ""]
@@ -196,7 +196,7 @@ def _within(unit: ProgramUnit) -> Iterator[ProgramUnit]:
 
 
 def _counters(body: tuple[un.Line, ...]) -> frozenset[str]:
-    """Return the counters of the loops in `body`, which count something else behind them."""
+    """Return the counters of the loops in `body`, whose values differ after the loops."""
     return frozenset(line.variable.key for line in walk_lines(body) if isinstance(line, un.Do))
 
 
@@ -232,7 +232,7 @@ class _UnitWriter:
 
     @property
     def numbers(self) -> AlgorithmNames:
-        """What writes expressions."""
+        """Return the writer of expressions."""
         dummies = frozenset(map(key_of, self.unit.dummies))
         return AlgorithmNames(
             self.scope,
@@ -259,7 +259,7 @@ class _UnitWriter:
         return frozenset(found & set(map(key_of, self.unit.dummies)))
 
     def said(self, name: str) -> str:
-        """Return the annotation of a variable; nothing where metadata tell what it is."""
+        """Return the annotation of a variable; nothing where metadata determine its type."""
         declared = self.declared.get(key_of(name))
         if declared is None:
             return ""

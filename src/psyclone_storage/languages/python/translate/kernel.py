@@ -1,8 +1,8 @@
 """The subroutine of a kernel in Fortran as a kernel in Python: its statements.
 
-Owns where locals tell where an element lies: `jiu = ji + 1` and `ij = map(df) + k` are no variables
-in Python, which has no words for what they count from. What becomes of such a local on ways that
-join is followed, so that no element is taken for another.
+Owns the locals that determine the position of an element: `jiu = ji + 1` and `ij = map(df) + k` are
+no variables in Python, which has no words for their origin. The values of such locals are tracked
+across joins of control-flow paths, so that no element is confused with another.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _HINT = "Keep the kernel in Fortran, or write this by what kernels in Python hav
 
 @dataclass(frozen=True, slots=True)
 class HiddenValue:
-    """What a whole number is that has no variable in Python; none if it differs between ways."""
+    """The value of an integer without a variable in Python; None if it differs between paths."""
 
     of: AffineForm | None
 
@@ -181,7 +181,7 @@ class KernelWriter:
         return self.local(self.homes[home])
 
     def sum_text(self, of: AffineForm) -> Value:
-        """Return a sum of whole numbers, in which no constant is added twice."""
+        """Return a sum of integers, in which no constant is added twice."""
         constant, text = of.constant, ""
         for factor, term in of.terms:
             found = self._expressions.whole(term)
@@ -332,7 +332,7 @@ class KernelWriter:
         ways: list[tuple[str, tuple[un.Line, ...], Span | None]],
         otherwise: tuple[un.Line, ...],
     ) -> list[PlacedLine]:
-        """Return branches; behind them the locals count what they count on all ways there."""
+        """Return branches; after them the locals have the values common to all paths."""
         before, ends = self.hidden, list[HiddenValues]()
         found: list[PlacedLine] = []
         for number, (test, body, place) in enumerate(ways):
@@ -388,7 +388,7 @@ class KernelWriter:
         found = [PlacedLine(head, line.place), *self._inner(line.body)]
         self.one_less.discard(line.variable.key)
         self.loops.pop()
-        # Behind the loop nobody knows on which turn, and where in it, a local was last counted.
+        # After the loop, the iteration and the position of a local's last update are unknown.
         self.hidden = {**before, **dict.fromkeys(changed & self.ever_hidden, _DIFFERS)}
         return found
 
@@ -438,7 +438,7 @@ def _joined(ends: list[HiddenValues], before: HiddenValues) -> HiddenValues:
 
 
 def _leaves(body: tuple[un.Line, ...]) -> bool:
-    """Return whether the last statement leaves: what stands behind is never reached from here."""
+    """Return whether the last statement leaves, so that any code after it is unreachable."""
     done = [line for line in body if not isinstance(line, un.Blank | un.Comment)]
     return bool(done) and isinstance(done[-1], un.Return | un.Exit | un.Cycle)
 

@@ -1,8 +1,8 @@
 """Kernels for columns of cells, for dofs and for whole domains in Python.
 
-A subroutine is passed maps and numbers beside its fields. In Python an element of a field is that
-of a dof in a layer, and what is counted has a word: this module knows which dummy stands for what,
-takes indices to pieces, and counts from 0 where Fortran counts from 1.
+A subroutine is passed maps and numbers with its fields. In Python an element of a field is that of
+a dof in a layer, and each counted entity has a word: this module maps dummies to words, decomposes
+indices, and counts from 0 where Fortran counts from 1.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class ColumnForm:
 
     def begin(self, writer: TextWriter) -> None:
         """Give the arguments their names."""
-        # Procedures that the kernel calls stand in its code already.
+        # Procedures that the kernel calls are inlined already.
         code = writer.code
         taken = {item.key for item in code.declarations if isinstance(item, Declare)}
         taken |= {name for line in walk_lines(code.body) for name in names_of_line(line)}
@@ -323,7 +323,7 @@ class ColumnForm:
         return None
 
     def _word(self, word: str, dummy: Dummy, index: list[str]) -> str:
-        """Return a word with what tells a dummy from others of its role."""
+        """Return a word with the index that distinguishes a dummy from others of its role."""
         others = [one for one in self.roles.values() if one.role is dummy.role and one != dummy]
         said = selecting_words(dummy, self.own)
         if not (others or dummy.space or dummy.arg is not None or dummy.property_name):
@@ -392,7 +392,7 @@ def _texts(writer: TextWriter, index: Iterable[AffineForm], less: int) -> list[s
 
 
 def _in_common(names: list[str]) -> str:
-    """Return what the names of a vector's components begin with, without the number behind it."""
+    """Return the common prefix of the names of a vector's components, without the number."""
     first, last = min(names), max(names)
     length = next((at for at, one in enumerate(first) if at >= len(last) or one != last[at]),
                   len(first))  # fmt: skip
