@@ -113,7 +113,7 @@ class CWriter:
         self._lines, self._depth, self._declared = lines, depth, declared
 
     def undo_to(self, mark: tuple[int, int, int]) -> None:
-        """Forget the lines since `mark`: what they were for is refused."""
+        """Discard the lines since `mark`, because their statement is refused."""
         length, self._depth, self._declared = mark
         del self._lines[length:]
 

@@ -40,7 +40,7 @@ class CUnit:
 
     @property
     def main(self) -> CFunction:
-        """The function that was asked for."""
+        """The requested function."""
         return self.functions[-1]
 
     @property
@@ -213,7 +213,7 @@ class _Routine:
         return CFunction(self._key, name, parameters, result, lines, automatic)
 
     def _declared(self) -> list[Diagnostic]:
-        """Return what is wrong with declarations that are kept as text, and with what is inside."""
+        """Return the errors in declarations that are stored as text, and in their contents."""
         problems: list[Diagnostic] = []
         for item in self._code.declarations:
             if isinstance(item, Opaque) and not _is_harmless(item.text):
@@ -247,7 +247,7 @@ class _Routine:
         return value.text
 
     def _lines(self, returned: str) -> tuple[str, ...]:
-        """Return the lines of the body: declarations, what is computed first, statements."""
+        """Return the lines of the body: declarations, initial computations, statements."""
         variables, writer = self._variables, self._writer
         for parameter in tuple(variables.parameters.values()):
             if parameter.assumed:

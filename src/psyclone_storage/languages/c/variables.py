@@ -361,7 +361,7 @@ def intent_of(symbol: ex.Symbol) -> str:
 
 
 def is_assumed(item: ex.Expr) -> bool:
-    """Return whether a dimension has the extent of what is passed."""
+    """Return whether a dimension has the extent of the actual argument."""
     return isinstance(item, ex.Range) and item.upper is None
 
 

@@ -1,4 +1,4 @@
-"""The code of a kernel's subroutine, and what the module around it offers.
+"""The code of a kernel's subroutine, and the declarations of the enclosing module.
 
 Statements are told apart in `specified` and `constructs`; `reader` reads the expressions, types and
 entities in them. Unsupported text is preserved verbatim (`ir.unit.Opaque`). Everything is read
@@ -101,7 +101,7 @@ def _is_wanted(scope: ScopeNode, name: str) -> bool:
 
 
 def _module(around: ScopeNode) -> kc.KernelModule:
-    """Return what a module offers to its procedures; it is read once for all of them."""
+    """Return the declarations that a module provides to its procedures; it is read once for all."""
     if around.module is None:
         around.module = _read_module(around)
     return around.module

@@ -212,7 +212,7 @@ def read_operators(source: SourceText) -> dict[str, tuple[tuple[str, str], ...]]
 
 
 def _overload(opened: re.Match[str]) -> str:
-    """Return the name of what an operator or assignment is, as `operator(==)`."""
+    """Return the name of an operator or assignment, as `operator(==)`."""
     return f"{opened['word']}({_DOTTED.get(opened['operator'], opened['operator'])})"
 
 

@@ -92,7 +92,7 @@ def ends(text: str) -> str:
 
 
 def end_name(text: str) -> str:
-    """Return the name that the end of a construct says."""
+    """Return the name at the end of a construct."""
     found = _END.match(text)
     return (found["name"] or "").lower() if found else ""
 
@@ -185,7 +185,7 @@ def _inside(text: str, opening: int) -> str:
 
 
 def _controls(text: str) -> tuple[tuple[un.Control, ...], Expr | None, str]:
-    """Return the counters of a head, its mask and the type that it gives the counters."""
+    """Return the counters of a head, its mask and the type of the counters."""
     colons = first_outside(text, "::")
     kind = text[:colons].strip() if colons >= 0 else ""
     start = colons + 2 if colons >= 0 else 0

@@ -172,7 +172,7 @@ class _ElementCursor:
         return self._opaque(stop)
 
     def _conditional(self) -> un.Line:
-        """Return what the preprocessor chooses from, opaque if a branch cuts through something."""
+        """Return the branches of a conditional, opaque if a branch cuts through a construct."""
         start = self._at
         places = conditional_branches(self._run, start)
         parts: list[un.ConditionalBranch] = []
@@ -375,7 +375,7 @@ class _ElementCursor:
         return replace(found, place=place, extent=extent)
 
     def _scope(self, name: str) -> un.Line | None:
-        """Return a block with what it declares."""
+        """Return a block with its declarations."""
         start = self._at
         stop = self._end_of(start)
         inside = self._run[start + 1 : stop - 1]

@@ -59,7 +59,7 @@ def as_called(scope: ScopeNode) -> Procedure:
 
 
 def joined(name: str, procedures: list[Procedure]) -> Procedure:
-    """Return what is known of a procedure that is one of several.
+    """Return the information on a procedure that is one of several.
 
     An argument is input if it is in all of them, wherever they have it.
     """

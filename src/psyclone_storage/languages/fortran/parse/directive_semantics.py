@@ -24,7 +24,7 @@ _CLAUSE = regex(r"(private|reduction)\s*\(([^()]*)\)", re.IGNORECASE)
 
 
 def meaning_of(text: str) -> KernelDirective | None:
-    """Return what a directive says, without its sentinel's `!$`; None if no step asks for it."""
+    """Return the text of a directive, without its sentinel's `!$`; None if no step needs it."""
     if found := _ROUTINE.match(text):
         return AccRoutineDirective(next(iter(_levels(text[found.end() :])), DeviceLevel.SEQ))
     if _TARGET.match(text):

@@ -37,7 +37,7 @@ _CALL_FORM = (
 
 @dataclass(frozen=True, slots=True)
 class InvokeLabel:
-    """The name that the algorithm gives to an invoke, and where it says so."""
+    """The name that the algorithm gives an invoke, and its place."""
 
     text: str
     span: Span

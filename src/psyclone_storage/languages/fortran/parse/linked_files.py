@@ -108,7 +108,7 @@ class _Seen(LookedUpNames):
         super().__init__(_own_symbols(unit, own), doubt, unit.body)
 
     def inside(self, unit: ProgramUnit) -> _Seen:
-        """Return what is seen inside of a procedure that this unit contains."""
+        """Return the names visible inside of a procedure that this unit contains."""
         return _Seen(unit, self, self._finder, self._scopes)
 
     def looked_up(self, key: str) -> Symbol:
@@ -128,7 +128,7 @@ class _Seen(LookedUpNames):
         return own or found or Symbol(key, key, Origin.UNRESOLVED)
 
     def lists(self, key: str) -> bool:
-        """Return whether a module is said to give the name, here or around."""
+        """Return whether the name is imported explicitly, here or in an enclosing unit."""
         listed = any(name.key == key for use in self._uses for name in use.names)
         return listed or (self._outer is not None and self._outer.lists(key))
 

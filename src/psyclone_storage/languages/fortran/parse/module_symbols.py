@@ -29,7 +29,7 @@ _CONSTRUCTS = (ScopeKind.BLOCK, ScopeKind.ASSOCIATE)
 
 
 def read_module_symbols(source: SourceText) -> tuple[ModuleSymbols, ...]:
-    """Return what the modules of `source` declare and import."""
+    """Return the declarations and imports of the modules of `source`."""
     return tuple(_read_scopes(source, (ScopeKind.MODULE,)).values())
 
 

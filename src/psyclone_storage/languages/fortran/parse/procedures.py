@@ -27,7 +27,7 @@ _CODE = "code"
 
 @dataclass(frozen=True, slots=True)
 class TypeBoundProcedure:
-    """A procedure bound to a type: the name of the binding and of what is bound."""
+    """A procedure bound to a type: the names of the binding and of the procedure."""
 
     name: str
     target: str
@@ -133,7 +133,7 @@ def subroutine_names(source: SourceText) -> frozenset[str]:
 def _chosen(
     kernel: Span, bindings: tuple[TypeBoundProcedure, ...], generics: Mapping[str, GenericInterface]
 ) -> tuple[str, Span]:
-    """Return the name of what implements the kernel, and where it is said."""
+    """Return the name of the procedure that implements the kernel, and its place."""
     if bindings:
         codes = [binding for binding in bindings if binding.name.lower() == _CODE]
         binding = _only(kernel, codes or list(bindings), "binds")

@@ -78,7 +78,7 @@ def _expression(text: str) -> Expr:
 
 @lru_cache(maxsize=_REMEMBERED)
 def read_type(text: str) -> DeclaredType:
-    """Return what a type specification such as `real(r_def)` or `class(t)` declares."""
+    """Return the type that a specification such as `real(r_def)` or `class(t)` declares."""
     parser = _Parser(text)
     found = parser.type()
     parser.expect_end()

@@ -152,7 +152,7 @@ class _Resolver(LookedUpNames):
         return found
 
     def _is_listed(self, key: str) -> bool:
-        """Return whether a module is said to give the name."""
+        """Return whether the name is imported explicitly from a module."""
         return any(name.local.lower() == key for _, name in imports_of(self._code))
 
     def defined(self, type_: DerivedType) -> Symbol | None:
@@ -177,7 +177,7 @@ def intrinsic_symbol(key: str) -> Symbol | None:
 
 
 def _local_symbols(code: KernelCode) -> Iterator[tuple[str, Symbol]]:
-    """Yield what the subroutine declares itself, also in declarations that are kept as text."""
+    """Yield the subroutine's own declarations, also those that are stored as text."""
     dummies = {name.lower() for name in code.dummies}
     internal = local_names(code) - dummies
     for key in internal:
@@ -204,7 +204,7 @@ def _symbols_of(item: Specified) -> Iterator[Symbol]:
 
 
 def declared_elsewhere(opaque: Iterable[Opaque], body: tuple[Line, ...]) -> frozenset[str]:
-    """Return the names of which a declaration of their type does not say all.
+    """Return the names whose type declaration is incomplete.
 
     A statement such as `dimension` may say more, and a block in `body` has names of its own. The
     name of a statement function is declared as that of a scalar.
@@ -230,7 +230,7 @@ def declared_elsewhere(opaque: Iterable[Opaque], body: tuple[Line, ...]) -> froz
 
 @dataclass(frozen=True, slots=True)
 class _Imports:
-    """The names that a subroutine takes from other modules, by what they are."""
+    """The names that a subroutine takes from other modules, by their class."""
 
     constants: frozenset[str]
     variables: tuple[Symbol, ...]
@@ -238,7 +238,7 @@ class _Imports:
 
 
 def _imports(code: KernelCode, finder: ModuleFinder, used: frozenset[str]) -> _Imports:
-    """Return what the names are that `code` takes from other modules.
+    """Return the classes of the names that `code` takes from other modules.
 
     Constants are all that it and its module import by name, and what it uses of modules that are
     imported as a whole; the rest is what it uses. A kind is a constant wherever it comes from.

@@ -170,7 +170,7 @@ class _FileNames(_SeenNames):
 
 
 class _ScopeNames(_SeenNames):
-    """One scope of a file, with what is seen from around it."""
+    """One scope of a file, with the names visible from the enclosing scopes."""
 
     def __init__(self, scope: parsed.Scope, outer: _SeenNames) -> None:
         super().__init__(outer.file)
@@ -257,7 +257,7 @@ class _ScopeNames(_SeenNames):
 
 
 def _designated(expr: ex.Expr) -> ex.Symbol | None:
-    """Return what an expression is, or is a part of: a variable or a component."""
+    """Return the variable or component that an expression is, or is a part of."""
     while isinstance(expr, ex.Index):
         expr = expr.base
     return expr.symbol if isinstance(expr, ex.Name | ex.Member) else None

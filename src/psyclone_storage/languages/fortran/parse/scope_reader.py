@@ -1,4 +1,4 @@
-"""Reader of the scopes of a file: what opens and closes them, and what they specify.
+"""Reader of the scopes of a file: their opening and end statements, and their specifications.
 
 Only specification statements are read here; all others are listed with the scope that they are in.
 """
@@ -240,7 +240,7 @@ class _ScopeReader:
         return True
 
     def _select(self, statement: SourceStatement) -> bool:
-        """Note the name that `select type (name => selector)` gives to its selector."""
+        """Record the name that `select type (name => selector)` gives to its selector."""
         head = _SELECT.match(statement.text)
         if head is not None and self._scope is not None:
             self._scope.associations += _association(statement, *head.span("list"))
@@ -266,7 +266,7 @@ class _ScopeReader:
     def _skip(
         self, end: re.Pattern[str], opening: SourceStatement, generic: InterfaceBlock | None = None
     ) -> None:
-        """Pass over the statements up to the one that `end` matches; `generic` gets what it is."""
+        """Skip the statements up to the one that `end` matches; record them in `generic`."""
         depth = 0
         for statement in self._statements:
             if generic is not None:

@@ -26,7 +26,7 @@ INDENT = 2
 
 @dataclass(slots=True)
 class InterfaceBlock:
-    """An interface block: its name in lower case, empty without one, and what it holds.
+    """An interface block: its name in lower case, empty without one, and its contents.
 
     `procedures` are the names, in lower case, of procedures that are declared elsewhere, `bodies`
     those that it declares itself, as written, each with the word `function` or `subroutine`.
@@ -173,7 +173,7 @@ class FileScopes:
         return self.statements[first : bisect_left(self.statements, stop, lo=first, key=_begin)]
 
     def structures(self) -> tuple[parsed.ParsedStructure, ...]:
-        """Return the derived types of the file, with what they inherit from one another."""
+        """Return the derived types of the file, with their inherited components."""
         own = [(definition, scope) for scope in self.scopes for definition in scope.definitions]
         by_name = {definition.structure.name: definition for definition, _ in own}
         return tuple(

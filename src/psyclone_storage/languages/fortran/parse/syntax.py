@@ -106,7 +106,7 @@ class SyntaxCheck:
             self._broken.append(problem)
 
     def warnings(self) -> tuple[Diagnostic, ...]:
-        """Return all that was found, once every statement was looked at."""
+        """Return all errors, after every statement was checked."""
         return (*self._broken, *self._nesting.left_open())
 
 
@@ -120,7 +120,7 @@ class _Nesting:
     _open: dict[Hashable, list[tuple[str, SourceStatement]]] = field(default_factory=dict)
 
     def follow(self, statement: SourceStatement, scope: Hashable) -> Iterator[Diagnostic]:
-        """Yield that `statement` closes what is not open (P014); open what it opens."""
+        """Yield an error if `statement` closes no open construct (P014); open its own."""
         stack = self._open.setdefault(scope, [])
         text = _unlabelled(statement.text)
         ends = _CLOSING.match(text)
@@ -190,7 +190,7 @@ def _unbalanced(text: str) -> _Problem | None:
 
 
 def _form(text: str, start: int = 0) -> _Problem | None:
-    """Return what is wrong with the statement from position `start` of a balanced text on."""
+    """Return the error in the statement from position `start` of a balanced text on."""
     if start == 0 and (label := _LABELLED.match(text)):
         start = label.end()
     if _is_assignment(text, start):
@@ -211,7 +211,7 @@ def _form(text: str, start: int = 0) -> _Problem | None:
 
 
 def _conditional(text: str, opening: int) -> _Problem | None:
-    """Return what is wrong with an `if` whose condition begins at `opening`."""
+    """Return the error in an `if` whose condition begins at `opening`."""
     close = closing(text, opening)
     if problem := _expression(text, opening, close + 1):
         return problem

@@ -72,7 +72,7 @@ class _File:
         self._at = 0
 
     def units(self, *, inside: bool) -> Iterator[ProgramUnit | Between]:
-        """Yield units and what is between them, up to the end of the one that they are `inside`."""
+        """Yield units and the text between them, up to the end of the enclosing one, `inside`."""
         while self._at < len(self._run):
             element = self._run[self._at]
             if isinstance(element, Remark):
@@ -199,7 +199,7 @@ class _File:
 
 
 def _opening(statement: SourceStatement) -> ProgramUnit | None:
-    """Return what a statement says about the unit that it opens, None if it opens none."""
+    """Return the description of the unit that a statement opens, None if it opens none."""
     text = statement.text
     if found := _SEPARATE.match(text):
         return ProgramUnit(ScopeKind.SEPARATE, found["name"], text)

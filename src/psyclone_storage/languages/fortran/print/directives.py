@@ -167,7 +167,7 @@ def _reductions(reductions: Iterable[tuple[str, ReductionOp]]) -> Iterator[str]:
 
 
 def _maps(items: Iterable[un.DeviceItem], scalars: Iterable[str]) -> Iterator[str]:
-    """Yield what is copied to the device, and what is copied back, too.
+    """Yield the clauses of data copied to the device, and of data also copied back.
 
     Where nothing is said a compiler copies all of it both ways.
     """

@@ -50,7 +50,7 @@ _STEP = 2
 
 
 def emit_changed(before: SourceFile, after: SourceFile) -> str:
-    """Return the text of `before`, which was read, with what is different in `after`."""
+    """Return the text of `before`, which was read, with the changes in `after`."""
     text = before.source.text
     found = _Difference(before).of_file(after)
     edits = sorted(found, key=lambda edit: (edit.start, edit.stop))
@@ -145,7 +145,7 @@ class _Difference:
         yield from self._replaced([old], [new], (), None) if edits is None else edits
 
     def _construct(self, old: un.Line, new: un.Line) -> list[TextEdit] | None:
-        """Return the edits inside of a construct, None if it has to be written anew."""
+        """Return the edits inside of a construct, None if it must be rewritten."""
         blocks = list(zip(blocks_of(old), blocks_of(new), strict=False))
         place = node_extent(old)
         if not blocks or place is None or len(blocks_of(old)) != len(blocks_of(new)):
@@ -286,7 +286,7 @@ class _Difference:
     def _fitted(
         self, start: int, lines: Sequence[str], indent: int, first: Node, *, labelled: bool
     ) -> tuple[int, str]:
-        """Return where lines go that replace what is at `start`, and their text there."""
+        """Return the place and the text of lines that replace the code at `start`."""
         text = "\n".join(lines)
         head = start_of_line(self._text, start)
         alone = not self._text[head:start].strip(" \t&")
@@ -350,7 +350,7 @@ class _Difference:
         return _unmarked(marked, runs), comment.end()
 
     def _lines(self, nodes: Sequence[Node], indent: int) -> list[str]:
-        """Return the lines of nodes; what the file's author wrote of them is as it was."""
+        """Return the lines of nodes; the author's text is unchanged."""
         runs: list[_Run] = []
         return _unmarked(self._marked_lines(nodes, indent, runs), runs)
 

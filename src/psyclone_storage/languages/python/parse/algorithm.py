@@ -60,7 +60,7 @@ def read_algorithm(dialect: Dialect, source: SourceText) -> parsed.ParsedAlgorit
 
 
 def _with_types(call: parsed.ParsedCall, known: Mapping[str, Symbol]) -> parsed.ParsedCall:
-    """Return a call with what is known of the variables that it passes."""
+    """Return a call with the information on the variables that it passes."""
     args = tuple(replace(one, expr=with_symbols(known, one.expr)) for one in call.args)
     return replace(call, args=args) if known else call
 

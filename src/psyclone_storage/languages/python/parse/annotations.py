@@ -33,7 +33,7 @@ class AnnotatedNames:
     words: ImportedNames
 
     def around(self, node: ast.AST) -> Mapping[str, Symbol]:
-        """Return what is said of the names that are seen at `node`."""
+        """Return the annotations of the names visible at `node`."""
         found: dict[str, Symbol] = {}
         for scope in self._scopes(node):
             own = {name for name, _ in _bound(scope)}
@@ -87,7 +87,7 @@ def _extent(node: ast.expr) -> Expr | None:
 
 
 def _bound(scope: ast.Module | _Function) -> Iterator[tuple[str, ast.expr | None]]:
-    """Yield the names to which a scope itself gives a meaning, with what it says of each."""
+    """Yield the names that a scope itself declares, with the annotation of each."""
     said: dict[str, ast.expr | None] = {}
     if isinstance(scope, _Function):
         said = {one.arg: one.annotation for one in ast.walk(scope.args) if isinstance(one, ast.arg)}

@@ -139,7 +139,7 @@ def _written_names(node: ast.AST) -> set[str]:
 def _access(
     own: tuple[str, ...], passed: dict[str, Dummy], dialect: Dialect, found: KernelDefinition
 ) -> ArgumentAccess:
-    """Return how a kernel looks at its arguments, whose names are its `own`."""
+    """Return the access rules of a kernel's arguments, whose names are its `own`."""
     if dialect.ranges:
         return ColumnAccess(own, passed, dialect, found.names)
     i, j = (name for name in passed if name not in own)

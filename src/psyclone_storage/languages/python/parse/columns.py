@@ -1,4 +1,4 @@
-"""Kernels for columns of cells, for dofs and for all of a domain: how they look at arguments.
+"""Kernels for columns of cells, for dofs and for all of a domain: their access to arguments.
 
 An element of a field is that of a dof in a layer, through the map from the cell's dofs; of an
 operator that of two dofs in a layer. Which arrays and numbers a kernel is passed for that follows
@@ -422,7 +422,7 @@ def _lengths(way: _ElementForm) -> tuple[int, ...]:
 
 
 def _reversed(node: ast.expr) -> ast.expr | None:
-    """Return what is counted backwards, None if `node` is not."""
+    """Return the range that `node` counts backwards, None if it does not."""
     match node:
         case ast.Call(func=ast.Name(id="reversed"), args=[inner], keywords=[]):
             return inner
@@ -430,7 +430,7 @@ def _reversed(node: ast.expr) -> ast.expr | None:
 
 
 def _key(scope: KernelScope, node: ast.Subscript) -> str:
-    """Return what an element is known by while its index is what it is."""
+    """Return the key of an element while its index is unchanged."""
     return f"{scope.code(ast.unparse(node.value))}[{ast.unparse(node.slice)}]"
 
 

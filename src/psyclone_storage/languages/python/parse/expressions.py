@@ -60,7 +60,7 @@ _OF_CONDITIONS = {"==": ".eqv.", "/=": ".neqv."}
 
 
 def read(scope: KernelScope, node: ast.expr) -> TypedExpression:
-    """Return the typed expression that `node` is; what is wrong is noted in `scope`."""
+    """Return the typed expression for `node`; errors are recorded in `scope`."""
     reader = _READERS.get(type(node))
     if reader is None:
         what = f"'{scope.text(node)}' is nothing that a kernel can compute."
@@ -283,7 +283,7 @@ def _apart(
     node: ast.expr,
     reader: Callable[[KernelScope, ast.expr], TypedExpression],
 ) -> _Apart:
-    """Return an expression with what has to be done before it, which is not done otherwise."""
+    """Return an expression with its preceding statements, which are executed conditionally."""
     scope.before, around = [], scope.before
     with scope.reached(None):
         value = reader(scope, node)
@@ -430,7 +430,7 @@ def _to_single(scope: KernelScope, node: ast.Call) -> TypedExpression:
 
 
 def _single(scope: KernelScope, node: ast.expr) -> ast.expr | None:
-    """Return what is rounded to single precision, None if `node` does not do that."""
+    """Return the operand that `node` rounds to single precision, None if it does not."""
     if not isinstance(node, ast.Call) or node.keywords or len(node.args) != 1:
         return None
     function = scope.offered.function(node.func)

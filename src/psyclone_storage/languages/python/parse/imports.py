@@ -17,7 +17,7 @@ _REMEMBERED = 4
 
 @dataclass(frozen=True, slots=True)
 class ImportedNames:
-    """Names that a file takes from a module, by what they are called in the file.
+    """Names that a file takes from a module, by their names in the file.
 
     `offered` are the module's own names; `modules` are names of the module itself, with a dot.
     """
@@ -55,7 +55,7 @@ def names_of(tree: Tree, module: str) -> ImportedNames:
 
 
 def modules_in(tree: Tree) -> dict[str, str]:
-    """Return the modules that `tree` imports as such, by what they are called there."""
+    """Return the modules that `tree` imports as such, by their names there."""
     return {
         item.asname or item.name: item.name
         for node in imports_in(tree.module)
@@ -88,7 +88,7 @@ NUMERIC = ("math", "numpy")
 
 
 def bound_in(tree: Tree) -> frozenset[str]:
-    """Return the names that `tree` gives a meaning outside of functions, by imports, too."""
+    """Return the names that `tree` binds outside of functions, by imports, too."""
     found = {
         (item.asname or item.name).partition(".")[0]
         for node in imports_in(tree.module)

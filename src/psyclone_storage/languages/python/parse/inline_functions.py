@@ -54,7 +54,7 @@ _MOST, _MOST_RETURNS, _LARGEST = 500, 30, 200
 
 
 def _wish(function: str, local: str) -> str:
-    """Return what a local of a function may be called in the code, where names are plain."""
+    """Return a name for a function's local in the code, where names are plain."""
     plain = "".join(one if one.isascii() else "x" for one in f"{function}_{local}")
     return plain if plain[0].isalpha() else f"own{plain}"
 
@@ -89,7 +89,7 @@ class HelpersInPlace:
         )
 
     def value(self, scope: KernelScope, node: ast.Call) -> TypedExpression | None:
-        """Return what a call gives; None if it calls no function of the author's."""
+        """Return the value of a call; None if it calls no user function."""
         try:
             helper = self._helper(scope, node)
         except RefusedError:
@@ -104,7 +104,7 @@ class HelpersInPlace:
         return found
 
     def statements(self, scope: KernelScope, node: ast.Call) -> list[Line] | None:
-        """Return what a call does that is a statement; None if it calls no such function."""
+        """Return the statements of a call statement; None if it calls no user function."""
         try:
             helper = self._helper(scope, node)
         except RefusedError:
@@ -125,7 +125,7 @@ class HelpersInPlace:
     def _entered(
         self, scope: KernelScope, call: ast.Call, helper: HelperText, frozen: frozenset[str]
     ) -> KernelScope | None:
-        """Return the scope of a function with what a call passes; None, with a note, if none."""
+        """Return the scope of a function with a call's arguments; None, with a note, if invalid."""
         node, name = helper.node, helper.node.name
         self.count += 1
         if problem := self._problem(scope, helper):
@@ -260,7 +260,7 @@ def _defaults(helper: HelperText) -> dict[ast.arg, ast.expr]:
 
 
 def _default(now: float | None, written: ast.expr | None, arg: ast.arg) -> ast.expr:
-    """Return what an argument is by default: what is written, but for another number."""
+    """Return the default of an argument: the written expression, or the current number."""
     if written is not None and (
         not _is_number(written) or repr(ast.literal_eval(written)) == repr(now)
     ):
@@ -341,7 +341,7 @@ def _is_array(scope: KernelScope, name: str) -> bool:
 
 
 def _array(scope: KernelScope, inner: KernelScope, arg: ast.arg, value: ast.Name) -> bool:
-    """Let an argument be an array that is passed: what is written into it is written there."""
+    """Bind an argument to a passed array, so that writes go to that array."""
     if arg.arg in inner.assigned:
         what = f"'{value.id}' is an array, and '{arg.arg}' is given other values."
         scope.refuse("P051", what, value, "Give these another name in the function.")
@@ -372,7 +372,7 @@ def _sees_no_numbers_around(inner: KernelScope, helper: HelperText) -> bool:
 
 
 def _value(inner: KernelScope, node: ast.FunctionDef) -> TypedExpression:
-    """Return the value of a function; what it does before goes before the statement."""
+    """Return the value of a function; its statements precede the current one."""
     body = without_text(node.body)
     wanted = _type_of_value(inner, node)
     match body:
@@ -404,7 +404,7 @@ _ONE_TYPE = "What a function gives has one type. Write '0.0', not '0', for a rea
 
 
 def _type_of_value(inner: KernelScope, node: ast.FunctionDef) -> Intrinsic | None:
-    """Return the type that a function says that its value has; None if it says none."""
+    """Return the annotated type of a function's value; None without an annotation."""
     return None if node.returns is None else ANNOTATIONS.get(inner.text(node.returns))
 
 

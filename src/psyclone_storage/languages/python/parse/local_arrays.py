@@ -149,7 +149,7 @@ def _functions(expr: Expr) -> frozenset[str]:
 
 
 def read_element(scope: KernelScope, node: ast.Subscript, local: LocalVariable) -> TypedExpression:
-    """Return an element that is looked at."""
+    """Return an element that is read."""
     found = _element(scope, node, local)
     return UNKNOWN if found is None else TypedExpression(found, local.type)
 

@@ -160,7 +160,7 @@ IN_FORTRAN_TOO = (
 
 
 def unusable_name(name: str, seen: dict[str, str], span: Span) -> Diagnostic | None:
-    """Return what is wrong with a name, and note it in `seen`."""
+    """Return the error in a name, and record the name in `seen`."""
     other = seen.setdefault(name.lower(), name)
     if not (name.isascii() and name[:1].isalpha() and len(name) <= MAX_FORTRAN_NAME):
         message = f"'{name}' cannot be a name in a kernel."
@@ -179,7 +179,7 @@ def _all_args(node: ast.FunctionDef) -> list[ast.arg]:
 def _components(
     found: KernelDefinition, dialect: Dialect, problems: list[Diagnostic]
 ) -> Iterator[MetadataComponent]:
-    """Yield what the decorator says, in the order in which the API has it."""
+    """Yield the components in the decorator, in the order of the API."""
     said: dict[str, MetadataComponent] = {}
     for keyword in found.decorator.keywords:
         place = found.tree.span(keyword)
@@ -197,7 +197,7 @@ def _components(
 def _component(
     found: KernelDefinition, keyword: ast.keyword, dialect: Dialect, span: Span
 ) -> MetadataComponent:
-    """Return what one keyword says: a word, or a list of entries."""
+    """Return the value of one keyword: a word, or a list of entries."""
     name, value = str(keyword.arg), keyword.value
     if name not in dialect.lists or not isinstance(value, ast.List | ast.Tuple):
         return MetadataComponent(name, "integer", (), (_item(found, value, dialect),), False, span)
@@ -247,7 +247,7 @@ def _entry(
 
 
 def _counted(written: list[ast.expr], rule: Annotated) -> int:
-    """Return how many items say how many components there are."""
+    """Return the number of items that specify the number of components."""
     return int(rule.counted and bool(written) and isinstance(written[0], ast.Constant))
 
 

@@ -28,7 +28,7 @@ def digits(text: str) -> Expr:
 
 
 def real(value: float, type_: ScalarType) -> Expr:
-    """Return a real constant of a type, by the shortest text that gives it back."""
+    """Return a real constant of a type, by the shortest text that round-trips."""
     text = repr(value)
     if "." not in text and "e" in text:
         text = text.replace("e", ".0e")

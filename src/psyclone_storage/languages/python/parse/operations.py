@@ -203,7 +203,7 @@ _GIVE_ONE = ("merge", "min", "max")
 def _of_numbers(
     scope: KernelScope, function: str, args: Sequence[TypedExpression], *others: Expr
 ) -> TypedExpression:
-    """Return a function that gives a value of the type of its arguments, all of one type."""
+    """Return a function with a result of the type of its arguments, all of one type."""
     wide = rounded.chosen(scope, function, args, *others)
     value = nodes.call(function, *(arg.expr for arg in args), *others)
     may_change = function in _GIVE_ONE and any(arg.may_change for arg in args)
@@ -216,7 +216,7 @@ def _of_numbers(
 def applied(
     scope: KernelScope, node: ast.Call, function: TypedFunction, args: list[TypedExpression]
 ) -> TypedExpression:
-    """Return what a function of numbers gives, of Python or of NumPy."""
+    """Return the result of a numeric function of Python or NumPy."""
     of_numpy = scope.offered.is_numpy(node.func)
     if function.takes is Signature.POWER:
         scope.called.setdefault(function.name, scope.tree.span(node))
@@ -272,7 +272,7 @@ def by_numpy(
     given: Sequence[TypedExpression],
     made: TypedExpression,
 ) -> TypedExpression:
-    """Return what a function of NumPy gives, which keeps its kind when it meets others."""
+    """Return the result of a function of NumPy, which keeps its kind in operations with others."""
     kinds = precision.of_numpy(scope, given)
     if scope.single is None:
         return made
@@ -286,7 +286,7 @@ def by_numpy(
 def _power_by_call(
     scope: KernelScope, node: ast.Call, args: tuple[TypedExpression, TypedExpression]
 ) -> TypedExpression:
-    """Return a power that is written as a call: `math.pow` gives a number of Python."""
+    """Return a power that is written as a call: `math.pow` returns a number of Python."""
     given = args
     if scope.offered.is_math(node.func) and scope.single is not None:
         if any(precision.is_lost(scope, one) for one in args):

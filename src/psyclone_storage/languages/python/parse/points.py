@@ -1,4 +1,4 @@
-"""Kernels for points of a grid: arrays are looked at by a distance from the point.
+"""Kernels for points of a grid: arrays are indexed by a distance from the point.
 
 Owns what may be looked at, by the stencil, and what may be written: the point itself.
 """

@@ -41,7 +41,7 @@ _CHOOSES = "merge"
 
 
 def type_of(scope: KernelScope, expr: ex.Expr) -> ScalarType | None:
-    """Return of which reals an expression is, None if it takes the kind of what it meets.
+    """Return the real type of an expression, None if it takes the kind of the other operand.
 
     A number is one of Python where it is made one of the usual kind, and one of NumPy where that is
     done twice.
@@ -140,7 +140,7 @@ _SIGNS: dict[type[ast.operator], str] = {
 def combined(
     scope: KernelScope, op: ast.operator, operands: Sequence[TypedExpression]
 ) -> Kinds | None:
-    """Return the kinds of what an operation gives; None if it may be computed otherwise."""
+    """Return the kinds of an operation's result; None if it may be computed otherwise."""
     if scope.single is None:
         return WEAK
     left, right = (kinds_of(scope, one) for one in operands)
@@ -148,7 +148,7 @@ def combined(
 
 
 def is_compared(scope: KernelScope, op: str, operands: Sequence[TypedExpression]) -> bool:
-    """Return whether a comparison finds what it finds in Python."""
+    """Return whether a comparison has the same result as in Python."""
     if scope.single is None or any(one.type is Intrinsic.LOGICAL for one in operands):
         return True
     left, right = (kinds_of(scope, one) for one in operands)
@@ -167,7 +167,7 @@ def taken(scope: KernelScope, values: Sequence[TypedExpression]) -> Kinds | None
 
 
 def of_numpy(scope: KernelScope, values: Sequence[TypedExpression]) -> Kinds | None:
-    """Return the kinds of what a function of NumPy gives; None if it may compute otherwise."""
+    """Return the kinds of the result of a function of NumPy; None if it may compute otherwise."""
     if scope.single is None:
         return WEAK
     made = kinds_of(scope, values[0])
@@ -262,7 +262,7 @@ def of_kind(expr: ex.Expr, wanted: ScalarType) -> ex.Expr:
 
 
 def weak(scope: KernelScope, expr: ex.Expr) -> ex.Expr:
-    """Return a real number as one of Python, which takes the kind of what it meets."""
+    """Return a real number as one of Python, which takes the kind of the other operand."""
     return expr if type_of(scope, expr) is None else of_kind(expr, scope.real)
 
 

@@ -42,7 +42,7 @@ def as_real(scope: KernelScope, found: TypedExpression) -> TypedExpression:
 
 
 def as_real_if_rounded(scope: KernelScope, found: TypedExpression) -> TypedExpression:
-    """Return a number that was rounded as a real one, which has no bounds; others as they are."""
+    """Return a rounded number as a real, which has no bounds; return others unchanged."""
     return found if found.wide is None else as_real(scope, found)
 
 
@@ -56,7 +56,7 @@ def as_exact(scope: KernelScope, found: TypedExpression) -> TypedExpression:
 def compared(
     scope: KernelScope, left: TypedExpression, right: TypedExpression
 ) -> tuple[Expr, Expr]:
-    """Return two numbers so that a comparison finds what it finds for numbers of any size."""
+    """Return two numbers whose comparison is correct for numbers of any size."""
     return _comparable(scope, left, right), _comparable(scope, right, left)
 
 

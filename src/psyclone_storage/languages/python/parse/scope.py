@@ -1,4 +1,4 @@
-"""The names in a kernel while it is read: arguments, locals, constants, and what is wrong so far.
+"""The names in a kernel while it is read: arguments, locals, constants, and errors so far.
 
 Owns which locals certainly have a value at a place: one that may have none cannot be read.
 """
@@ -83,7 +83,7 @@ class LocalVariable:
 
 @dataclass(frozen=True, slots=True)
 class ModuleVariable:
-    """A variable of another module: the key that it has here, and what it is called there."""
+    """A variable of another module: its key here, and its name there."""
 
     key: str
     module: str
@@ -124,7 +124,7 @@ class ArgumentAccess(Protocol):
         """Return the rules as they are for a function of another file, whose words are its own."""
 
     def read(self, scope: KernelScope, node: ast.Subscript) -> TypedExpression:
-        """Return an element that is looked at; what is wrong is noted."""
+        """Return an element that is read; errors are recorded."""
 
     def target(
         self, scope: KernelScope, node: ast.Subscript, value: TypedExpression
@@ -135,10 +135,10 @@ class ArgumentAccess(Protocol):
         """Return how many elements a part of an index counts; None if that is not known."""
 
     def counted(self, scope: KernelScope, node: ast.expr) -> CountedRange | None:
-        """Return what a loop counts that is over a word of the API; None if it is over another."""
+        """Return the range of a loop over a word of the API; None for another loop."""
 
     def length(self, scope: KernelScope, node: ast.expr) -> TypedExpression | None:
-        """Return the number of turns of such a loop; None if `node` is no word of the API."""
+        """Return the number of iterations of such a loop; None if `node` is no word of the API."""
 
     def number(self, scope: KernelScope, node: ast.Call) -> TypedExpression | None:
         """Return an integer that the kernel is passed; None if `node` is no word of the API."""
@@ -148,10 +148,10 @@ class HelperCalls(Protocol):
     """The handling of a kernel's calls of user functions."""
 
     def value(self, scope: KernelScope, node: ast.Call) -> TypedExpression | None:
-        """Return what a call gives; None if it calls no function of the author's."""
+        """Return the value of a call; None if it calls no user function."""
 
     def statements(self, scope: KernelScope, node: ast.Call) -> list[Line] | None:
-        """Return what a call does that is a statement; None if it calls no such function."""
+        """Return the statements of a call statement; None if it calls no user function."""
 
     def is_called(self, scope: KernelScope, node: ast.expr) -> bool:
         """Return whether there is such a call in an expression."""
@@ -243,7 +243,7 @@ class KernelScope:
         hint: str = "",
         related: tuple[Related, ...] = (),
     ) -> TypedExpression:
-        """Note what is wrong at a place, and return an expression without a type.
+        """Record an error at a place, and return an expression without a type.
 
         A function that is called several times is wrong once.
         """
@@ -258,11 +258,11 @@ class KernelScope:
         return UNKNOWN
 
     def code(self, name: str) -> str:
-        """Return what a name of the function is called in the code."""
+        """Return the name in the code of a name of the function."""
         return self.names.get(name, name)
 
     def local(self, name: str) -> LocalVariable | None:
-        """Return the local of a name; None if reading has come to none."""
+        """Return the local of a name; None if none has been read so far."""
         if self.chain and name not in self.names:
             return None
         return self.locals.get(self.code(name))
@@ -305,7 +305,7 @@ class KernelScope:
         return TypedExpression(Name(name), type_)
 
     def text(self, node: ast.AST) -> str:
-        """Return what is written at `node`, on one line and not for long."""
+        """Return the source text at `node`, on one line and truncated."""
         words = " ".join(self.tree.span(node).text.split())
         return words if len(words) <= _SHOWN else f"{words[:_SHOWN]}..."
 
@@ -401,7 +401,7 @@ A_VALUE = {
 
 
 def fits(value: Intrinsic, wanted: Intrinsic) -> bool:
-    """Return whether a value may be given to what is of the type `wanted`."""
+    """Return whether a value may be assigned to a variable of the type `wanted`."""
     return value is wanted or (value is Intrinsic.INTEGER and wanted is Intrinsic.REAL)
 
 

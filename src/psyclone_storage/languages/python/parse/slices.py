@@ -75,7 +75,7 @@ class _Assignment:
     target: ast.Subscript
 
     def lines(self, value: ast.expr) -> list[Line]:
-        """Return the loops, and what has to be done before them."""
+        """Return the loops, and the statements before them."""
         wanted = self._slices(self.target)
         self._check_index()
         if not has_slice(value):
@@ -100,7 +100,7 @@ class _Assignment:
         ]
 
     def _filled(self, wanted: Sequence[_Slice], value: ast.expr) -> list[Line]:
-        """Return the loops that give one number to all elements."""
+        """Return the loops that assign one number to all elements."""
         found = read(self.scope, value)
         counters = self._counters(wanted)
         into = self._into(wanted, counters, found)

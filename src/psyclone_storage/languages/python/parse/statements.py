@@ -39,7 +39,7 @@ ANNOTATIONS = {"float": _REAL, "int": _WHOLE, "bool": _TRUTH}
 
 
 def read_block(scope: KernelScope, body: Iterable[ast.stmt]) -> tuple[Line, ...]:
-    """Return the statements of `body`; what is wrong is noted in `scope`."""
+    """Return the statements of `body`; errors are recorded in `scope`."""
     lines: list[Line] = []
     for node in body:
         reader = _READERS.get(type(node))
@@ -302,7 +302,7 @@ def _jump(scope: KernelScope, node: ast.Break | ast.Continue) -> list[Line]:
 
 
 def _expression(scope: KernelScope, node: ast.Expr) -> list[Line]:
-    """Return what a function of the author's does."""
+    """Return the statements of a user function."""
     if isinstance(node.value, ast.Call) and scope.helpers is not None:
         found = scope.helpers.statements(scope, node.value)
         if found is not None:

@@ -62,7 +62,7 @@ UNKNOWN_NUMBER = Kinds(frozenset({Kind.WEAK}), exact=False)
 
 
 def written(value: float) -> Kinds:
-    """Return the kinds of a number that is written out."""
+    """Return the kinds of a literal."""
     return _weak({value})
 
 
@@ -123,7 +123,7 @@ def _of_two(one: Kind, other: Kind) -> Kind:
 
 
 def combined(op: str, one: Kinds, other: Kinds) -> Kinds | None:
-    """Return the kinds of what an operation gives; None if it is computed otherwise than Python.
+    """Return the kinds of an operation's result; None if it is computed otherwise than in Python.
 
     It is computed in 4 bytes if it may have no more, else in 8.
     """
@@ -143,7 +143,7 @@ def combined(op: str, one: Kinds, other: Kinds) -> Kinds | None:
 
 
 def compared(op: str, one: Kinds, other: Kinds, *, small: bool) -> bool:
-    """Return whether a comparison finds what it finds in Python.
+    """Return whether a comparison has the same result as in Python.
 
     It is done in 4 bytes if one number has no more. `small` numbers are whole.
     """

@@ -1,4 +1,4 @@
-"""Algorithms in Fortran as algorithms in Python: invokes, and what is around them.
+"""Algorithms in Fortran as algorithms in Python: invokes, and the code around them.
 
 Each procedure with invokes becomes a function, a program one that is called where the file is run.
 Statements around invokes are those that numbers need: assignments, choices, loops. What has no form
@@ -299,7 +299,7 @@ class _UnitWriter:
         return found
 
     def _return(self) -> str:
-        """Return the statement that ends the procedure; a function gives its result."""
+        """Return the statement that ends the procedure; a function returns its result."""
         if self.unit.kind is not ScopeKind.FUNCTION:
             return "return"
         result = ex.Name(self.unit.result or self.unit.name)
@@ -391,7 +391,7 @@ class _UnitWriter:
         return found
 
     def _select(self, line: un.Select) -> list[PlacedLine]:
-        """Return a choice between values that are written out."""
+        """Return a choice between literal values."""
         selector = self.numbers.whole(line.selector, Precedence.SUM)
         branches: list[un.Branch] = []
         otherwise: tuple[un.Line, ...] = ()
@@ -463,7 +463,7 @@ class _UnitWriter:
         yield from (f"{one} = {one}.value" for one in found)
 
     def _passed(self, expr: ex.Expr, before: dict[str, str]) -> str:
-        """Return what a kernel is passed; what has to be computed is a local made `before`.
+        """Return the arguments of a kernel; a computed one is a local assigned `before`.
 
         What is computed twice is one local, so that a field is known to be the same.
         """

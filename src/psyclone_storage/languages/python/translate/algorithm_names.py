@@ -62,7 +62,7 @@ class AlgorithmNames:
         return ExpressionWriter(self.scope, self)
 
     def passed(self, expr: ex.Expr) -> str:
-        """Return what a kernel is passed; data of any type are passed as they are."""
+        """Return the arguments of a kernel; data of any type are passed unchanged."""
         match expr:
             case ex.Name() | ex.Member() | ex.Index():
                 if (text := self._path(expr)) is not None:

@@ -110,7 +110,7 @@ class ColumnData:
 
 @dataclass(frozen=True, slots=True)
 class GridData:
-    """Grids and fields of GOcean; `grids` has of each what is known so far."""
+    """Grids and fields of GOcean; `grids` has the information on each so far."""
 
     imports: dict[str, None] = field(default_factory=dict)
     grids: dict[str, list[str]] = field(default_factory=dict)

@@ -249,7 +249,7 @@ def checked(type_: CType, name: str) -> None:
 
 
 def alike(left: Value, right: Value) -> tuple[Value, Value]:
-    """Return two numbers as an operation converts them; whole ones stay as they are."""
+    """Return two numbers as an operation converts them; integers are unchanged."""
     if left.type.is_logical or right.type.is_logical:
         raise NoPythonError("a condition stands where a number has to be")
     if left.type == right.type:

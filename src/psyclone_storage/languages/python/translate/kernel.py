@@ -81,7 +81,7 @@ class KernelWriter:
         return [*(PlacedLine(line) for line in self.read.values()), *body]
 
     def _local_arrays(self) -> list[PlacedLine]:
-        """Return what makes the arrays of the kernel, which are zero where Fortran says nothing."""
+        """Return the creation of the kernel's arrays, which are zero where undefined in Fortran."""
         made: list[PlacedLine] = []
         if not self.form.has_arrays:
             return made
@@ -96,7 +96,7 @@ class KernelWriter:
         return made
 
     def _begun(self) -> Iterator[PlacedLine]:
-        """Yield values for locals that Python asks for and Fortran does not.
+        """Yield values for locals that Python requires and Fortran does not.
 
         A program that looks at a local before it has a value means nothing, so that any will do.
         """
@@ -163,7 +163,7 @@ class KernelWriter:
         return Value(self._of_other_module(symbol, scope), type_)
 
     def _of_other_module(self, symbol: ex.Symbol, scope: CScope) -> str:
-        """Return a local that holds what a variable of another module is when the kernel runs."""
+        """Return a local that holds the value of another module's variable when the kernel runs."""
         type_ = scope.type_of(symbol)
         checked(type_, symbol.name)
         original = key_in_python(symbol.name)
@@ -355,7 +355,7 @@ class KernelWriter:
         return [line.indented() for line in lines]
 
     def _counted(self, line: un.Do) -> tuple[str, bool]:
-        """Return what a loop counts, and whether Python counts one less."""
+        """Return the range of a loop, and whether Python counts one less."""
         if (found := self.form.counted(self, line)) is not None:
             return found
         writer = self._expressions

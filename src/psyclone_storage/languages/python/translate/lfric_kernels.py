@@ -50,7 +50,7 @@ class ColumnKernels:
     module: str = "psyclone_storage.lfric"
 
     def of(self, kernel: TranslatedKernel) -> ColumnForm:
-        """Return how one kernel looks at its arguments."""
+        """Return the access of one kernel to its arguments."""
         keys = kernel.code.dummy_keys
         if len(keys) != len(kernel.dummies):
             text = f"The kernel '{kernel.parsed.name}' takes {len(keys)} arguments, and its"
@@ -252,7 +252,7 @@ class ColumnForm:
     def _near(
         self, writer: TextWriter, dummy: Dummy, key: str, items: tuple[ex.Expr, ...]
     ) -> list[str] | None:
-        """Return what an element of a map says: the dof, and the cell where it is not this one."""
+        """Return the value of a map's element: the dof, and the cell where it is not this one."""
         by = self.roles[key]
         _check_begins_at_one(writer, key)
         if by.role is Role.STENCIL_MAP and by.arg == dummy.arg:
@@ -297,7 +297,7 @@ class ColumnForm:
         raise NoPythonError(f"'{key}' is a number or an array that Python hides")
 
     def counted(self, writer: TextWriter, line: Do) -> tuple[str, bool] | None:
-        """Return the word for what a loop counts; None if it has bounds of its own."""
+        """Return the word for the range of a loop; None if it has its own bounds."""
         step = 1 if line.step is None else ex.integer_value(line.step)
         if step not in (1, -1):
             return None
@@ -405,7 +405,7 @@ def _spelled(word: str) -> str:
 
 
 def _annotation(entry: MetadataItem) -> str:
-    """Return what an entry of metadata says, as an annotation."""
+    """Return an entry of metadata as an annotation."""
     head, *items = entry.items
     kind, counted = _kind_of(head.expr)
     said = [counted] if counted else []
@@ -414,7 +414,7 @@ def _annotation(entry: MetadataItem) -> str:
 
 
 def _kind_of(head: ex.Expr) -> tuple[str, str]:
-    """Return the word for what an entry describes, and how many components it has."""
+    """Return the word for the argument of an entry, and its number of components."""
     match head:
         case ex.Binary(Operator.TIMES, ex.Name() as name, count) | ex.Binary(
             Operator.TIMES, count, ex.Name() as name

@@ -113,5 +113,5 @@ class _OfConstants:
 
 
 def reserved(name: str) -> bool:
-    """Return whether a name is one that a kernel in Python cannot give to something."""
+    """Return whether a kernel in Python cannot bind a name."""
     return key_of(name) in RESERVED
