@@ -136,7 +136,7 @@ class KernelTypeFactory:
         """Return the kernel `name` of a file or text, the only one of it without a name.
 
         Raises:
-            CompileError: there is none, or not just one; or its metadata are wrong.
+            CompileError: it does not exist, or is not the only one; or its metadata are wrong.
         """
         language = self._target.language
         source = _source(parse_tree)

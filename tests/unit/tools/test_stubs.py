@@ -181,4 +181,4 @@ def test_an_unclosed_construct_that_hides_the_kernel_type(tmp_path: Path) -> Non
         KernelTypeFactory("lfric").create(path)
     modules = DeviceModules(make_finder(wanted, settings))
     (judged,) = judge_kernels(path, None, Api.LFRIC, settings, modules)
-    assert [problem.code for problem in judged.reasons] == ["P005"]
+    assert {problem.code for problem in judged.reasons} == {"P005"}

@@ -207,7 +207,7 @@ def _read_component(
 
 
 def _constructor(text: str, start: int, stop: int) -> tuple[int, int] | None:
-    """Return start and stop of what stands inside an array constructor, None if it is none."""
+    """Return start and stop of the contents of an array constructor, None if it is not one."""
     width = 2 if text.startswith("(/", start) else 1 if text.startswith("[", start) else 0
     if not width or closing(text, start) + 1 != stop:
         return None
