@@ -13,7 +13,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from psyclone_storage.driver.c_printer import CPrinter
 
 from psyclone_storage.backend.c.types import Value
 from psyclone_storage.backend.grids import abi
@@ -38,6 +37,7 @@ from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.typed import Typing
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.typing import CScope
+from psyclone_storage.targets.c_printer import CPrinter
 from random_expressions import SUBROUTINE, RandomExpression
 
 SEEDS = range(1500)
