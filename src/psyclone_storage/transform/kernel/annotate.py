@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from psyclone_storage.analysis.bodies.effects import base_of
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.regex import regex
@@ -19,7 +20,6 @@ from psyclone_storage.ir.expr import (
     Expr,
     Index,
     Keyword,
-    Member,
     Name,
     Origin,
     Range,
@@ -395,7 +395,7 @@ class _Updates:
         """Return the variables that `line` itself may change, those inside of it left out."""
         match line:
             case Assign(target, value) | PointerAssign(target, value):
-                found = {_root(target)} | self._passed_in(value) | self._passed_in(target)
+                found = {base_of(target)} | self._passed_in(value) | self._passed_in(target)
             case Do():
                 found = {line.variable.key}.union(*map(self._passed_in, expressions_of(line)))
             case If() | Where():
@@ -424,12 +424,6 @@ def _update(variables: frozenset[str]) -> DirectiveLine:
 def _reads_namelists(line: Line) -> bool:
     """Return whether a statement may read a namelist."""
     return getattr(line, "word", "") == "read" or isinstance(line, Opaque)
-
-
-def _root(target: Expr) -> str:
-    while isinstance(target, Index | Member | Keyword):
-        target = target.value if isinstance(target, Keyword) else target.base
-    return target.key if isinstance(target, Name) else ""
 
 
 def _is_one_line(line: Line) -> bool:
