@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from psyclone_storage.analysis.bodies.effects import base_of
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.regex import regex
@@ -362,7 +363,7 @@ class _Updates:
         """Return the variables that `line` itself may change, those inside of it left out."""
         match line:
             case un.Assign(target, value) | un.PointerAssign(target, value):
-                found = {_root(target)} | self._passed_in(value) | self._passed_in(target)
+                found = {base_of(target)} | self._passed_in(value) | self._passed_in(target)
             case un.Do():
                 found = {line.variable.key}.union(*map(self._passed_in, expressions_of(line)))
             case un.If() | un.Where():
@@ -391,12 +392,6 @@ def _update(variables: frozenset[str]) -> un.DirectiveLine:
 def _reads_namelists(line: un.Line) -> bool:
     """Return whether a statement may read a namelist."""
     return getattr(line, "word", "") == "read" or isinstance(line, un.Opaque)
-
-
-def _root(target: ex.Expr) -> str:
-    while isinstance(target, ex.Index | ex.Member | ex.Keyword):
-        target = target.value if isinstance(target, ex.Keyword) else target.base
-    return target.key if isinstance(target, ex.Name) else ""
 
 
 def _is_one_line(line: un.Line) -> bool:

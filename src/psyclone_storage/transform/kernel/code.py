@@ -83,7 +83,7 @@ def check_call(schedule: Schedule, uid: str) -> Reasons:
             "T053",
             f"'{code.name}' uses '{name}', a variable of its module '{kernel.module}', of"
             " which a changed kernel would have a copy of its own.",
-            place_of_name(code, name),
+            code.place_of(name),
         )
         for code in codes_of(schedule, uid)
         for name in own_variables(code)
@@ -234,15 +234,6 @@ def place_in(code: KernelCode, line: Line) -> Span | None:
     first = line.text.partition("\n")[0]
     start = routine.source.text.find(first, routine.start, routine.stop)
     return None if start < 0 else Span(routine.source, start, start + len(first))
-
-
-def place_of_name(code: KernelCode, name: str) -> Span:
-    """Return the first place of `name` in the subroutine, all of it if it is not there as such."""
-    routine = code.module.routine
-    found = re.search(rf"\b{re.escape(name)}\b", routine.text, re.IGNORECASE)
-    if found is None:
-        return routine
-    return Span(routine.source, routine.start + found.start(), routine.start + found.end())
 
 
 def as_on_device(code: KernelCode) -> KernelCode:

@@ -32,7 +32,6 @@ from psyclone_storage.transform.kernel.code import (
     check_called,
     check_callers,
     codes_of,
-    place_of_name,
 )
 
 _HARMLESS = frozenset({"save", "public", "target"})
@@ -118,7 +117,7 @@ def may_be_arguments(code: KernelCode) -> Iterator[Diagnostic]:
     for variable in _variables(code):
         if variable.shape:
             text = f"'{variable.key}' is an array of a module, which nothing gives to a device."
-            yield Diagnostic("T087", text, place_of_name(code, variable.key))
+            yield Diagnostic("T087", text, code.place_of(variable.key))
 
 
 def may_be_inputs(code: KernelCode) -> Iterator[Diagnostic]:
@@ -130,7 +129,7 @@ def may_be_inputs(code: KernelCode) -> Iterator[Diagnostic]:
     written = written_names(known.body, RoutineNames(known))
     for name in [item.key for item in _variables(code) if item.key in written]:
         text = f"'{code.name}' may change '{name}', of which each iteration has its own."
-        yield Diagnostic("T087", text, place_of_name(code, name))
+        yield Diagnostic("T087", text, code.place_of(name))
 
 
 def with_imports_passed(code: KernelCode) -> KernelCode:
@@ -148,7 +147,7 @@ def _variables(code: KernelCode) -> tuple[Symbol, ...]:
 
 
 def _reason(code: KernelCode, name: str, text: str, hint: str = "") -> Diagnostic:
-    return Diagnostic("T069", text, place_of_name(code, name), hint=hint)
+    return Diagnostic("T069", text, code.place_of(name), hint=hint)
 
 
 _NO_SOURCE = "Give the folder of the module's source with '-d'."

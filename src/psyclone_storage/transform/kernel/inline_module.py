@@ -27,7 +27,6 @@ from psyclone_storage.transform.kernel.code import (
     calls_for,
     check_called,
     check_each,
-    place_of_name,
     reached_names,
     with_each,
 )
@@ -109,7 +108,7 @@ def against_leaving(code: KernelCode) -> Iterator[Diagnostic]:
     for helper in helpers:
         if why := _stays_outside(helper, code):
             message = f"'{code.name}' calls '{helper.name}' of its module, which {why}."
-            yield Diagnostic("T056", message, place_of_name(code, helper.name))
+            yield Diagnostic("T056", message, code.place_of(helper.name))
     around = surroundings(with_helpers)
     for names, what in ((around.procedures, "calls"), (around.others, "uses")):
         if names:
@@ -117,7 +116,7 @@ def against_leaving(code: KernelCode) -> Iterator[Diagnostic]:
                 f"'{code.name}' {what} {listed(sorted(names), 'and')} of its module"
                 f" '{code.module.name}', which would not come along."
             )
-            yield Diagnostic("T056", message, place_of_name(code, min(names)))
+            yield Diagnostic("T056", message, code.place_of(min(names)))
 
 
 def _about_state(code: KernelCode, helpers: tuple[Procedure, ...]) -> Iterator[Diagnostic]:
@@ -126,7 +125,7 @@ def _about_state(code: KernelCode, helpers: tuple[Procedure, ...]) -> Iterator[D
     for one in (code, *(helper for helper in code.helpers if helper.key in names)):
         for name in sorted(changed_and_saved(one)):
             message = f"'{one.name}' saves '{name}' from call to call; a copy would have its own."
-            yield Diagnostic("T053", message, place_of_name(one, name))
+            yield Diagnostic("T053", message, one.place_of(name))
         if line := saved_inside(one):
             message = f"'{one.name}' holds '{line}', which a copy would have of its own."
             yield Diagnostic("T053", message, one.module.routine)

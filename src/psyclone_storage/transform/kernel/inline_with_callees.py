@@ -29,7 +29,6 @@ from psyclone_storage.transform.kernel.code import (
     check_called,
     codes_of,
     inlined_codes,
-    place_of_name,
     placed,
     with_codes,
 )
@@ -222,7 +221,7 @@ def _nothing_gained(inlined: tuple[InlinedCode, ...]) -> Iterator[Diagnostic]:
         hint = "Give the folder of its module by '-d'."
         for name in unknown:
             message = f"A call in '{code.name}' stays: what '{name}' stands for was not found."
-            yield Diagnostic("T070", message, place_of_name(code, name), hint=hint)
+            yield Diagnostic("T070", message, code.place_of(name), hint=hint)
     else:
         message = f"No loop of '{code.name}' calls a procedure of another module."
         yield Diagnostic("T067", message, code.module.routine)

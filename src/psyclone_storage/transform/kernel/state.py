@@ -40,7 +40,6 @@ from psyclone_storage.ir.scopes import imports_of, local_names
 from psyclone_storage.ir.symbols import declaration_of
 from psyclone_storage.ir.typed import Typing
 from psyclone_storage.ir.types import DerivedType
-from psyclone_storage.transform.kernel.code import place_of_name
 
 _SAVED = regex(r"(?:\d+\s+)?(?:save|data|common)\b", re.IGNORECASE)
 _INITIAL = regex(r"(?!.*\bparameter\b).*::.*=", re.IGNORECASE)
@@ -100,7 +99,7 @@ def changed_state(
         if mentioned is not None and not passed and _is_switch(code, name, mentioned):
             continue
         shown = name.partition("@")[0]
-        place = place_of_name(code, shown)
+        place = code.place_of(shown)
         yield _race(code, f"it changes '{shown}', {owners[name]}", place, callers)
     for effect in other_effects(lines, code):
         yield _race(code, effect.text, effect.place or code.module.routine, callers)
