@@ -113,7 +113,7 @@ def main(words: Sequence[str]) -> int:
     args = parser.parse_args(words)
     script = args.script.read_text(encoding="utf-8") if args.script else SCRIPT
     kinds = of_trees(args.trees, args.api) if args.trees else of_corpora()
-    different = 0
+    different = compared = 0
     with multiprocessing.get_context("spawn").Pool(args.jobs) as pool:
         for kind in kinds:
             chosen = [file for file in kind.files if args.only in file.name]
@@ -123,8 +123,16 @@ def main(words: Sequence[str]) -> int:
             if args.record:
                 write_table(table, tuple(kind.variants), rows)
             else:
-                different += print_differences(kind.name, read_table(table), rows)
+                before = read_table(table)
+                different += print_differences(kind.name, before, rows)
+                lost = () if args.only else sorted({*before} - {*rows})
+                different += len(lost)
+                for row in lost:
+                    print(f"{kind.name}: {row} is recorded, but no input")
+            compared += len(rows)
             print(f"{kind.name}: {len(rows)} inputs x {len(kind.variants)} variants", flush=True)
+    if not compared:
+        parser.error(f"no input has a name with '{args.only}'")
     print(f"{different} outputs differ" if different else "no output differs")
     return int(bool(different))
 

@@ -91,7 +91,7 @@ class Cache:
         return self._folder / key[0] / key
 
     def _tidy(self, part: Path) -> None:
-        """Take away what is oldest, where a part has grown beyond its share, and what is dead."""
+        """Evict the oldest entries where a part exceeds its share, and stale entries."""
         found = []
         with os.scandir(part) as entries:
             for entry in entries:

@@ -14,7 +14,7 @@ _FORTRAN_COMPILERS = ("gfortran",)
 
 
 class NoCompilerError(ImportError):
-    """No compiler was found, or it did not compile what a program needs."""
+    """No compiler was found, or the compilation of a required program failed."""
 
 
 @cache

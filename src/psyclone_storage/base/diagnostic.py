@@ -22,7 +22,7 @@ class Severity(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Related:
-    """A second place that explains a diagnostic, with what is to be seen there."""
+    """A second place that explains a diagnostic, with a text about it."""
 
     span: Span
     label: str
@@ -50,14 +50,14 @@ class Diagnostic:
 
 
 class CompileError(Exception):
-    """One or more things wrong with what the user wrote, all that a stage found."""
+    """One or more errors in the user's input: all that a stage found."""
 
     def __init__(self, *problems: Diagnostic) -> None:
         super().__init__("; ".join(f"{problem.code}: {problem.message}" for problem in problems))
         self.problems = problems
 
     def _render_traceback_(self) -> list[str]:
-        """Return the lines that IPython shows: what is wrong and where, as far as notes say so.
+        """Return the lines that IPython shows: the errors, with their places as far as known.
 
         A notebook shows no notes of an exception by itself.
         """

@@ -21,7 +21,7 @@ class Fresh(Enum):
         return Fresh.YES if value else Fresh.NO
 
     def join(self, other: Fresh) -> Fresh:
-        """Return what is known after two paths meet: the fact if both agree, else maybe."""
+        """Return the join of two control-flow paths: the fact if both agree, else maybe."""
         return self if self is other else Fresh.MAYBE
 
     def __and__(self, other: Fresh) -> Fresh:

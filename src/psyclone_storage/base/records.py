@@ -36,7 +36,7 @@ _MISSING = _Missing()
 
 
 class _Field:
-    """One field of a data class: its name, its default, and what it takes part in."""
+    """One field of a data class: its name, its default, and the methods that use it."""
 
     __slots__ = ("compare", "default", "default_factory", "init", "kw_only", "name", "repr", "type")
 
@@ -170,7 +170,7 @@ def _with_state(record: Any, state: list[Any]) -> None:
 
 
 class _LibraryFields:
-    """The fields of a class as the library's functions expect them, made when first asked for."""
+    """The fields of a class as the library's functions expect them, created on first use."""
 
     def __get__(self, record: object, kind: Any) -> Any:
         import dataclasses  # noqa: PLC0415

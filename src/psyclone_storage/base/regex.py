@@ -11,12 +11,12 @@ from typing import Any, cast
 
 
 def regex(pattern: str, flags: int = 0) -> re.Pattern[str]:
-    """Return what `re.compile` returns, but compiled when something is first asked of it."""
+    """Return the pattern of `re.compile`, compiled on first use."""
     return cast("re.Pattern[str]", _DeferredPattern(pattern, flags))
 
 
 class _DeferredPattern:
-    """A pattern that is compiled when something is first asked of it."""
+    """A pattern that is compiled on first use."""
 
     def __init__(self, pattern: str, flags: int) -> None:
         self._source = (pattern, flags)

@@ -1,4 +1,4 @@
-"""A number that an invoke finds: what a program passes where a built-in reduces to a scalar.
+"""A scalar result of an invoke: the argument that a program passes to a reduction built-in.
 
 Functions in Python give no arguments back, so that a sum needs an object to be put into. It counts
 as the number that it has.
@@ -26,7 +26,7 @@ class Result:
         return float(self.value)
 
     def __int__(self) -> int:
-        """Return the number, if it is a whole one."""
+        """Return the number, if it is an integer."""
         return int(self.value)
 
     def __repr__(self) -> str:

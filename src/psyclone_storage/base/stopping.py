@@ -21,7 +21,7 @@ _DEFAULTS = (signal.SIG_DFL, signal.default_int_handler)
 
 
 class StoppedError(KeyboardInterrupt):
-    """The process received the signal `number`, which asks it to end."""
+    """The process received the termination signal `number`."""
 
     def __init__(self, number: int) -> None:
         super().__init__()

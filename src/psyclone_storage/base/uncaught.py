@@ -104,6 +104,15 @@ def _user_text(error: BaseException, trace: TracebackType | None) -> str:
     return f"Traceback (most recent call last):\n{head}{words}"
 
 
+def level_of_user() -> int:
+    """Return the `stacklevel` of a warning of the caller, for the innermost frame of the user."""
+    level = 1
+    frame = sys._getframe(1)  # noqa: SLF001  # pylint: disable=protected-access
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
+        level, frame = level + 1, frame.f_back
+    return level
+
+
 def _user_frames(trace: TracebackType | None) -> TracebackType | None:
     """Return the traceback without frames of this package and of code that it generated."""
     kept = []

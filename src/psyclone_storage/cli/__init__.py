@@ -1,1 +1,1 @@
-"""The commands: what their options mean, what they write and how they report."""
+"""The commands: their options, their output files and their reports."""

@@ -145,7 +145,7 @@ def _check_pages() -> None:
 def _tell_settings(
     options: Options, texts: Mapping[Path, str], settings: Settings, request: CompileRequest
 ) -> None:
-    """Say which settings count, and where kernels are looked for."""
+    """Print the settings in effect, and the directories of kernels."""
     from psyclone_storage.cli import verbose  # noqa: PLC0415
 
     verbose.tell(verbose.setting_lines(options, texts, settings))
@@ -154,7 +154,7 @@ def _tell_settings(
 
 
 def _tell_kernels(file: Path, done: FileResult, *, is_kept: bool) -> None:
-    """Say where the kernels of `file` were found, if that was asked for."""
+    """Print where the kernels of `file` were found, if requested."""
     if done.reports.found and is_kept:
         print(f"{file}: translated as in an earlier call", file=sys.stderr)
     for line in done.reports.found:
@@ -297,7 +297,7 @@ def _kernels(file: Path, options: Options, turn: Turn) -> Iterator[KernelFolder 
 def _tried(
     file: Path, build: Build, compiler: Compiler, options: Options
 ) -> tuple[Diagnostic, ...]:
-    """Return what a Fortran compiler says of `build`, if it is to be asked."""
+    """Return the messages of a Fortran compiler on `build`, if that is requested."""
     if not options.compile:
         return ()
     from psyclone_storage.cli.trial_compile import try_to_compile  # noqa: PLC0415

@@ -25,7 +25,7 @@ class UnpackExamples(argparse.Action):
         values: str | Sequence[Any] | None,
         option_string: str | None = None,
     ) -> None:
-        """Copy, say where the examples are, and leave."""
+        """Copy the examples, print their location, and exit."""
         folder = Path(str(values))
         unpack_examples(folder)
         sys.stdout.write(f"The examples are in '{folder / 'examples'}'; read README.md there.\n")

@@ -70,7 +70,7 @@ def layer_file(file: Path, options: Options) -> Path:
 
 
 def owner_in_folder(file: Path, options: Options) -> str:
-    """Return what the layer of `file` is called in the folder of changed kernels."""
+    """Return the name of the layer of `file` in the folder of changed kernels."""
     return owner_name(layer_file(file, options), kernel_folder(options) or Path())
 
 
@@ -88,14 +88,14 @@ def agreeing(done: FileResult, earlier: list[FileResult]) -> FileResult:
 
 
 def release_all(options: Options) -> None:
-    """Give up what was claimed for changed kernels."""
+    """Release the claims for changed kernels."""
     folder = kernel_folder(options)
     if folder is not None:
         release_claims(folder, owners_in_folder(options))
 
 
 def owners_in_folder(options: Options) -> frozenset[str]:
-    """Return what the layers of all files are called in the folder of changed kernels."""
+    """Return the names of the layers of all files in the folder of changed kernels."""
     return frozenset(owner_in_folder(file, options) for file in options.files)
 
 

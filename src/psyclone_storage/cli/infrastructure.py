@@ -79,7 +79,7 @@ def run_compiler(command: list[str]) -> subprocess.CompletedProcess[str]:
 
 
 def compiler_message(done: subprocess.CompletedProcess[str]) -> str:
-    """Return what a compiler that failed says, or, where it says nothing, how it ended."""
+    """Return the messages of a failed compiler, or, without any, its exit status."""
     if said := done.stderr.strip():
         return said
     if done.returncode < 0:

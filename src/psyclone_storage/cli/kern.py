@@ -26,7 +26,7 @@ def main(words: Sequence[str] | None = None) -> int:
 
 
 def _run(options: KernelOptions) -> tuple[Diagnostic, ...]:
-    """Do what `options` ask for; the tools are imported once it is known that they are needed."""
+    """Execute the command that `options` request; the tools are imported lazily."""
     from psyclone_storage.cli.kernel_tools import run_tool  # noqa: PLC0415
 
     return run_tool(options)

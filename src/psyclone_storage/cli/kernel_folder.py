@@ -114,7 +114,7 @@ class KernelFolder:
         return tuple(record_of(one, layer) for one in self.outputs if one.shared)
 
     def discard(self) -> None:
-        """Give up what was claimed: the compilation has failed."""
+        """Release the claims after a failed compilation."""
         release_claims(self._folder, frozenset({self.owner}))
         self._outputs.clear()
 

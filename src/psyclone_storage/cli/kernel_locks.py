@@ -35,7 +35,7 @@ _OWNER = "owner"
 
 
 def owner_name(path: Path, folder: Path) -> str:
-    """Return what the PSy layer at `path` is called in `folder`: its path from there, in one word.
+    """Return the name of the PSy layer at `path` in `folder`: its path from there, in one word.
 
     A tree that is moved as a whole keeps these names.
     """
@@ -51,12 +51,12 @@ def owner_name(path: Path, folder: Path) -> str:
 
 
 def belonging_to(owner: str, text: str) -> str:
-    """Return `text` with a first line that says that it is for `owner` alone."""
+    """Return `text` with a first line that reserves it for `owner`."""
     return f"{_BELONGS}{owner}\n{text}"
 
 
 def made_from(name: str, original: str, text: str) -> str:
-    """Return `text` with a first line that says of which text it was made, and of which file."""
+    """Return `text` with a first line that identifies its source text and file."""
     return f"{_MADE_FROM}{name} as of {digest_of(original)[:_DIGITS]}\n{text}"
 
 
@@ -95,7 +95,7 @@ def owned_files(folder: Path, owners: frozenset[str]) -> Iterator[Path]:
 
 
 def release_claims(folder: Path, owners: frozenset[str]) -> None:
-    """Give up every claim of `owners` in `folder`, and remove what killed runs left there."""
+    """Release every claim of `owners` in `folder`, and remove the remains of killed runs."""
     remove_leftovers(folder)
     for name in filter(_CLAIM.fullmatch, _names_in(folder)):
         if _holder(folder / name) in owners:

@@ -1,4 +1,4 @@
-"""Do what `psyclone-storage-kern` was asked for."""
+"""Execution of the command `psyclone-storage-kern`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from psyclone_storage.tools.translate import generate_python
 
 
 def run_tool(options: KernelOptions) -> tuple[Diagnostic, ...]:
-    """Write what is to be generated, or check every file; return all problems.
+    """Write the requested output, or check every file; return all problems.
 
     Raises:
         CompileError: the settings are wrong, or the one kernel to generate something for is.

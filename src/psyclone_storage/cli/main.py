@@ -26,7 +26,7 @@ def main(words: Sequence[str] | None = None) -> int:
 
 
 def _run(options: Options) -> tuple[Diagnostic, ...]:
-    """Do what `options` ask for.
+    """Execute the command that `options` request.
 
     The compiler is imported here and not at the top, because `--version` and `--help` must not
     wait for it.

@@ -45,7 +45,7 @@ _SOURCES = (".f90", ".f03", ".f08", ".x90", ".py")
 
 @dataclass(frozen=True, slots=True)
 class BuildFiles:
-    """Files that a build system asks for besides the code; `dyndep` names a target as well."""
+    """Files for a build system in addition to the code; `dyndep` names a target as well."""
 
     depfile: Path | None = None
     stamp: Path | None = None
@@ -191,7 +191,7 @@ def psy_path(file: Path, options: Options) -> Path | None:
 
 
 def _suffix(file: Path) -> str:
-    """Return what the names of files end in that are made of an algorithm."""
+    """Return the suffixes of the files that are generated from an algorithm."""
     return ".py" if file.suffix.lower() == ".py" else ".f90"
 
 
@@ -241,7 +241,7 @@ def _contradictions(options: Options) -> Iterator[tuple[str, str]]:
 
 
 def _clashes(options: Options) -> Iterator[Diagnostic]:
-    """Yield the files that would be written twice, or over what is read."""
+    """Yield the files that would be written twice, or that would overwrite an input."""
     read = {path.resolve() for path in (*options.files, *filter(None, (options.script,)))}
     seen: set[Path] = set()
     for path in _outputs(options):

@@ -29,5 +29,5 @@ class Turns:
         return wait
 
     def finish(self, place: int) -> None:
-        """Say that the thing at `place` is done."""
+        """Signal that the item at `place` is done."""
         self._done[place] = 1

@@ -1,4 +1,4 @@
-"""Files that would be written over each other or over what is read, in words: `L002`."""
+"""Diagnostics of output files that would overwrite each other or an input: `L002`."""
 
 from __future__ import annotations
 

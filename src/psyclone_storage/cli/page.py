@@ -1,4 +1,4 @@
-"""One page about a compilation, for a browser: a frame in Jinja2 around what `tools.page` says.
+"""One page about a compilation, for a browser: a frame in Jinja2 around `tools.page`.
 
 The page needs nothing from elsewhere, no network and no other file.
 """

@@ -1,4 +1,4 @@
-"""An option parser that reports what is wrong as this tool reports everything else."""
+"""An option parser that reports errors as diagnostics of this tool."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Parser(argparse.ArgumentParser):
             return []
 
     def error(self, message: str) -> NoReturn:
-        """Raise `L001` for what argparse says in `message`."""
+        """Raise `L001` for argparse's `message`."""
         if choice := _CHOICE.match(message):
             flags, word, choices = choice.groups()
             text = f"'{word}' is no value of '{flags}'."
@@ -104,7 +104,7 @@ def _with_marked_files(words: Sequence[str]) -> list[str]:
 
 
 def _columns() -> int:
-    """Return the width of the terminal, or what `COLUMNS` says, or 80."""
+    """Return the width of the terminal, or the value of `COLUMNS`, or 80."""
     said = os.environ.get("COLUMNS", "")
     if said.isdecimal() and int(said):
         return int(said)

@@ -57,7 +57,7 @@ def settings_for(given: argparse.Namespace) -> str:
 
 
 def remarks(given: argparse.Namespace) -> Iterator[Diagnostic]:
-    """Yield a warning for each option that changes nothing, and an error for what is refused."""
+    """Yield a warning for each option without effect, and an error for each unsupported one."""
     for flag, why in _WITHOUT_EFFECT.items():
         if _is_given(given, flag):
             text = f"'{flag}' changes nothing here: {why}."

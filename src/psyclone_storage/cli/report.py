@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Reports:
-    """The reports on one algorithm file; what was not asked for is empty.
+    """The reports on one algorithm file; those that were not requested are empty.
 
     `found` are lines on its kernels, for `--verbose`; `page` is what `--report` shows.
     """
@@ -30,7 +30,7 @@ class Reports:
 
 
 def reports_of(file: Path, build: Build, options: Options) -> Reports:
-    """Return the reports on `file` that `options` ask for."""
+    """Return the reports on `file` that `options` request."""
     asked = (options.schedule, options.explain, options.schedule_json, options.dag)
     if not any((*asked, options.verbose, options.page)):
         return Reports()

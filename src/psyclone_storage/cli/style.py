@@ -52,7 +52,7 @@ def add_style(parser: argparse._ActionsContainer) -> None:
 
 
 def read_style(words: Sequence[str]) -> Style:
-    """Return the style that `words` ask for; the option parser reports what is wrong with them."""
+    """Return the style that `words` request; the option parser reports errors in them."""
     options = words[: words.index("--")] if "--" in words else words
     given: dict[str, str] = {}
     for word, following in zip(options, [*options[1:], ""], strict=False):

@@ -38,7 +38,7 @@ _LIBRARIES = {"profile_psy_data_mod": "profile"}
 def try_to_compile(
     file: Path, build: Build, compiler: Compiler, options: Options
 ) -> tuple[Diagnostic, ...]:
-    """Compile what was generated from `file` and return what the Fortran compiler rejects.
+    """Compile the code generated from `file` and return the errors of the Fortran compiler.
 
     A module that is not to be found is reported once, and what needs it is not compiled.
     """

@@ -52,7 +52,7 @@ def setting_lines(options: Options, texts: Mapping[Path, str], settings: Setting
 
 
 def folder_lines(folders: Iterable[Path], includes: Iterable[Path], given: bool) -> Iterator[str]:
-    """Yield where kernels and included files are looked for; `given` if '-d' says so."""
+    """Yield the directories of kernels and included files; `given` if they come from '-d'."""
     why = "-d" if given else "the folders of the algorithms"
     yield f"kernels: looked for in and below {listed(map(str, folders), 'and')} ({why})"
     if where := listed(map(str, includes), "and"):

@@ -94,7 +94,7 @@ def differs(path: Path) -> Diagnostic:
 
 
 def given_name(temporary: Path, path: Path) -> bool:
-    """Give what is in `temporary` the name `path`; return False if that is taken.
+    """Rename `temporary` to `path`; return False if that exists.
 
     That is one step, but where files cannot have two names: there a reader may see a part.
     """
@@ -199,7 +199,7 @@ class _Landing:
                 part.landed = not part.output.shared
 
     def _is_settled(self, part: _Replacement) -> bool:
-        """Return whether what is shared is at its place, by this command or by another one.
+        """Return whether this command or another one has written the shared file.
 
         Where files cannot have two names, another one may still be writing it: its part is
         replaced, as that of one that was killed.

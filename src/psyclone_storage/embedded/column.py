@@ -19,7 +19,7 @@ _FIELDS = ("field", "operator", "columnwise_operator")
 
 
 class ColumnArray:
-    """Values of a field or an operator, of which some are looked at and some may be written."""
+    """Values of a field or an operator, of which some are read and some may be written."""
 
     def __init__(self, name: str, values: Any, written: bool, spaces: int = 1) -> None:
         self._name, self.written, self.spaces = name, written, spaces
@@ -43,7 +43,7 @@ class ColumnArray:
 
 
 def _taken(values: Any, index: Any) -> tuple[Any, Any]:
-    """Return the component that is meant, and what is left of an index."""
+    """Return the selected component, and the rest of an index."""
     if isinstance(values, list | tuple) and isinstance(index, tuple):
         return values[index[0]], index[1:] if len(index) > _PAIR else index[1]
     return values, index
@@ -103,7 +103,7 @@ def run_column(
     passed: tuple[tuple[Any, ...], dict[str, Any]],
     given: Mapping[str, Any] | None,
 ) -> Any:
-    """Run a kernel's function for one column, and return what it writes."""
+    """Run a kernel's function for one column, and return the values that it writes."""
     bound = inspect.signature(function).bind(*passed[0], **passed[1]).arguments
     arrays, column = _seen(annotations, bound, given or {})
     token = AROUND.set(column.look_up)
@@ -118,7 +118,7 @@ def run_column(
 def _seen(
     annotations: Mapping[str, Annotation], bound: Mapping[str, Any], given: Mapping[str, Any]
 ) -> tuple[dict[str, ColumnArray], Column]:
-    """Return the arrays as a kernel sees them, and what it may loop over."""
+    """Return the arrays in a kernel's view, and its loop ranges."""
     arrays: dict[str, ColumnArray] = {}
     dofs: dict[str, int] = {}
     layers = 0

@@ -46,7 +46,7 @@ class RunningProgram:
 
     @property
     def session(self) -> JitSession:
-        """The session, which is made once, whichever thread is the first to ask."""
+        """The session, which the first thread that requests it creates."""
         if not self._session:
             from psyclone_storage.jit.session import JitSession  # noqa: PLC0415
 

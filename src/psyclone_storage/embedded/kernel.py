@@ -81,7 +81,7 @@ def _called_name(frame: FrameType) -> str:
 
 @dataclass(frozen=True, eq=False)
 class PythonKernel:
-    """A function for one point of a grid, with what its metadata say of the whole."""
+    """A function for one point of a grid, with its metadata on the whole grid."""
 
     function: Callable[..., Any]
     metadata: Mapping[str, Any] = field(default_factory=dict)
@@ -115,7 +115,7 @@ class PythonKernel:
         return _made(RequestedCall, (self, args))
 
     def at(self, *args: Any, given: Mapping[str, Any] | None = None, **named: Any) -> Any:
-        """Run the function for one point, or one column, and return what it writes.
+        """Run the function for one point, or one column, and return the values that it writes.
 
         In a column a field is an array with a row for each dof of the cell and a value for each
         layer, an operator one by dofs, dofs and layers; a vector is a list. What else the body asks

@@ -46,7 +46,7 @@ class Point:
 
 
 class _Real(float):
-    """A number that is the same wherever it is looked at."""
+    """A number that is the same at every point."""
 
     def __getitem__(self, offset: Offset) -> float:
         return float(self)

@@ -92,7 +92,7 @@ _NOT_CACHED = object()
 
 
 def _identity_of(value: Any) -> Any:
-    """Return what a value must be identical to, in addition to its type: see `CachedCall`."""
+    """Return the object that a value must be, in addition to its type: see `CachedCall`."""
     form = argument_kind(value.__class__)
     if form is ArgumentKind.NUMBER:
         return None

@@ -21,6 +21,7 @@ from psyclone_storage.base.compilers import (
     why_not_found,
 )
 from psyclone_storage.base.records import fields
+from psyclone_storage.base.uncaught import level_of_user
 from psyclone_storage.jit.call_cache import cache_call, forget_calls
 from psyclone_storage.jit.disk_cache import MODULES, find_entry
 from psyclone_storage.jit.session import JitSession
@@ -140,7 +141,8 @@ def _with_numpy(session: JitSession, options: JitOptions, why: str) -> JitOption
     """Return the options with NumPy as target, and warn."""
     if options.target:
         return options
-    warnings.warn(f"Invokes are computed by NumPy, as C cannot be compiled: {why}", stacklevel=4)
+    text = f"Invokes are computed by NumPy, as C cannot be compiled: {why}"
+    warnings.warn(text, stacklevel=level_of_user())
     return session.options(**{one.name: getattr(options, one.name) for one in fields(options)}
                            | {"target": _NUMPY})  # fmt: skip
 

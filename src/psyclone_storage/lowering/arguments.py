@@ -1,4 +1,4 @@
-"""The actual arguments of a kernel call: for each role of a dummy argument what is asked for."""
+"""The actual arguments of a kernel call: the request for each role of a dummy argument."""
 
 from __future__ import annotations
 

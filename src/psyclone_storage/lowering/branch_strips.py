@@ -1,4 +1,4 @@
-"""Loops along rows in which points that take one way follow one another (`transform.unswitch`).
+"""Loops along rows in which consecutive points take the same branch (`transform.unswitch`).
 
     do i_strip = start, stop, 32
       last = min(i_strip + 31, stop)
@@ -17,8 +17,8 @@
       end do
     end do
 
-What is done where conditions hold stands in one loop alone, so that all points that take that way
-are rounded in one way, whatever strip they are in.
+The code for points where conditions hold is in one loop alone, so that all points that take that
+branch are rounded in the same way, whatever strip they are in.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def _calls(loop: Loop) -> tuple[KernelCall, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _StripNames:
-    """What loops over strips count: strips, points, and where runs of points begin and end."""
+    """The variables of loops over strips: strips, points, and the ends of runs of points."""
 
     strip: ex.Name
     point: ex.Name

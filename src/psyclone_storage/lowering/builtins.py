@@ -83,7 +83,7 @@ def _type_of(
 def _substituted(
     value: ex.Expr, operands: Mapping[str, ex.Expr], kinds: Mapping[str, str]
 ) -> ex.Expr:
-    """Return `value` with the arguments of the built-in in the place of their letters."""
+    """Return `value` with the arguments of the built-in substituted for their letters."""
     match value:
         case ex.Name(text):
             return operands.get(text, value)

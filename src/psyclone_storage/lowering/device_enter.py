@@ -1,10 +1,11 @@
 """Procedures that give a device what stays there, by pointers that nothing else is done with.
 
 Where gfortran enters data it enters the variable by which they go, too: a pointer's descriptor, or
-the address behind a dummy argument. What lies on the stack is another variable in the next call,
-and libgomp does not bring up to date what is present: a region would take the pointer of the first
-call for that of the second. So what stays is entered by a pointer that is saved, which no region
-looks at, and no other variable has its place. What leaves with the routine takes its pointer along.
+the address of a dummy argument. What lies on the stack is another variable in the next call, and
+libgomp does not bring up to date what is present: a region would take the pointer of the first call
+for that of the second. So what stays is entered by a pointer that is saved, which no region
+accesses, and no other variable reuses its address. What leaves with the routine takes its pointer
+along.
 """
 
 from __future__ import annotations

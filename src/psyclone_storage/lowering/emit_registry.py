@@ -1,7 +1,7 @@
-"""How generated code holds arrays whose owners have no place for a storage.
+"""Access in generated code to arrays whose owners have no member for a storage.
 
 A registry has the storages. Each is looked up where an access begins and named by a pointer until
-it ends: nobody else can take it away meanwhile. Exchanges work on the memory of the host.
+it ends: no other code can remove it meanwhile. Exchanges work on the memory of the host.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ def look_up(context: LoweringContext, storage: Name, values: Expr) -> PointerAss
 def acquire_registered(
     context: LoweringContext, asked: AcquireData, storage: Name, values: Expr, window: Expr
 ) -> tuple[Line, ...]:
-    """Return what acquires `values`.
+    """Return the acquisition of `values`.
 
-    They are brought unless all of them are overwritten: nobody knows of an array what of it is
-    padding, or how many values a dof has. One that may be acquired under another name is brought
-    by the registry in any case, as that may need the values.
+    They are transferred unless all of them are overwritten: for an array, padding and the number of
+    values of a dof are unknown. The registry always transfers one that may be acquired under
+    another name, as that may need the values.
     """
     if asked.writes and asked.covered is Fresh.MAYBE:
         asked = replace(asked, covered=Fresh.NO, why=f"{asked.why}, which may not be all values")
@@ -96,9 +96,9 @@ def only_if_dirty(context: LoweringContext, asked: IsDirty) -> tuple[Keyword]:
 def end_exchange(
     context: LoweringContext, storages: Iterable[tuple[Name, str, int | None]]
 ) -> tuple[Line, ...]:
-    """Return what makes known that the host has received halos: of storages, data and components.
+    """Return the notification that the host has received halos: of storages, data and components.
 
-    The values stay where they are if they are acquired again behind all exchanges of the datum.
+    The values stay in place if they are acquired again after all exchanges of the datum.
     """
     return tuple(
         Call(
@@ -113,7 +113,7 @@ _STAYING = (Keyword(abi.STAY, logical(value=True)),)
 
 
 def _is_used_behind(context: LoweringContext, datum: str, component: int | None) -> bool:
-    """Return whether something acquires a datum behind the last exchange of it."""
+    """Return whether a statement acquires a datum after the last exchange of it."""
     items = list(statements(context.schedule))
     places = {item.uid: at for at, item in enumerate(items)} | {END: len(items)}
     last = max(

@@ -1,6 +1,6 @@
-"""How generated code holds data: one spelling for all infrastructures that have storages.
+"""Access to data in generated code: one spelling for all infrastructures with storages.
 
-In Fortran what is bound to the object that has a storage is called, and a pointer, the window, is
+Fortran code calls a procedure bound to the object that has a storage, and a pointer, the window, is
 set to the values that code for the space works on. In Python all data of a routine are bound at
 once. The accesses are planned before (`ir.storage_access`); their reasons are printed here.
 """

@@ -18,9 +18,9 @@ _LEAST = Depth.of(1)
 
 
 def exchange_lines(context: LoweringContext, exchange: HaloExchange) -> tuple[Line, ...]:
-    """Return a halo exchange, under a test of the dirty flag if only run time can tell.
+    """Return a halo exchange, under a test of the dirty flag if only run time can decide.
 
-    The annexed dofs alone are brought up to date by an exchange of one level.
+    The annexed dofs alone are updated by an exchange of one level.
     """
     datum = context.schedule.datum(exchange.datum)
     value = _levels(context, exchange)

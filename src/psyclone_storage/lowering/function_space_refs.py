@@ -1,9 +1,9 @@
 """Function spaces: which arguments share one.
 
-A space that metadata name is one space in all of an invoke, and the first argument on it
-stands for it. A wildcard (`any_space_<n>`, `any_discontinuous_space_<n>`, `any_w2`) is
-whatever space its argument happens to be on, so it belongs to that argument: two kernels
-share what is asked of it only if they pass the same object.
+A space that metadata name is one space in all of an invoke, and the first argument on it represents
+it. A wildcard (`any_space_<n>`, `any_discontinuous_space_<n>`, `any_w2`) is the space of its
+argument, so it belongs to that argument: two kernels share quantities of it only if they pass the
+same object.
 """
 
 from __future__ import annotations

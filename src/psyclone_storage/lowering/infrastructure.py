@@ -1,4 +1,4 @@
-"""What generated code is written against, as one row, and a routine that is being lowered."""
+"""The target interface of generated code, as one row, and a routine that is being lowered."""
 
 from __future__ import annotations
 
@@ -39,27 +39,27 @@ def _nothing_more(_context: LoweringContext) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Infrastructure:
-    """What generated code is written against: facts, and tables of what it says for an operation.
+    """The target interface of generated code: facts, and tables of its code for each operation.
 
-    `name` is for messages. `reserved` are names that no variable may have. `home_of_kind` gives
+    `name` is for messages. `reserved` are names that no variable may have. `home_of_kind` returns
     the module of a kind parameter, in lower case, that the algorithm does not import by name.
     `integer` is the type of counters and bounds, `value_type` that of the values of a field, an
-    operator or a scalar. `dummies` declares the dummy arguments of a
-    routine. `values` and `actions` answer the records of `ir.runtime_ops`, by class. `region_items`
-    is what a region for a device takes, by its calls and its lowered lines. `finish` adds to the
-    set-up what can only be known when all statements are lowered; `helpers` are the routines
-    that those of a program hand over or call. With `exact_sums` reals are summed without rounding.
-    Threads can have sums of their own `sums_in_order`; else what is to be reproducible is exact.
-    Partial sums of threads are `padding` values apart, so that no two write to one line of a cache.
-    Regions that copy their data tell what that is where it `names_what_is_copied`. `around` puts
-    the statements of a routine into what they need around them. One with a contract for `holding`
-    keeps data in storages: `storages` answers the actions of `ir.storage_access`, or all is bound
-    `at_once` by what it puts around the statements. `beside` puts before and behind the lines of
-    one statement what is needed there for what is no datum of the invoke. One whose loops are
-    compiled by themselves anyway `outlines` none. With `fetches_strips` code around an exchange
-    brings what is sent to the host, as fields do not by themselves. One that `starts_together`
-    sends one message for several fields also where exchanges are started and finished apart.
-    `sizes` are the bytes of the kinds of numbers, where calls have to tell kernels which they have.
+    operator or a scalar. `dummies` declares the dummy arguments of a routine. `values` and
+    `actions` lower the records of `ir.runtime_ops`, by class. `region_items` are the data of a
+    region for a device, by its calls and its lowered lines. `finish` adds to the set-up what can
+    only be known when all statements are lowered; `helpers` are the routines that those of a
+    program pass on or call. With `exact_sums` reals are summed without rounding. Threads can have
+    partial sums `sums_in_order`; else reproducible sums are exact. Partial sums of threads are
+    `padding` values apart, so that no two write to one line of a cache. Regions that copy their
+    data name them where it `names_what_is_copied`. `around` wraps the statements of a routine in
+    the code that they need. One with a contract for `holding` keeps data in storages: `storages`
+    lowers the actions of `ir.storage_access`, or all data are bound `at_once` by the code around
+    the statements. `beside` adds before and after the lines of one statement the code for data that
+    do not belong to the invoke. One whose loops are compiled by themselves anyway `outlines` none.
+    With `fetches_strips` code around an exchange transfers the sent values to the host, as fields
+    do not by themselves. One that `starts_together` sends one message for several fields also where
+    exchanges are started and finished apart. `sizes` are the bytes of the kinds of numbers, where
+    calls have to pass kernels their kinds.
     """
 
     name: str
@@ -97,11 +97,11 @@ class Infrastructure:
 class LoweringContext:
     """A routine that is being lowered.
 
-    `several_meshes` says that not all fields need be on one mesh, or numbered alike on one space,
-    so that nothing which depends on either may be shared between fields. `partial_sums` gives, for
-    scalars that are reduced reproducibly, what a thread adds to instead. `held` is what is asked
-    of storages. Loops may go into procedures of their own where it `outlines`: not in one of these,
-    nor under a directive for a device (`on_device`), whose compiler has to see them.
+    `several_meshes` means that fields may be on different meshes, or numbered differently on one
+    space, so that fields share nothing that depends on either. `partial_sums` gives, for scalars
+    that are reduced reproducibly, the variable that a thread adds to instead. `held` are the
+    requests to storages. Loops may go into their own procedures where it `outlines`: not in one of
+    these, nor under a directive for a device (`on_device`), whose compiler has to see them.
     """
 
     schedule: Schedule
@@ -140,7 +140,7 @@ class LoweringContext:
         return self.of(call.args[arg])
 
     def of(self, actual: Actual) -> Datum:
-        """Return the datum behind an actual argument, which must not be a constant."""
+        """Return the datum of an actual argument, which must not be a constant."""
         if actual.datum is None:
             raise InternalError("A constant was asked for its data.")
         return self.schedule.datum(actual.datum)

@@ -1,8 +1,7 @@
 """Two versions of loops that were fused under a test: the fused one, and its parts in turn.
 
 Which of them runs is decided by the bounds of all parts, before the loop and on each rank by
-itself: there is no exchange inside. What stands around the loop, directives included, stands in
-both.
+itself: there is no exchange inside. Both contain the code around the loop, directives included.
 """
 
 from __future__ import annotations

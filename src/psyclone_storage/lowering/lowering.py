@@ -1,10 +1,9 @@
 """From a program to the module of its routines: one lowering for all APIs and targets.
 
-Owns names and order. Statements are lowered first. What they need is asked for on the way and
-collects in the routine's workspace, so that declarations and set-up, which are written before
-them, hold what is used and nothing else. What an operation becomes is for the infrastructure to
-say, in its tables. A schedule is handed over with everything decided, and nothing about it is
-changed here.
+Owns names and order. Statements are lowered first. Their requests collect in the routine's
+workspace, so that declarations and set-up, which are written before them, contain only used
+entities. The tables of the infrastructure define the code of an operation. A schedule is complete
+when it is lowered, and it is not changed here.
 """
 
 from __future__ import annotations
@@ -155,7 +154,7 @@ def _lower_body(
 
 
 def _asked_of_storages(context: LoweringContext, before: str) -> Iterator[un.Line]:
-    """Yield what is asked of storages before a statement, where not all is asked at once."""
+    """Yield the requests to storages before a statement, where they are not made all at once."""
     contract = context.ops.holding
     if contract is not None and not contract.at_once:
         for action in context.held.before(before):
@@ -163,7 +162,7 @@ def _asked_of_storages(context: LoweringContext, before: str) -> Iterator[un.Lin
 
 
 def _outer(context: LoweringContext, statement: sch.Statement) -> tuple[un.Line, ...]:
-    """Return the lines of a statement that stands directly in the schedule, or in a region."""
+    """Return the lines of a statement directly in the schedule, or in a region."""
     match statement:
         case sch.Loop() | sch.DirectiveRegion() if loops_with_parts(statement):
             return versions(context, statement)

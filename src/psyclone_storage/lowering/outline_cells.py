@@ -38,8 +38,8 @@ def procedure_for(
 ) -> tuple[un.Routine, un.Call] | None:
     """Return a procedure called `name` with `lines`, and its call; None if it cannot be passed all.
 
-    `calls` are those of the kernels in it. What cannot be passed are objects: they are asked for
-    something in each iteration, by which nothing is gained.
+    `calls` are those of the kernels in it. Objects cannot be passed: each iteration calls their
+    procedures, so that there is no gain.
     """
     known = {one.key: one for one in map(context.work.dummy, context.ops.dummies(context))}
     known |= {one.key: one for one in context.work.declarations()}

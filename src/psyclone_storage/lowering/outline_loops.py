@@ -1,11 +1,11 @@
 """Loops in procedures of their own: what they use is passed, so that a compiler knows it apart.
 
-In the routine of an invoke values are reached through objects and pointers, of which a compiler
-has to assume that they overlap and that they lie apart in memory. The dummy arguments of a
-procedure do neither, and numbers that are passed by value lie in no memory at all. So the
-infrastructure is asked for everything in the routine, and what it answers is passed; inside, its
-answers are dummies. A directive that shares the iterations goes with its loop, and belongs to the
-region of threads from which the procedure is called.
+In the routine of an invoke values are reached through objects and pointers, of which a compiler has
+to assume that they overlap and that they lie apart in memory. The dummy arguments of a procedure do
+neither, and numbers that are passed by value lie in no memory at all. So the routine evaluates all
+values of the infrastructure and passes them; inside, they are dummies. A directive that shares the
+iterations goes with its loop, and belongs to the region of threads from which the procedure is
+called.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Nested = Callable[[LoweringContext, sch.Statement], tuple[Line, ...]]
 
 
 def outlined_loop(statement: sch.Statement) -> sch.Loop | None:
-    """Return the loop of `statement` if the two are to stand in a procedure of their own."""
+    """Return the loop of `statement` if the two are to be outlined into a procedure."""
     match statement:
         case sch.Loop(outlined=True):
             return statement
@@ -95,9 +95,9 @@ def _wished_name(context: LoweringContext, loop: sch.Loop) -> str:
 
 
 class _Passed:
-    """What a procedure is passed, which grows as the statements in it ask for values.
+    """The arguments of an outlined procedure, collected while its statements request values.
 
-    Scalars of the algorithm keep their names, as nothing is asked for them.
+    Scalars of the algorithm keep their names, because they need no request.
     """
 
     def __init__(
@@ -171,7 +171,7 @@ class _Passed:
         attributes: tuple[str, ...],
         shape: tuple[Expr, ...] = (),
     ) -> Expr:
-        """Return the dummy that `value` is passed for; a constant stands for itself."""
+        """Return the dummy that `value` is passed for; a constant is returned unchanged."""
         if isinstance(value, Literal):
             return value
         key = canonical(value)

@@ -1,7 +1,6 @@
 """Scalars that loops reduce to: how they begin, partial sums of threads, how they end.
 
-Sums that are made without rounding are the infrastructure's: in the place of the scalar stands an
-accumulator of its own.
+The infrastructure makes sums without rounding: its own accumulator replaces the scalar.
 """
 
 from __future__ import annotations
@@ -99,7 +98,7 @@ def reduction_lines(context: LoweringContext, reduction: GlobalReduction) -> tup
 
 
 def _neutral(context: LoweringContext, datum: Datum, operation: ReductionOp) -> ex.Expr:
-    """Return what leaves every other operand as it is.
+    """Return the neutral element of a reduction.
 
     A rank without dofs contributes just that, so it is 0 for a sum, the largest value for a
     minimum, and the least for a maximum.

@@ -57,8 +57,8 @@ def colons(rank: int) -> tuple[Range, ...]:
 class ModuleImports:
     """The names that a module takes from other modules.
 
-    A name that is already `taken`, or that two modules both provide, gets a local name. What is
-    asked of the module `own` is there without an import.
+    A name that is already `taken`, or that two modules both provide, gets a local name. Entities of
+    the module `own` are available without an import.
     """
 
     def __init__(self, taken: Iterable[str] = (), own: str = "") -> None:
@@ -72,7 +72,7 @@ class ModuleImports:
         return self._names.fresh(wish)
 
     def helper(self, wish: str, make: Callable[[str], un.Routine]) -> str:
-        """Return the name of the procedure that is asked for as `wish` by all that need it.
+        """Return the name of the procedure that all users request as `wish`.
 
         `make` makes it, from its name, at the first request.
         """
@@ -109,10 +109,10 @@ class ModuleImports:
 class Workspace:
     """The variables and set-up of one routine.
 
-    It changes as quantities are asked for, so it belongs to the one call that lowers a routine.
-    `home_of_kind` gives the module that a kind parameter is imported from. No variable has a name
+    It changes as quantities are requested, so it belongs to the one call that lowers a routine.
+    `home_of_kind` returns the module that a kind parameter is imported from. No variable has a name
     that is `taken`, or in `shared`, a set of keys that the routines of a module have in common.
-    `procedures` are those that the routine calls and nothing else does.
+    `procedures` are those that only the routine calls.
     """
 
     def __init__(
@@ -217,7 +217,7 @@ class Workspace:
         self._endings += lines
 
     def specify(self, directive: un.ReductionLine) -> None:
-        """Put a directive, once, behind the declarations of the routine."""
+        """Put a directive, once, after the declarations of the routine."""
         self._directives[directive] = None
 
     def asked_for(self, first: str) -> tuple[tuple[tuple[Any, ...], Name], ...]:
@@ -229,7 +229,7 @@ class Workspace:
         )
 
     def found(self, name: str) -> tuple[SetupSection, un.Declare] | None:
-        """Return the declaration of the variable `name` and its section, None if it is none."""
+        """Return the declaration of the variable `name` and its section, None if missing."""
         for section, group in self._declared.items():
             for declared in group:
                 if declared.name == name:
@@ -251,7 +251,7 @@ class Workspace:
         return tuple(self._declared[section])
 
     def directives(self) -> tuple[un.ReductionLine, ...]:
-        """Return the directives that stand behind the declarations."""
+        """Return the directives after the declarations."""
         return tuple(self._directives)
 
     def set_up(self) -> tuple[un.Line, ...]:
@@ -278,7 +278,7 @@ class Workspace:
         return type_
 
     def kind(self, kind: str) -> str:
-        """Return the name of a kind parameter, imported; what is no name stands for itself."""
+        """Return the name of a kind parameter, imported; return other text unchanged."""
         known = self._kinds.get(kind)
         if known is None:
             is_name = kind.isidentifier()

@@ -17,7 +17,7 @@ class ProfileModule(StrEnum):
 
 
 class Caliper(StrEnum):
-    """What is bound to the variable of a region."""
+    """Type-bound procedures of the variable of a profiled region."""
 
     START = "PreStart"
     STOP = "PostEnd"

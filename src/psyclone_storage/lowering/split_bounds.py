@@ -1,10 +1,10 @@
-"""Where the parts of a loop over a grid begin and end.
+"""The bounds of the parts of a loop over a grid.
 
     first ... | inner first ... inner last | ... last
 
 The inner ends are clamped, so that each point between the first and the last is in one of the three
-ranges, whatever a rank owns: the one inside is empty where that is too little, and what is left of
-it belongs to the range behind.
+ranges, whatever a rank owns: the inner one is empty where that is too little, and the rest belongs
+to the last range.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ _IN_BLOCKS = {Over.ROWS_OF_TILE: "j_tile", Over.COLUMNS_OF_TILE: "i_tile"}
 
 
 def nested(context: LoweringContext, statement: Statement) -> tuple[Line, ...]:
-    """Return the lines of a statement that may stand in a loop or under a directive."""
+    """Return the lines of a statement that is allowed in a loop or under a directive."""
     loop = outlined_loop(statement) if context.outlines else None
     if loop is not None:
         return outlined(context, statement, loop, nested)
@@ -102,7 +102,7 @@ def _loop_over_positions(context: LoweringContext, loop: Loop) -> Do:
 
 
 def _inside(context: LoweringContext, loop: Loop, index: ex.Expr) -> tuple[Line, ...]:
-    """Return what stands in a loop: calls for `index`, or other loops and directives."""
+    """Return the body of a loop: calls for `index`, or other loops and directives."""
     lines: list[Line] = []
     context = replace(context, outlines=False)
     for item in loop.body:

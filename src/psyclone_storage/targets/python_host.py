@@ -59,7 +59,7 @@ def emit_module(
     blocks = ["\n".join(lines) for lines in functions]
     text = "\n".join(blocks)
     head = [f'"""{unit.comment or unit.name}"""', ""]
-    head += ["import ctypes", ""] if "ctypes." in text else []
+    head += ["import ctypes", ""] if "ctypes.c_" in text else []
     head += ["import numpy as np", ""] if "np." in text else []
     if words := list(words_of(text)):
         head += [f"from {module} import {', '.join(words)}", ""]

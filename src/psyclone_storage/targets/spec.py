@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple, Protocol
 
-from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.records import dataclass, field
+from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.config.settings import Settings
 from psyclone_storage.domains.build import Domain
@@ -114,6 +116,22 @@ class Language:
     prints_kernels: bool = False
     emit_native: Callable[[Unit, InlinedProcedures], NativeTexts] | None = None
     import_form: str = USE
+
+
+_KERNEL_TYPE = regex(r"\bkernel_type\b", re.IGNORECASE)
+
+
+def find_kernel_types(language: Language, source: SourceText) -> tuple[str, ...]:
+    """Return the names of the kernel types in `source`.
+
+    Raises:
+        CompileError: no type is found, although `source` mentions one and has syntax errors, such
+            as an unclosed construct that hides it.
+    """
+    names = language.kernel_types(source)
+    if not names and _KERNEL_TYPE.search(source.text):
+        raise_if_any(language.check_syntax(source, ()))
+    return names
 
 
 def _as_they_are(settings: Settings) -> Settings:

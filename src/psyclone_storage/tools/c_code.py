@@ -12,12 +12,14 @@ from psyclone_storage.config.settings import Api, Settings
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.languages.c.entry_points import emit_cuda, emit_loops
 from psyclone_storage.languages.c.printer import CUnit, emit_c
-from psyclone_storage.languages.fortran.parse.metadata import kernel_types, read_kernel
+from psyclone_storage.languages.fortran.parse.metadata import read_kernel
 from psyclone_storage.languages.sources.files import read_source
 from psyclone_storage.languages.sources.kernel_search import index_directories, index_with
 from psyclone_storage.languages.sources.module_finder import ModuleFinder
 from psyclone_storage.targets.apis import parts_of
 from psyclone_storage.targets.c_printer import CPrinter
+from psyclone_storage.targets.fortran import FORTRAN
+from psyclone_storage.targets.spec import find_kernel_types
 
 
 def generate_c(path: Path, api: Api, settings: Settings, form: CForm, wanted: KernelRequest) -> str:
@@ -34,7 +36,7 @@ def generate_c(path: Path, api: Api, settings: Settings, form: CForm, wanted: Ke
     printer = CPrinter(make_finder(wanted, settings))
     units: list[tuple[KernelCode, CUnit]] = []
     problems: list[Diagnostic] = []
-    names = kernel_types(source) if wanted.type_name is None else (wanted.type_name,)
+    names = find_kernel_types(FORTRAN, source) if wanted.type_name is None else (wanted.type_name,)
     if not names:
         message = f"'{path}' holds no kernel type."
         raise CompileError(Diagnostic("L006", message, file=str(path)))

@@ -39,7 +39,6 @@ from psyclone_storage.transform.kernel.acc_annotate import (
     lower_bounds,
     obstacles,
 )
-from psyclone_storage.transform.kernel.code import place_of_name
 from psyclone_storage.transform.kernel.routine import (
     changed_on_device,
     has_preprocessed_head,
@@ -372,7 +371,7 @@ class DeviceModules:
             return
         else:
             return
-        yield Diagnostic("T055", text, place_of_name(code, key), hint=hint)
+        yield Diagnostic("T055", text, code.place_of(key), hint=hint)
 
 
 def _is_table(symbol: Symbol) -> bool:
@@ -406,11 +405,11 @@ def _no_tables(code: KernelCode, symbols: Mapping[str, Symbol]) -> Iterator[Diag
         what = f"'{symbol.name}' of the module '{symbol.module}'"
         if isinstance(symbol.type, ScalarType) and not _is_table(symbol):
             text = f"{what} is a constant array, but not of numbers: a device gets no copy of it."
-            yield Diagnostic("T055", text, place_of_name(code, key))
+            yield Diagnostic("T055", text, code.place_of(key))
         elif None in lower_bounds(symbol):
             text = f"A lower bound of {what} is not written as a number, as a copy of it needs it."
             hint = "Write a number there, or begin at 1."
-            yield Diagnostic("T055", text, place_of_name(code, key), hint=hint)
+            yield Diagnostic("T055", text, code.place_of(key), hint=hint)
 
 
 def _said_more(module: ModuleCode) -> frozenset[str]:
@@ -452,9 +451,9 @@ def _not_found(
         if symbol.is_resolved or use is None or use.module_key in INTRINSIC_MODULES:
             continue
         text = f"It is not known what '{key}' is, which '{code.name}' takes from '{use.module}'."
-        yield key, Diagnostic("T055", text, place_of_name(code, key), hint=_NO_SOURCE)
+        yield key, Diagnostic("T055", text, code.place_of(key), hint=_NO_SOURCE)
 
 
 def _calls(code: KernelCode, key: str) -> Diagnostic:
     text = f"'{code.name}' calls '{key}', which stays on the host."
-    return Diagnostic("T055", text, place_of_name(code, key), hint=_FORCE)
+    return Diagnostic("T055", text, code.place_of(key), hint=_FORCE)

@@ -29,7 +29,7 @@ from psyclone_storage.scripting.containers import Psy
 from psyclone_storage.scripting.context import ScriptContext
 from psyclone_storage.scripting.settings import Compilation
 from psyclone_storage.targets.apis import parts_of, target_of
-from psyclone_storage.targets.spec import ApiParts, ApiRow
+from psyclone_storage.targets.spec import ApiParts, ApiRow, find_kernel_types
 
 # ---------------------------------------------------------------------------- kernels
 
@@ -136,12 +136,12 @@ class KernelTypeFactory:
         """Return the kernel `name` of a file or text, the only one of it without a name.
 
         Raises:
-            CompileError: there is none, or not just one; or its metadata are wrong.
+            CompileError: it does not exist, or is not the only one; or its metadata are wrong.
         """
         language = self._target.language
         source = _source(parse_tree)
         if name is None:
-            names = language.kernel_types(source)
+            names = find_kernel_types(language, source)
             if len(names) != 1:
                 message = f"'{source.name}' holds {len(names)} kernels, and none is named."
                 hint = f"Choose from {listed(names, 'and')}." if names else ""

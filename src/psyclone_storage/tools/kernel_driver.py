@@ -9,7 +9,7 @@ from psyclone_storage.ir.kernel import Kernel
 from psyclone_storage.ir.types import DerivedType
 from psyclone_storage.ir.unit import Call, Declare, Imported, Routine, Unit, Use
 
-_ROOM = 50  # characters of a name of at most 63, which gets words before and behind it
+_ROOM = 50  # characters of a name of at most 63, which gets a prefix and a suffix
 
 
 def lower_caller(kernel: Kernel, passed: Sequence[Declare], kinds_module: str) -> Unit:

@@ -21,7 +21,7 @@ from psyclone_storage.ir.unit import Declare, DirectiveLine
 from psyclone_storage.languages.fortran.print.kernel import names_of, numbered_names
 from psyclone_storage.languages.sources.files import read_source
 from psyclone_storage.targets.apis import parts_of, target_of
-from psyclone_storage.targets.spec import Language
+from psyclone_storage.targets.spec import Language, find_kernel_types
 from psyclone_storage.tools.device_modules import DeviceModules, Needs
 from psyclone_storage.transform.device import kernel_on_host
 from psyclone_storage.transform.kernel.imports import (
@@ -88,7 +88,12 @@ def judge_kernels(
     """
     parts, source = parts_of(api), read_source(path)
     language = target_of(api, suffix=path.suffix).language
-    for name in language.kernel_types(source) if type_name is None else (type_name,):
+    try:
+        names = find_kernel_types(language, source) if type_name is None else (type_name,)
+    except CompileError as error:
+        yield KernelOnDevice(path.stem, path, (), error.problems)
+        return
+    for name in names:
         try:
             parsed = language.read_kernel(source, name)
             kernel = parts.interpret(parsed, settings)

@@ -12,7 +12,7 @@ from psyclone_storage.ir.parsed import ParsedKernel
 from psyclone_storage.languages.fortran.print.printer import InlinedProcedures
 from psyclone_storage.languages.sources.files import read_source
 from psyclone_storage.targets.apis import parts_of, target_of
-from psyclone_storage.targets.spec import Language
+from psyclone_storage.targets.spec import Language, find_kernel_types
 from psyclone_storage.tools.kernel_driver import lower_caller
 from psyclone_storage.tools.kernel_stub import lower_stub
 
@@ -78,7 +78,7 @@ def _kernel_in(path: Path, type_name: str | None, language: Language) -> ParsedK
     source = read_source(path)
     if type_name is not None:
         return language.read_kernel(source, type_name, needs_code=False)
-    names = language.kernel_types(source)
+    names = find_kernel_types(language, source)
     if len(names) != 1:
         found = f"several kernel types: {listed(names, 'and')}" if names else "no kernel type"
         raise CompileError(

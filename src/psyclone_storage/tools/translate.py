@@ -15,7 +15,7 @@ from psyclone_storage.ir.expr import Sort, Symbol
 from psyclone_storage.ir.interface import Dummy
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.parsed import ParsedKernel
-from psyclone_storage.languages.fortran.parse.metadata import kernel_types, read_kernel
+from psyclone_storage.languages.fortran.parse.metadata import read_kernel
 from psyclone_storage.languages.fortran.parse.syntax_tree import read_file
 from psyclone_storage.languages.python.parse import body as python_body
 from psyclone_storage.languages.python.parse import metadata as python_metadata
@@ -46,6 +46,7 @@ from psyclone_storage.targets.apis import parts_of
 from psyclone_storage.targets.c_printer import CPrinter
 from psyclone_storage.targets.dialects import GOCEAN_WORDS, LFRIC_WORDS
 from psyclone_storage.targets.fortran import FORTRAN
+from psyclone_storage.targets.spec import find_kernel_types
 from psyclone_storage.tools.c_code import KernelRequest, make_finder
 
 
@@ -74,7 +75,7 @@ def generate_python(path: Path, api: Api, settings: Settings, wanted: KernelRequ
             same (G006).
     """
     source, finder, words = read_source(path), make_finder(wanted, settings), _WORDS[api]
-    known = kernel_types(source)
+    known = find_kernel_types(FORTRAN, source)
     if not known:
         return _algorithm(source, path, (finder, words), wanted.type_name)
     printer = CPrinter(finder)

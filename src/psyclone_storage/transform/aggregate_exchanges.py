@@ -26,11 +26,11 @@ Groups = Mapping[str, tuple[str, ...]]
 def with_joint_exchanges(schedule: Schedule, *, halves: bool = True) -> Schedule:
     """Return `schedule` with its exchanges joined; applying it twice changes nothing.
 
-    Starts and finishes are if `halves` of exchanges can be.
+    Starts and finishes are joined if `halves` of exchanges can be.
 
-    Joined are exchanges of fields of one type, if no device has to do with them. Starts are joined
-    if their finishes are, so that what is started together is finished together. Those of a group
-    stand next to each other, in the place of the first.
+    The pass joins exchanges of fields of one type, if they do not involve a device. It joins starts
+    if it joins their finishes, so that exchanges that start together finish together. The members
+    of a group are adjacent, at the position of the first.
 
     before: loop1, halo(u)@loop2, halo(n)@loop2, halo(v)@loop2, loop2   [n holds integers]
     after:  loop1, halo(u)@loop2 and halo(v)@loop2, halo(n)@loop2, loop2

@@ -23,13 +23,13 @@ from psyclone_storage.transform.step import CheckedStep, Place, missing
 class SplitExchange(CheckedStep):
     """Split a halo exchange into its start and its finish, which `move` can then pull apart.
 
-    Both ends are pinned, go to the same depth and ask the same run-time test, so that
-    either both happen or neither. They are called `start(<exchange>)` and `finish(<exchange>)`,
-    with a number behind if these names are taken.
-    Compute redundantly before you split: a pinned exchange does not get deeper.
+    Both ends are pinned, have the same depth and evaluate the same run-time test, so that either
+    both happen or neither. They are called `start(<exchange>)` and `finish(<exchange>)`, with a
+    number appended if these names are taken. Compute redundantly before you split: the depth of a
+    pinned exchange does not grow.
 
-    Refused for what is no exchange, or is an end of one already (seed, "Asynchronous Halo
-    Exchanges"), and where the infrastructure cannot do it in two calls, as dl_esm_inf.
+    Refused for statements that are not halo exchanges or are already an end of one, and where the
+    infrastructure cannot exchange in two calls, as dl_esm_inf.
 
     before: loop1, halo(u)@loop2, loop2
     after:  loop1, start(halo(u)@loop2), finish(halo(u)@loop2), loop2
@@ -63,7 +63,7 @@ class SplitExchange(CheckedStep):
         return ()
 
     def transform(self, schedule: Schedule, rules: Rules) -> Schedule:
-        """Return the schedule with both ends in the place of the exchange."""
+        """Return the schedule with the exchange replaced by its two ends."""
         whole = find(schedule, self.exchange)
         assert isinstance(whole, HaloExchange)
         number = _free_number(schedule, whole.uid)
@@ -74,12 +74,12 @@ class SplitExchange(CheckedStep):
 
 @dataclass(frozen=True, slots=True)
 class OverlapExchange(CheckedStep):
-    """Split a halo exchange and start it as early as may be, so that loops run meanwhile.
+    """Split a halo exchange and start it as early as possible, to overlap it with loops.
 
-    It is what `split-exchange` and `move` do by hand: the start passes all that neither depends on
-    it nor touches the halo that is on its way. The finish stays where the exchange was.
+    It combines `split-exchange` and `move`: the start passes all statements that neither depend on
+    it nor touch the halo in transfer. The finish stays at the position of the exchange.
 
-    Refused where a split is, and if no loop can run between the start and the finish.
+    Refused where `split-exchange` is, and if no loop can run between the start and the finish.
 
     before: loop1, halo(u)@loop2, loop2
     after:  start(halo(u)@loop2), loop1, finish(halo(u)@loop2), loop2
@@ -137,13 +137,13 @@ class OverlapExchange(CheckedStep):
 
 @dataclass(frozen=True, slots=True)
 class UnpinExchange(CheckedStep):
-    """Give a halo exchange that was moved or split back to the compiler, which plans it anew.
+    """Return a moved or split halo exchange to the compiler, which plans it anew.
 
-    Of a split one both ends go. It comes back where it is needed and as deep as it has to be then;
-    if no loop needs it any more, nothing comes back.
+    For a split one, the step removes both ends. The compiler inserts the exchange where it is
+    needed, with the necessary depth; if no loop needs it any more, it inserts none.
 
-    Refused for what is no exchange, for one that no step has moved or split, and where a region
-    would be left with nothing in it.
+    Refused for statements that are not exchanges, for an exchange that no step has moved or split,
+    and where a region would become empty.
 
     before: start(halo(u)@loop2), loop1, finish(halo(u)@loop2), loop2
     after:  loop1, halo(u)@loop2, loop2
@@ -206,7 +206,7 @@ def without_exchange(schedule: Schedule, uid: str) -> Schedule:
 def exchanges_instead(schedule: Schedule, rules: Rules, uid: str) -> tuple[HaloExchange, ...]:
     """Return the exchanges that `schedule` would need if it did not have the exchange `uid`.
 
-    There is none if nobody needs that exchange.
+    The result is empty if no loop needs that exchange.
     """
     pinned = {item.uid for item in statements(schedule) if getattr(item, "pinned", False)}
     if uid not in pinned:
@@ -223,7 +223,7 @@ def _planned(schedule: Schedule, rules: Rules) -> tuple[HaloExchange, ...]:
 
 
 def _free_number(schedule: Schedule, uid: str) -> str:
-    """Return what tells the ends of `uid` from those of an earlier exchange of that name."""
+    """Return a suffix that makes the names of the ends of `uid` unique."""
     taken = {item.uid for item in statements(schedule)}
     suffix, number = "", 2
     while f"start({uid}){suffix}" in taken or f"finish({uid}){suffix}" in taken:

@@ -87,8 +87,8 @@ def check_block(
 ) -> Reasons:
     """Return why the statements from `first` to `last` cannot come under a directive.
 
-    They must follow one another (T003, T023), be loops or constructs (T027), and stand under no
-    directives but those of `around` and hold none but those of `inside` (T007).
+    They must follow one another (T003, T023) and be loops or constructs (T027). They must be under
+    no directives but those of `around` and contain none but those of `inside` (T007).
     """
     if problems := missing(schedule, first, last):
         return problems

@@ -16,15 +16,15 @@ from psyclone_storage.transform.step import ReplacesLoop, part_of_a_split, under
 
 @dataclass(frozen=True, slots=True)
 class ConstantLoopBounds(ReplacesLoop):
-    """Give the loops over a grid bounds in terms of variables such as `istop` that are read once.
+    """Give loops over a grid bounds in terms of variables, such as `istop`, that are read once.
 
-    They are the ends of the internal region of the grid, so that a compiler sees that loops go
-    equally far. Without the step each loop asks its field for the region it has.
+    They are the ends of the internal region of the grid, so that a compiler sees that loops have
+    equal bounds. Without the step each loop reads the region from its field.
 
     The bounds are those of GOcean's table, by offset, type of point and set of points. Only for T
     points they are the region that fields have in dl_esm_inf. For others they differ by a point at
-    the boundary of the domain; `of_table` is the user's word that the table is meant, which is what
-    PSyclone's transformation of this name always does, and what PSyclone of 2019 did by itself.
+    the boundary of the domain; `of_table` selects the bounds of the table, as PSyclone's
+    transformation of this name always does, and as PSyclone of 2019 did by default.
 
     Refused where the table has no entry, as for `go_external_pts`; where its bounds are not
     those of the field, without `of_table`; and there with distributed memory in any case, for the

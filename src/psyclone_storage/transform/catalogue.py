@@ -1,10 +1,9 @@
-"""All steps by name, and steps written as text.
+"""Catalogue of all steps by name, and the syntax of steps as text.
 
-The text is what the command line takes: steps in order, separated by semicolons, each with options
-in braces, separated by blanks: `colour; openmp-parallel-do{schedule=dynamic}`. The options are the
-fields of the step. Where a step is not told its place, it is applied wherever it may be, and
-refusals are only noted; where it is told, a refusal is an error. A recipe of `RECIPES` stands for
-its steps.
+The command line accepts this text: steps in order, separated by semicolons, each with options in
+braces, separated by blanks: `colour; openmp-parallel-do{schedule=dynamic}`. The options are the
+fields of the step. A step without a place is applied to every legal place, and refusals are only
+noted; for a step with a place, a refusal is an error. A recipe of `RECIPES` expands to its steps.
 """
 
 from __future__ import annotations
@@ -162,7 +161,7 @@ _REQUEST = regex(r"\s*([\w-]+)\s*(?:\{([^{}]*)\})?\s*")
 
 @dataclass(frozen=True, slots=True)
 class StepRequest:
-    """A step that is asked for, itself or by a recipe, with the values of some of its fields."""
+    """Request for a step, direct or from a recipe, with the values of some of its fields."""
 
     step: type[Step]
     values: tuple[tuple[str, Value], ...]
@@ -170,7 +169,7 @@ class StepRequest:
 
     @property
     def has_place(self) -> bool:
-        """Whether all fields that have no default are given."""
+        """True if all fields without a default have a value."""
         given = {name for name, _ in self.values}
         return all(name in given for name in _places(self.step))
 
@@ -249,7 +248,7 @@ def missing_places(bench: Workbench, request: StepRequest) -> Reasons:
 
 
 def step_text(step: Step) -> str:
-    """Return `step` as it is written on a command line, with all its options."""
+    """Return `step` in the syntax of the command line, with all its options."""
     names = (*_places(type(step)), *_options(type(step)))
     given = ((name, getattr(step, name)) for name in names)
     values = " ".join(f"{name}={_value_text(value)}" for name, value in given if value is not None)

@@ -20,8 +20,7 @@ class ColourLoop(ReplacesLoop):
     """Visit the cells of a loop colour by colour, so that those of one colour can run in parallel.
 
     The loop keeps its name and counts colours; the one inside is called `cells(<loop>)`. It goes as
-    far into the halo as before. Fields between two meshes take the colours of the coarse one
-    (seed, "Colouring").
+    far into the halo as before. Inter-grid kernels use the colouring of the coarse mesh.
 
     With `tiling` it counts colours of tiles, as the mesh was made with; `tiles(<loop>)` inside it
     counts the tiles of a colour and `cells(<loop>)` the cells of a tile, one after the other. Tiles

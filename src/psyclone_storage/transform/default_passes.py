@@ -1,20 +1,21 @@
-"""What is done to every schedule after its recipe: loops share data, or are told to be apart.
+"""Passes over every schedule after its recipe: fusion of built-ins and outlining.
 
-Neighbouring loops of built-ins become one. A loop of a built-in does next to nothing with each
-value that it fetches, so that it takes as long as memory does. Built-ins that use the same fields
-share what is fetched if they share a loop. This is always safe, as `analysis.order` decides, and
-does not change a result by a bit: each dof sees the same operations in the same order. It is no
-step of a recipe, whose author sees one loop for each built-in, as the algorithm has it.
+Adjacent loops of built-ins are fused. A loop of a built-in does little work for each value that it
+loads, so that it is bound by memory bandwidth. Built-ins that use the same fields share the loads
+if they share a loop. `analysis.order` proves that the fusion is safe. It does not change a bit of
+the results: each dof sees the same operations in the same order. Fusion is not a step of a recipe,
+because the author of a recipe sees one loop for each built-in, as in the algorithm.
 
-Loops over cells whose kernels stand in their place get a procedure of their own. What a kernel is
-passed is known to be apart, and what takes its place in the routine is not, by which a compiler
-loses more than it wins by seeing the statements. Of several kernels in a loop this is known only
-for what one of them is passed: two may be passed one field by two pointers. Nobody has asked for
-the procedure, so such a loop stays in the routine, unless `outline` says that they are apart.
+Loops over cells whose kernels are inlined get a procedure of their own. The arguments of a kernel
+are known not to alias, whereas the variables that replace them in the routine are not. A compiler
+loses more by this than it gains by seeing the statements. If a loop contains several kernels, this
+holds only for the arguments of one of them: two kernels may be passed one field by two pointers.
+The user has not requested the procedure, so such a loop stays in the routine, unless `outline`
+declares that the arguments do not alias.
 
-Where fields are in storages, so do loops over points of which a compiler sees the kernels, in place
-or copied into the layer. What a routine asks of storages makes it so long that compilers stop to
-put kernels in place, and its windows are pointers, which may overlap.
+Where fields are in storages, loops over points whose kernels the compiler sees, inlined or copied
+into the layer, get a procedure too. Calls to storages make the routine so long that compilers stop
+inlining kernels, and its windows are pointers, which may overlap.
 """
 
 from __future__ import annotations
@@ -85,8 +86,8 @@ def with_outlined_points(schedule: Schedule, rules: Rules) -> Schedule:
 def _gains(before: Loop, after: Loop) -> bool:
     """Return whether both are loops of built-ins that share a field, and few fields altogether.
 
-    Random numbers are taken one after the other, on the host: beside them nothing else would be
-    computed by vectors, or on a device.
+    Random numbers are drawn one after the other, on the host: fused with them, no other built-in
+    would be vectorised, or run on a device.
     """
     calls = (*kernel_calls(before), *kernel_calls(after))
     if not all(call.kernel.is_builtin and not takes_random_numbers(call) for call in calls):

@@ -1,7 +1,7 @@
-"""What may run on a device, and what must be there when it does.
+"""Conditions for statements to run on a device, and the data that must be present there.
 
-Serves the steps of OpenACC and of OpenMP's `target` and tasks: the reasons that they share, and
-what a recipe that put something on a device has to have done by its end.
+The steps of OpenACC and of OpenMP's `target` and tasks share these reasons, and the conditions that
+a recipe which uses a device must satisfy by its end.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def _on_the_host(call: KernelCall) -> Iterator[Diagnostic]:
 
 
 def kernel_on_host(kernel: Kernel) -> Iterator[Diagnostic]:
-    """Yield what `kernel`, whoever calls it, needs that only the host can do (T087)."""
+    """Yield the features of `kernel`, for any caller, that only the host supports (T087)."""
     yield from _looks_up(kernel, kernel.span)
     for described in kernel.args:
         scalar = described.kind.is_scalar and described.access.writes
@@ -109,7 +109,7 @@ def _looks_up(kernel: Kernel, place: Span | None) -> Iterator[Diagnostic]:
 
 
 def _in_place(call: KernelCall) -> Iterator[Diagnostic]:
-    """Yield what statements that stand in the place of `call` use that is on the host."""
+    """Yield the uses of host-only features in the inlined statements of `call`."""
     if not call.is_called:
         yield from (reason for code in call.codes for reason in may_run_on_device(code))
 

@@ -23,24 +23,24 @@ from psyclone_storage.transform.step import CheckedStep, Place, loop_named, loop
 
 @dataclass(frozen=True, slots=True)
 class FuseLoops(CheckedStep):
-    """Make one loop of a loop and the one that follows it; it keeps the name of the first.
+    """Fuse a loop and the one that follows it; the result keeps the name of the first.
 
-    Halo exchanges between the two do not stand in the way unless they are pinned: those for the
-    second loop are made before the first. `same_space` is the user's word that two loops over dofs
-    have the same bounds where the metadata say `any_space`; generated code checks it when it runs,
-    and stops if it is wrong. On a grid, the loops over rows come
-    first and then, inside the fused one, those over columns.
+    Halo exchanges between the two do not prevent this unless they are pinned: those for the second
+    loop are made before the first. `same_space` is the user's assertion that two loops over dofs
+    have the same bounds where the metadata say `any_space`; generated code checks it at run time,
+    and stops if it is wrong. On a grid, the loops over rows come first and then, inside the fused
+    one, those over columns.
 
-    Refused unless both run over the same things equally far, and unless no iteration then sees the
-    work of the other loop too early or too late, as through a stencil (PSyclone's defect B2). A
-    stencil on a grid tells in which direction it looks: rows may be fused if the second loop looks
-    to the south in what the first writes, but have to be computed in order then, so that it needs
+    Refused unless both run over the same entities to the same depth, and unless no iteration then
+    sees the work of the other loop too early or too late, as through a stencil (PSyclone's defect
+    B2). A stencil on a grid has directions: rows may be fused if the second loop reads to the south
+    in fields that the first writes, but must be computed in order then, so that it needs
     `in_order`.
 
     Whether fields on two types of points have the same region depends on the grid: on a periodic
-    one they have. With `tested` such loops over rows, and those over columns inside of them, become
-    one under a test of their bounds when the program runs, and stand beside it as they were.
-    Whatever a later step does to the fused loop, or puts around it, holds for both.
+    one they have. With `tested`, such loops over rows, and those over columns inside of them, are
+    fused under a run-time test of their bounds; the original loops remain as the alternative. A
+    later step that changes the fused loop, or encloses it, applies to both versions.
 
     before: loop1 { k1 } halo(w)@loop2 loop2 { k2(w, stencil) }
     after:  halo(w)@loop1 loop1 { k1 k2(w, stencil) }
@@ -82,7 +82,7 @@ class FuseLoops(CheckedStep):
 
 @dataclass(frozen=True, slots=True)
 class FuseInKernel(OnKernelNest):
-    """Make one loop of a loop in a kernel and the loop right behind it, which has the same bounds.
+    """Fuse a loop in a kernel with the loop right after it, which has the same bounds.
 
     Refused if the second would read or change an element before the first has written it.
 

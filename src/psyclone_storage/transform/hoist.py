@@ -14,11 +14,11 @@ from psyclone_storage.transform.kernel.code import ChangesCode
 
 @dataclass(frozen=True, slots=True)
 class MoveInvariantAssignments(ChangesCode):
-    """Move assignments out of loops in a kernel whose outcome is the same in all iterations.
+    """Hoist loop-invariant assignments out of the loops of a kernel.
 
-    They stand under the condition that there is an iteration, so that nothing is computed that was
-    not. An assignment stays that reads what its loop changes, whose target is changed elsewhere in
-    the loop or read before, or that may share data with a pointer.
+    The hoisted assignments are executed only if the loop has an iteration, so that no computation
+    is added. An assignment stays in the loop if it reads a variable that the loop changes, if its
+    target is changed elsewhere in the loop or read before, or if it may share data with a pointer.
 
     before: do k = 1, n; area = dx * dy; f(k) = area * g(k); end do
     after:  if (1 <= n) area = dx * dy; do k = 1, n; f(k) = area * g(k); end do
@@ -39,7 +39,7 @@ class MoveInvariantAssignments(ChangesCode):
 
 @dataclass(frozen=True, slots=True)
 class MoveInvariantBounds(ChangesCode):
-    """Compute the bounds of loops in a kernel in front of them, where they are no plain values.
+    """Hoist the bounds of loops in a kernel in front of the loops, unless they are plain values.
 
     before: do k = 2 * n, size(f); ...
     after:  loop_start = 2 * n; loop_stop = size(f); do k = loop_start, loop_stop; ...

@@ -26,20 +26,21 @@ from psyclone_storage.transform.step import OnLoop, loop_named, part_of_a_split,
 
 @dataclass(frozen=True, slots=True)
 class SplitInterior(OnLoop):
-    """Run the part of a loop that reads no halo first, and its rim behind the exchanges.
+    """Run the part of a loop that reads no halo first, and its rim after the exchanges.
 
-    `overlap` then starts the exchanges before the interior. Of a loop over cells the inner ones
+    `overlap` then starts the exchanges before the interior. In a loop over cells the inner ones
     come first in any case: `interior@<loop>` and `rim@<loop>` keep their order. A loop over a grid
     is cut into a box, `interior@<loop>`, and four strips: `south@<loop>` and `north@<loop>` are
-    whole rows, `west@<loop>` and `east@<loop>` what is left of the others. An interior keeps as far
-    from what the rank does not own as any kernel of the loop looks on that side; it may be empty.
-    Exchanges that are started already are finished behind it.
+    full rows, `west@<loop>` and `east@<loop>` the rest of the other rows. The distance of an
+    interior from the points that the rank does not own is the largest stencil extent, on that side,
+    of the kernels of the loop; an interior may be empty. Exchanges that have already started finish
+    after it.
 
     Refused without exchanges before the loop, or where they cannot be started and finished apart;
-    under a directive; if points of a grid depend on each other; for what is no loop over cells or a
-    grid, for kernels between two meshes and sums over cells; and if what the loop writes has to be
-    exchanged before all of it is there: values that cells add to dofs they share, or that are
-    changed in the halo.
+    under a directive; if points of a grid depend on each other; for loops that are not over cells
+    or a grid, for kernels between two meshes and sums over cells; and if data that the loop writes
+    have to be exchanged before they are complete: values that cells add to dofs they share, or that
+    are changed in the halo.
 
     before: halo(u)@loop2, loop2 { k(u, stencil) }
     after:  interior@loop2 { k }, halo(u)@rim@loop2, rim@loop2 { k }
@@ -87,9 +88,9 @@ class SplitInterior(OnLoop):
 
 
 def _exchanges_before(schedule: sch.Schedule, uid: str) -> tuple[sch.HaloExchange, ...]:
-    """Return the exchanges right before a loop that can be finished behind its interior.
+    """Return the exchanges right before a loop that can be finished after its interior.
 
-    Those that are planned may stand in front of what the loop is in, too: they follow it.
+    Planned exchanges may also precede the construct that contains the loop: they follow it.
     """
     path = path_to(schedule, uid)
     bodies = (schedule.body, *(item.body for item in path[:-1] if isinstance(item, sch.Compound)))
@@ -107,7 +108,7 @@ def _exchanges_before(schedule: sch.Schedule, uid: str) -> tuple[sch.HaloExchang
 
 
 def _right_before(body: tuple[sch.Statement, ...], uids: set[str]) -> tuple[sch.Statement, ...]:
-    """Return what stands between the loop, or what it is in, and the loop before it."""
+    """Return the statements between the loop, or its ancestor in `body`, and the loop before."""
     at = next((place for place, item in enumerate(body) if item.uid in uids), 0)
     passed = takewhile(
         lambda item: isinstance(item, sch.HaloExchange | sch.FillHalo | sch.MarkHalo),
@@ -119,9 +120,10 @@ def _right_before(body: tuple[sch.Statement, ...], uids: set[str]) -> tuple[sch.
 def _carried(
     schedule: sch.Schedule, run: tuple[sch.Statement, ...]
 ) -> tuple[sch.HaloExchange, ...]:
-    """Return the ends of exchanges in what stands right before a loop that may pass the rest of it.
+    """Return the ends of exchanges right before a loop that may pass the other statements there.
 
-    They pass what neither depends on them nor they on it, as the start of another field's exchange.
+    They may pass statements without a dependence in either direction, as the start of another
+    field's exchange.
     """
     uses, carried, passed = Uses(schedule), list[sch.HaloExchange](), list[sch.Statement]()
     for item in reversed(run):
@@ -140,7 +142,7 @@ def _cut(
     loop: sch.Loop,
     parts: tuple[sch.Loop, ...],
 ) -> tuple[sch.Statement, ...]:
-    """Return `body` with `parts` for `loop`: all but the interior behind the ends of exchanges."""
+    """Return `body` with `parts` for `loop`: all but the interior after the ends of exchanges."""
     at = next((place for place, item in enumerate(body) if item.uid == loop.uid), None)
     if at is None:
         return tuple(

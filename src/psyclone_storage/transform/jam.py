@@ -20,10 +20,10 @@ from psyclone_storage.transform.nests import OnKernelNest
 class JamInKernel(OnKernelNest):
     """Run `factor` iterations of a loop in a kernel together, in the loop that is all of its body.
 
-    What the iterations share is then fetched and stored once for all of them (unroll and jam). What
-    is left of the iterations follows in a loop of its own.
+    Data that the iterations share are then loaded and stored once for all of them (unroll and jam).
+    The remaining iterations follow in a loop of their own.
 
-    Refused where the two loops must not be swapped, and where the outer one does not count by one.
+    Refused where the two loops must not be swapped, and where the step of the outer one is not 1.
 
     before: do s = 1, n; do k ...; a(k) = a(k) + b(k, s)
     after:  do s = 1, n - 1, 2; do k ...; a(k) = a(k) + b(k, s); a(k) = a(k) + b(k, s + 1); ...

@@ -1,7 +1,7 @@
-"""What must hold of a schedule after any step, whatever the step itself has checked.
+"""Invariants of a schedule after any step, in addition to the checks of the step itself.
 
-Two things can go wrong by a change elsewhere: a loop may come to access a halo while its exchange
-is under way, and an exchange may become necessary between the loops of one construct.
+A change elsewhere can cause two errors: a loop may come to access a halo while its exchange is in
+progress, and an exchange may become necessary between the loops of one construct.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Leave out the marks of halos that nobody comes to hear of.
+"""Dead-store elimination for halo dirty/clean flags.
 
-This is done to every schedule after its recipe and after exchanges are joined, since it is only
-then that all who ask are known. It changes no answer and no exchange.
+The pass runs on every schedule after its recipe and after exchanges are joined, since only then are
+all readers of the flags known. It changes no result and no exchange.
 """
 
 from __future__ import annotations

@@ -20,11 +20,12 @@ from psyclone_storage.transform.step import CheckedStep, Place, missing
 class MoveStatement(CheckedStep):
     """Move a statement to just before, or with `after` to just after, the statement `target`.
 
-    A halo exchange that is moved becomes pinned: it stays where it was put. Other exchanges,
-    which are planned anew, never stand in the way.
+    A halo exchange that is moved becomes pinned: it stays at its new position. Other exchanges,
+    which are planned anew, never prevent a move.
 
-    Refused if anything that it passes depends on it or it on that (PSyclone issue 220: components
-    of a field vector are told apart), and if a loop would touch a halo during its exchange.
+    Refused if there is a dependence, in either direction, between the statement and one that it
+    passes (PSyclone issue 220: components of a field vector are distinguished), and if a loop would
+    touch a halo during its exchange.
 
     before: loop1, start(halo(u)@loop2), finish(halo(u)@loop2), loop2
     after:  start(halo(u)@loop2), loop1, finish(halo(u)@loop2), loop2

@@ -82,7 +82,7 @@ class OnKernelNest(ChangesCode):  # pylint: disable=abstract-method
 def check_gain(nest: LoopFootprint, changed: Loop) -> Reasons:
     """Return why threads gain nothing by `changed` instead of a nest (T082).
 
-    They may share the nest as it is, or not even `changed`.
+    They may share the unchanged nest, or not even `changed`.
     """
     loop, schedule = nest.loop, nest.schedule
     if not check_parallel(nest):

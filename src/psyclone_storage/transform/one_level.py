@@ -33,19 +33,19 @@ _OF_CELLS = (Role.CELL, Role.CELL_MAP, Role.DOFMAP, Role.STENCIL_MAP)
 class VersionForOneLevel(ReplacesLoop):
     """Give a loop over cells a second procedure, for columns of one level.
 
-    Fields of surfaces have one level, and loops over one level cost more than what they do. Where
-    the number of levels is one, which is asked once for the loop, a procedure is called in which a
-    compiler knows that: loops over levels are gone there. For all other numbers nothing changes.
-    So it comes behind `outline`. No bit depends on which of the two is called.
+    Surface fields have one level, and loops over one level cost more than their bodies. If the
+    number of levels is one, which is tested once for the loop, the program calls a procedure in
+    which the compiler knows this: loops over levels disappear there. For all other numbers nothing
+    changes. Apply it after `outline`. Results are bit-identical for both procedures.
 
-    Refused for loops that do not stand in a procedure of their own, or not over cells; where a
-    kernel is called, or none of its innermost loops counts the levels; for long kernels; and where
-    bits could depend on it, as a compiler adds and multiplies in one step what stands together:
-    where a product is set to be added to later, is written twice, or stays the same in a loop;
-    where products are added to the same variable or element by the innermost loop without levels,
-    unless cells have colours, which give such sums another order anyway;
-    where the number of levels is part of a value, or what a statement sets to a constant is a
-    factor of a product, divides or is subtracted from one; for powers, and functions like `exp`.
+    Refused for loops that are not in a procedure of their own, or not over cells; where a kernel is
+    called, or none of its innermost loops counts the levels; for long kernels; and where bits could
+    depend on it, as a compiler contracts adjacent multiplications and additions: where a product is
+    assigned to be added to later, is written twice, or is invariant in a loop; where products are
+    added to the same variable or element by the innermost loop without levels, unless cells have
+    colours, which give such sums another order anyway; where the number of levels is part of a
+    value, or a constant that a statement assigns is a factor of a product, divides or is subtracted
+    from one; for powers, and functions like `exp`.
 
     before: call invoke_0_loop1(nlayers, ...)
     after:  if (nlayers == 1) then; call invoke_0_loop1_one_level(...); else; call ...

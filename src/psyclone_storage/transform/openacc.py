@@ -35,16 +35,16 @@ _REGIONS = (Directive.ACC_PARALLEL, Directive.ACC_KERNELS)
 class AccLoop(SharesIterations):
     """Let a device share the iterations of a loop, and of those nested in it.
 
-    `collapse` is how many nested loops count as one, 0 for as many as may be shared: of rows whose
-    points depend on each other the rows alone, each in its order. `independent` is told to the
-    compiler because it is proved here. A `sequential` loop runs in order. `gang` and
-    `vector` choose who shares. The region comes with `acc-parallel` or `acc-kernels`, before or
-    after this step; without it the recipe is not finished, which is an error at its end.
+    `collapse` is the number of nested loops that count as one, 0 for all that may be shared: if the
+    points of a row depend on each other, only the rows, each in its order. The clause `independent`
+    is added because the compiler has proved it here. A `sequential` loop runs in order. `gang` and
+    `vector` choose the level of parallelism. The region comes with `acc-parallel` or `acc-kernels`,
+    before or after this step; without it the recipe is not finished, which is an error at its end.
 
     Refused where iterations race, but for a sequential loop: cells that add to shared dofs need
     colours first, GH_READINC like GH_INC, and colours follow one another. Neither a kernel nor a
     procedure that it calls may change what it keeps from call to call, such as a variable of its
-    module, unless `force` says that this is harmless.
+    module, unless `force` asserts that this is harmless.
 
     before: loop1 over rows { columns@loop1 { k } }
     after:  acc-loop(loop1) { loop1 over rows { columns@loop1 { k } } }
@@ -103,15 +103,15 @@ class AccLoop(SharesIterations):
 
 @dataclass(frozen=True, slots=True)
 class AccParallel(OnBlock):
-    """Run the statements from `first` to `last`, with both, on a device.
+    """Run the statements from `first` to `last`, inclusive, on a device.
 
     Each loop in the region must come under `acc-loop`, before or after this step. The data must be
     there, by `acc-enter-data` or in an `acc-data` region, and the program stops if they are not.
-    Without `default_present` the compiler moves what is missing.
+    Without `default_present` the compiler copies missing data.
 
-    Refused for what `openmp-parallel` is refused, and where one loop depends on another: nothing
-    makes the gangs of a device wait for each other inside a region. For the same reason a loop over
-    colours stays outside, with the region in it.
+    Refused for the reasons of `openmp-parallel`, and where one loop depends on another: the gangs
+    of a device do not wait for each other inside a region. For the same reason a loop over colours
+    stays outside, with the region in it.
 
     before: loop1 over colours { acc-loop(cells) { cells } }
     after:  loop1 over colours { acc-parallel(acc-loop(cells)) { acc-loop(cells) { cells } } }
@@ -156,13 +156,13 @@ class AccKernels(OnBlock):
     """Let the compiler make kernels for a device of the statements from `first` to `last`.
 
     Loops in the region run one after the other, so that they may depend on each other. With
-    `default_present` the data must be there, as for `acc-parallel`; without, the compiler moves
-    what is missing. A `queue` of 0 or more lets the host go on meanwhile; it waits before anything
-    that is not in the same queue.
+    `default_present` the data must be there, as for `acc-parallel`; without, the compiler copies
+    missing data. With a `queue` of 0 or more the host continues meanwhile; it waits before any
+    statement that is not in the same queue.
 
     Refused for exchanges between the loops, under other directives, and if one loop uses a scalar
-    that another reduces. A queue is refused inside of a loop, as over colours: the host goes on to
-    the next colour, which the region may not have read yet.
+    that another reduces. A queue is refused inside of a loop, as over colours: the host continues
+    with the next colour, which the region may not have read yet.
 
     before: loop1, loop2
     after:  acc-kernels(loop1) { loop1, loop2 }
@@ -175,7 +175,7 @@ class AccKernels(OnBlock):
 
     @classmethod
     def places(cls, schedule: Schedule) -> Iterator[Place]:
-        """Yield every loop that stands directly in the schedule, shared or not."""
+        """Yield every top-level loop of the schedule, shared or not."""
         for item in without_halos(schedule).body:
             shared = isinstance(item, DirectiveRegion) and item.directive in _LOOPS
             if isinstance(item, Loop) or shared:
@@ -203,9 +203,9 @@ class AccKernels(OnBlock):
 class AccData(OnBlock):
     """Keep data on a device for the statements from `first` to `last`, and no longer.
 
-    All that the regions inside take is copied there before, and what they write is copied back
-    after, unless the device has it anyway. Everything inside must run on the device, and the host
-    must wait for it: regions in a queue are refused.
+    All data that the regions inside use are copied there before, and data that they write are
+    copied back after, unless the device already has them. Everything inside must run on the device,
+    and the host must wait for it: regions in a queue are refused.
 
     before: acc-kernels(loop1) { loop1 }, acc-kernels(loop2) { loop2 }
     after:  acc-data(acc-kernels(loop1)) { acc-kernels(loop1) ..., acc-kernels(loop2) ... }

@@ -28,11 +28,12 @@ _SIDES = {side.value: side for side in Side}
 
 @dataclass(frozen=True, slots=True)
 class AccEnterData(CheckedStep):
-    """Let the data of all regions live on the device, from the first invoke that takes them on.
+    """Keep the data of all regions on the device, from the first invoke that moves them there.
 
-    What the device does not have yet is copied there before anything else; what it has is right
-    there and stays as it is. A field that the host reads or writes meanwhile, a halo exchange
-    included, is updated where it must be. With a `queue` of 0 or more the host does not wait.
+    Data that the device does not have yet are copied there before anything else; data that it has
+    are up to date there and stay unchanged. A field that the host reads or writes meanwhile, a halo
+    exchange included, is updated where necessary. With a `queue` of 0 or more the host does not
+    wait.
 
     Refused if the schedule has such a statement already. A recipe that leaves the schedule without
     any region for a device is not finished.
@@ -70,13 +71,13 @@ class AccEnterData(CheckedStep):
 
 @dataclass(frozen=True, slots=True)
 class AccUpdate(CheckedStep):
-    """Bring what `at` uses up to date on one side, before it: `to` is `host` or `device`.
+    """Update the data that `at` uses on one side, before it: `to` is `host` or `device`.
 
-    At `end`, it is all that the regions for a device have written, after the last statement, such
-    as for output. `data` names a single field or operator instead. What the schedule itself needs
-    is derived and not to be asked for. Where neither steps nor another invoke of the file use a
-    device, this says that invokes of other files may have left newer values there: all else
-    follows.
+    At `end`, the step updates all data that the regions for a device have written, after the last
+    statement, such as for output. `data` names a single field or operator instead. The compiler
+    derives the updates that the schedule itself needs; do not request them. Where neither steps nor
+    another invoke of the file use a device, the step declares that invokes of other files may have
+    left newer values there: the compiler derives the rest.
 
     before: loop1 [read u]
     after:  update-host(u)@loop1 [if a device has one], loop1

@@ -43,13 +43,13 @@ class ParallelDo(SharesIterations):
 
     `schedule` is OpenMP's: `static`, `dynamic`, `guided`, each with a chunk size as in `static,8`,
     or `auto` or `runtime`. Loop variables are private, all else is shared, and a scalar that the
-    loop reduces to is combined at its end. `reproducible` is as for `openmp-do`: a loop that
-    reduces something then stands under `omp do` in a region of its own.
+    loop reduces to is combined at its end. `reproducible` is as for `openmp-do`: a loop with a
+    reduction is then put under `omp do` in a region of its own.
 
-    Refused under another directive, for a loop over colours, and where iterations race: cells
-    that add to shared dofs need colours first, GH_READINC like GH_INC (PSyclone's defect B7). A
-    kernel must not change what it keeps from call to call, such as a variable of its module, unless
-    `force` says that this is harmless.
+    Refused under another directive, for a loop over colours, and where iterations race: cells that
+    add to shared dofs need colours first, GH_READINC like GH_INC (PSyclone's defect B7). A kernel
+    must not change what it keeps from call to call, such as a variable of its module, unless
+    `force` asserts that this is harmless.
 
     before: loop1 over colours { cells(loop1) over cells of a colour { k } }
     after:  loop1 over colours { omp-parallel-do(cells(loop1)) { cells(loop1) ... { k } } }
@@ -78,13 +78,13 @@ class ParallelDo(SharesIterations):
 
 @dataclass(frozen=True, slots=True)
 class ShareLoop(SharesIterations):
-    """Deal the iterations of one loop out to the threads of a region.
+    """Distribute the iterations of one loop over the threads of a region.
 
-    The region comes with `openmp-parallel`, before or after this step; without it the recipe is
-    not finished, which is an error at its end. `schedule` is as for `openmp-parallel-do`. With
+    The region comes with `openmp-parallel`, before or after this step; without it the recipe is not
+    finished, which is an error at its end. `schedule` is as for `openmp-parallel-do`. With
     `reproducible` each thread adds up its own part of a sum, and the parts are added in the order
     of the threads, so that the same number of threads gives the same bits. That needs the schedule
-    `static`. Where nothing is said, REPRODUCIBLE_REDUCTIONS of the settings decides.
+    `static`. The default is the setting REPRODUCIBLE_REDUCTIONS.
 
     Refused for the reasons of `openmp-parallel-do`.
 
@@ -110,14 +110,14 @@ class ShareLoop(SharesIterations):
 
 @dataclass(frozen=True, slots=True)
 class OpenParallelRegion(OnBlock):
-    """Start one team of threads for the statements from `first` to `last`, with both.
+    """Start one team of threads for the statements from `first` to `last`, inclusive.
 
     Each loop in the region must come under `openmp-do`, before or after this step: every thread
-    does all else, so that a recipe that leaves a loop without it is not finished. Exchanges
-    for these loops are made before the region, and the flags of halos are set after it.
+    executes all other statements, so that a recipe that leaves a loop without it is not finished.
+    Exchanges for these loops are made before the region, and the flags of halos are set after it.
 
-    Refused if the statements are not loops side by side, under a directive, if an exchange would
-    have to happen between two of them, and if one uses a scalar that another reduces.
+    Refused if the statements are not adjacent loops, under a directive, if an exchange would have
+    to happen between two of them, and if one uses a scalar that another reduces.
 
     before: omp-do(loop1) { loop1 } omp-do(loop2) { loop2 }
     after:  omp-parallel(omp-do(loop1)) { omp-do(loop1) { loop1 } omp-do(loop2) { loop2 } }

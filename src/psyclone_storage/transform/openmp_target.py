@@ -25,13 +25,13 @@ _TARGET = (Directive.OMP_TARGET,)
 
 @dataclass(frozen=True, slots=True)
 class TeamsDo(SharesIterations):
-    """Deal the iterations of a loop out to the teams of threads that a device has.
+    """Distribute the iterations of a loop over the teams of threads of a device.
 
     The region comes with `openmp-target`, before or after this step; without it the recipe is not
     finished.
 
-    Refused where iterations race, as `openmp-parallel-do` is, and for what the host alone can do;
-    `force` lets a kernel change what it keeps from call to call.
+    Refused where iterations race, as `openmp-parallel-do` is, and for operations that only the host
+    supports; `force` lets a kernel change what it keeps from call to call.
 
     before: loop1 over rows
     after:  omp-teams-do(loop1) { loop1 over rows }
@@ -59,11 +59,11 @@ class TeamsDo(SharesIterations):
 class OpenTarget(OnBlock):
     """Run the statements from `first` to `last` on a device, by OpenMP.
 
-    All that they use is copied there before, and what they change is copied back after, so that the
-    host's copies stay right. For LFRic clauses say what that is, which is all that a device with
-    a memory of its own needs. The values of GOcean's fields are components of objects, which
-    compilers do not follow: host and device must share their memory, as with
-    `requires unified_shared_memory`, or take OpenACC, under which data also stay where they are.
+    All data that they use are copied there before, and data that they change are copied back after,
+    so that the host's copies stay up to date. For LFRic, clauses list these data, which suffices
+    for a device with separate memory. The values of GOcean's fields are components of objects,
+    which compilers do not follow: host and device must share their memory, as with `requires
+    unified_shared_memory`, or use OpenACC, under which data also stay on the device.
 
     Refused under other directives, and if teams share a loop and are not all that is inside.
 

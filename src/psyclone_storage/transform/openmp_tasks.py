@@ -39,10 +39,10 @@ _AROUND_TASKS = (Directive.OMP_PARALLEL, Directive.OMP_SINGLE, Directive.OMP_MAS
 
 @dataclass(frozen=True, slots=True)
 class OpenSingle(OnBlock):
-    """Let one thread of a team do the statements from `first` to `last`, whichever comes first.
+    """Let one thread of a team execute the statements from `first` to `last`: the first to arrive.
 
     The team comes with `openmp-parallel`, before or after this step. The other threads wait at the
-    end, unless `nowait`; then nothing that follows in the region may depend on it.
+    end, unless `nowait`; then no later statement of the region may depend on it.
 
     before: openmp-taskloop(loop1) { loop1 }
     after:  omp-single(omp-taskloop(loop1)) { omp-taskloop(loop1) { loop1 } }
@@ -69,9 +69,9 @@ class OpenSingle(OnBlock):
 
 @dataclass(frozen=True, slots=True)
 class OpenMaster(OnBlock):
-    """Let the first thread of a team do the statements from `first` to `last`.
+    """Let the first thread of a team execute the statements from `first` to `last`.
 
-    As `openmp-single`, but the other threads never wait for it, so that nothing that follows in the
+    As `openmp-single`, but the other threads never wait for it, so that no later statement of the
     region may depend on it.
 
     before: openmp-taskloop(loop1) { loop1 }
@@ -96,7 +96,7 @@ class OpenMaster(OnBlock):
 
 @dataclass(frozen=True, slots=True)
 class TaskLoop(SharesIterations):
-    """Make tasks of the iterations of a loop, which the threads of a team take one by one.
+    """Divide the iterations of a loop into tasks, which the threads of a team take one by one.
 
     The thread that makes them comes with `openmp-single` or `openmp-master`. `grainsize` is how
     many iterations a task has, `num_tasks` how many tasks there are; 0 leaves it to the compiler,
@@ -133,7 +133,7 @@ class TaskLoop(SharesIterations):
 
 @dataclass(frozen=True, slots=True)
 class MakeTask(SharesIterations):
-    """Make one task of a loop, which any thread of the team may do while others are made.
+    """Make one task of a loop, which any thread of the team may execute concurrently with others.
 
     The thread that makes it comes with `openmp-single` or `openmp-master`. `openmp-taskwait` has to
     come before anything that depends on it.
@@ -167,7 +167,7 @@ class AwaitTasks(CheckedStep):
     """Let a thread wait for its tasks where something depends on them, and nowhere else.
 
     `region` is an `openmp-single` or `openmp-master` construct. A wait comes directly before the
-    first statement in it that depends on a task still under way.
+    first statement in it that depends on an unfinished task.
 
     before: omp-single { omp-task(loop1) [write u], omp-task(loop2) [read u] }
     after:  omp-single { omp-task(loop1), task-wait@omp-task(loop2), omp-task(loop2) }

@@ -34,24 +34,25 @@ _PASSED = (ArgKind.FIELD, ArgKind.GRID_PROPERTY, ArgKind.SCALAR)
 class OutlineLoop:
     """Put a loop, with the directive that shares its iterations, into a procedure of its own.
 
-    The procedure gets the arrays that the loop uses as contiguous arguments, of which a compiler
-    knows that they do not overlap. In the routine of the invoke they are components and targets of
-    pointers, which may. Numbers that are only read are passed by value, so that nothing is fetched
-    for them at each point. So loops are vectorised without tests, and what is read once is kept.
-    What is computed stays the same. It is the last step for a loop: others look into it.
+    The procedure gets the arrays that the loop uses as contiguous arguments, which a compiler knows
+    not to overlap. In the routine of the invoke they are components and targets of pointers, which
+    may overlap. Numbers that are only read are passed by value, so that they are not loaded at each
+    point. So compilers vectorise loops without run-time tests, and keep loaded values in registers.
+    The computation does not change. It is the last step for a loop: other steps need its
+    statements.
 
-    Loops over cells whose kernels `inline-call` has put in place are outlined without this step,
-    where it is not refused with `aliases`: in place alone they would be slower than called. So are
-    loops over points of which a compiler sees the kernels, where fields are in storages.
+    Loops over cells whose kernels `inline-call` has inlined are outlined without this step, where
+    it is not refused with `aliases`: inlined alone they would be slower than called. So are loops
+    over points whose kernels the compiler sees, where fields are in storages.
 
-    Data with different names are taken for different objects, unless they are elements of one
-    array. With `aliases` they may be one, as two pointers to one field are: a loop over cells is
-    then refused where what one kernel writes may be what another is passed under another name.
+    Data with different names are assumed to be different objects, unless they are elements of one
+    array. With `aliases` they may alias, as two pointers to one field do: a loop over cells is then
+    refused where one kernel may write data that another is passed under another name.
 
     Refused for loops inside of others; for a kernel that is called, before `inline-call`, or
     `inline-kernel-module` for points; for kernels that change a scalar, and sums that are exact or
-    in the order of threads; where two elements of an array may be one; in tasks, which would have
-    its arrays for themselves; and on a device.
+    in the order of threads; where two elements of an array may be the same; in tasks, in which its
+    arrays would be private; and on a device.
 
     before: loop1 over rows { columns@loop1 { u%data(i, j) = v%data(i, j) } }
     after:  call invoke_0_loop1(u%data, v%data, ...)
@@ -100,7 +101,7 @@ class OutlineLoop:
 
 
 def is_in_place(call: sch.KernelCall) -> bool:
-    """Return whether the statements of a kernel stand in the place of its call."""
+    """Return whether the statements of a kernel replace its call."""
     return any(code.in_place for code in call.codes)
 
 

@@ -18,7 +18,7 @@ from psyclone_storage.transform.step import CheckedStep, Place, missing
 
 
 class ProfileGranularity(Enum):
-    """What a profiler is to tell apart: whole invokes, or the loops of each kernel."""
+    """Granularity of a profiler's regions: an entire invoke, or the loops of each kernel."""
 
     INVOKES = "invokes"
     KERNELS = "kernels"
@@ -26,16 +26,15 @@ class ProfileGranularity(Enum):
 
 @dataclass(frozen=True, slots=True)
 class AddProfileRegion(CheckedStep):
-    """Let a profiler count and time the statements from `first` to `last`, with both.
+    """Let a profiler count and time the statements from `first` to `last` together.
 
-    The region goes by the name `region` of the module `module`. Without them these are the module
-    that is generated, and the invoke with the name of the kernel, if the region calls just one, and
-    a number. If `first` is an exchange, the exchanges for the loop after it are timed with it;
-    if it is a loop, they happen before the region.
+    The region has the name `region` in the module `module`. The defaults are the generated module,
+    and the invoke with the name of the kernel, if the region calls just one, and a number. If
+    `first` is an exchange, the exchanges for the loop after it are timed with it; if it is a loop,
+    they happen before the region.
 
-    Refused if the statements do not stand side by side, and inside of a loop or of a directive:
-    what a profiler does there would be done by every thread, or come between a directive and its
-    loop.
+    Refused if the statements are not adjacent, and inside of a loop or of a directive: every thread
+    would execute the profiler's calls there, or they would come between a directive and its loop.
 
     before: loop1 { k }
     after:  profile(loop1) { loop1 { k } }
@@ -130,7 +129,7 @@ def _region_name(schedule: sch.Schedule, body: tuple[sch.Statement, ...]) -> str
 
 
 def _free_uid(schedule: sch.Schedule, first: str) -> str:
-    """Return what tells a region that starts with `first` from one that does so inside of it."""
+    """Return a uid for a region that starts with `first`, as a region inside of it may do."""
     taken = {item.uid for item in statements(schedule)}
     uid, number = f"profile({first})", 2
     while uid in taken:

@@ -27,14 +27,15 @@ class ComputeRedundantly(OnLoop):
     as far as the shallowest halo of their fields. With another depth, the generated code stops
     where a field has a shallower halo than the loop needs.
 
-    What the loop writes is then clean that far (one level less where cells add to shared dofs),
-    so that later exchanges can be shallower or go; what it reads must be, so that earlier ones can
-    be deeper. All exchanges are planned anew. A coloured loop is changed at both of its levels.
+    Data that the loop writes are then clean to that depth (one level less where cells add to shared
+    dofs), so that later exchanges can be shallower or disappear; data that it reads must be clean
+    too, so that earlier exchanges can be deeper. All exchanges are planned anew. A coloured loop is
+    changed at both of its levels.
 
-    Refused without distributed memory; under a directive; for what must run where its metadata say
-    (owned or halo cells, owned dofs, the domain), for kernels between two meshes, and for
+    Refused without distributed memory; under a directive; for kernels whose metadata fix where they
+    run (owned or halo cells, owned dofs, the domain), for kernels between two meshes, and for
     reductions, to which halo dofs would be added twice; if the loop goes that far already; if an
-    operator has no values there, or a stencil would look beyond the halo (PSyclone's rules of
+    operator has no values there, or a stencil would read beyond the halo (PSyclone's rules of
     redundant computation, and its defects B3 and B4).
 
     before: halo(u)@loop2, loop1 over dofs, owned; halo(v)@loop2, loop2 reads v, stencil 1
@@ -101,7 +102,7 @@ class ComputeRedundantly(OnLoop):
 
 
 def _outermost(schedule: Schedule, uid: str) -> Loop:
-    """Return the loop that stands around all others on the path to the loop `uid`."""
+    """Return the outermost loop on the path to the loop `uid`."""
     return next(item for item in path_to(schedule, uid) if isinstance(item, Loop))
 
 

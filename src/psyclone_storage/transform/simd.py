@@ -21,17 +21,17 @@ _OF_THREADS = (Directive.OMP_DO, Directive.OMP_PARALLEL_DO)
 
 @dataclass(frozen=True, slots=True)
 class VectoriseLoop(OnLoop):
-    """Let the lanes of vector instructions share the iterations of a loop over dofs.
+    """Vectorise a loop over dofs: vector lanes share its iterations.
 
-    A compiler may not change the order of a sum, and so adds one number at a time. Here each lane
-    has a sum of its own, and these are added at the end: sums differ by rounding, nothing else
-    does. Where threads share the loop each has lanes, so the step comes after `openmp-do` or
-    `openmp-parallel-do`, and before `outline`, without which arrays that may overlap keep a
-    compiler from vectors. With `for_sums` only loops that reduce to a scalar are meant: others
+    A compiler may not change the order of a sum, and so adds one number at a time. With this step
+    each lane has a partial sum, and these are added at the end: sums differ by rounding, all else
+    is unchanged. Where threads share the loop each has lanes, so apply the step after `openmp-do`
+    or `openmp-parallel-do`, and before `outline`, without which arrays that may overlap prevent
+    vectorisation. With `for_sums` the step applies only to loops that reduce to a scalar: others
     need no permission.
 
-    Refused for other loops than those over dofs; for kernels that are called and random numbers;
-    for sums that are exact, or reproducible; and under other directives.
+    Refused for other loops than those over dofs; for kernels other than built-ins; for random
+    numbers; for sums that are exact, or reproducible; and under other directives.
 
     before: omp-do(loop1) { loop1 over dofs { s = s + f * f } }
     after:  omp-do(loop1) with lanes { loop1 over dofs { s = s + f * f } }
@@ -88,7 +88,7 @@ def _region_of_threads(schedule: Schedule, loop: Loop) -> DirectiveRegion | None
 
 
 def _against_lanes(schedule: Schedule, loop: Loop, rules: Rules) -> Iterator[tuple[str, str]]:
-    """Yield what stands in the way, and what may be done about it."""
+    """Yield each obstacle, and a remedy for it."""
     for call in kernel_calls(loop):
         formula = call.kernel.formula
         if formula is None:

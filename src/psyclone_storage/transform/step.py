@@ -52,7 +52,7 @@ class Step(Protocol):
 
     @classmethod
     def places(cls, schedule: Schedule) -> Iterator[Place]:
-        """Yield the places, as values of fields, that "everywhere" stands for."""
+        """Yield the places, as values of fields, that "everywhere" means."""
 
 
 class NeedsCode(Protocol):
@@ -67,7 +67,7 @@ class SharesCalls(Protocol):
 
     @property
     def force(self) -> bool:
-        """Whether what kernels keep from call to call is the user's business."""
+        """True if the user answers for the state that kernels keep from call to call."""
 
     def calls_to_share(self, schedule: Schedule) -> tuple[str, ...]:
         """Return the uids of the calls that threads come to share, those that are there."""
@@ -113,7 +113,7 @@ class OnLoop(CheckedStep):
 
     @classmethod
     def candidates(cls, schedule: Schedule) -> Iterable[Loop]:
-        """Return the loops that "everywhere" stands for: by default, all outer loops."""
+        """Return the loops that "everywhere" means: by default, all outer loops."""
         return outer_loops(schedule)
 
     @classmethod
@@ -219,7 +219,7 @@ def under_directive(
     around: Collection[Directive] = (),
     inside: Collection[Directive] = (),
 ) -> Reasons:
-    """Return that `uid` stands in a construct or holds one, so that its shape is fixed (T007).
+    """Return that `uid` is in a construct or contains one, so that its shape is fixed (T007).
 
     Constructs with a directive of `around` may be around it, those with one of `inside` inside.
     """

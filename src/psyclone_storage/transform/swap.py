@@ -17,14 +17,15 @@ from psyclone_storage.transform.nests import OnKernelNest, OnScheduleNest, check
 
 @dataclass(frozen=True, slots=True)
 class SwapLoops(OnScheduleNest):
-    """Put a loop over a grid inside the only loop that it holds.
+    """Put a loop over a grid inside the only loop that it contains.
 
-    Both keep their names, so that the one that was inside is the outer one afterwards. Rows are
-    what Fortran stores together: columns outside and rows inside are for kernels whose columns, but
-    not rows, may run in parallel. With `for_threads` it is done there alone. It is for threads of a
-    device, where neighbours of a row run side by side; on a host `tile-columns` is faster.
+    Both keep their names, so that the one that was inside is the outer one afterwards. Fortran
+    stores rows contiguously: columns outside and rows inside are for kernels whose columns, but not
+    rows, may run in parallel. With `for_threads` the step applies to such loops alone. It is for
+    threads of a device, where neighbours of a row run in adjacent threads; on a host `tile-columns`
+    is faster.
 
-    Refused unless the loops are over rows and columns, nothing stands between them, and no point
+    Refused unless the loops are over rows and columns, nothing is between them, and no point
     depends on one to the north-west or south-east of it, which would then come later.
 
     before: loop1 over rows { columns@loop1 over columns { k } }
@@ -50,10 +51,9 @@ class SwapLoops(OnScheduleNest):
 class SwapInKernel(OnKernelNest):
     """Swap a loop in a kernel with the loop that is all of its body.
 
-    Refused if a value goes from one iteration to a later one in a way that another order would
-    change, or if that cannot be told; if the bounds of one loop depend on the other. `sums` is the
-    user's word that what is only added to may get its terms in another order, which changes the
-    sums by rounding.
+    Refused if a dependence between iterations forbids the new order, or if that is not known; if
+    the bounds of one loop depend on the other. `sums` allows variables that only accumulate
+    to get their terms in another order, which changes the sums by rounding.
 
     before: do i ... do j ... a(i, j)
     after:  do j ... do i ... a(i, j)

@@ -28,13 +28,13 @@ from psyclone_storage.transform.nests import OnKernelNest, OnScheduleNest, check
 
 @dataclass(frozen=True, slots=True)
 class StripMineLoop(OnScheduleNest):
-    """Let a loop over a grid count chunks of `size` rows or columns, and one inside the rest.
+    """Strip-mine a loop over a grid: chunks of `size` rows or columns, and a loop over each chunk.
 
     The loop keeps its name and counts chunks; the one inside is called `chunk(<loop>)`. The last
-    chunk is as large as what is left. The order of the points does not change, so that only the
-    shape of the loop can speak against it.
+    chunk contains the remaining rows or columns. The order of the points does not change, so that
+    the legality depends only on the shape of the loop.
 
-    Refused for what is not a loop over rows or columns, or a size below 1.
+    Refused for statements that are not loops over rows or columns, or a size below 1.
 
     before: loop1 over rows { columns@loop1 over columns { k } }
     after:  loop1 over tiles of rows { chunk(loop1) over rows of a tile { columns@loop1 { k } } }
@@ -61,9 +61,9 @@ class StripMineLoop(OnScheduleNest):
 class TileLoops(OnScheduleNest):
     """Visit the points of a grid tile by tile, each of `rows` rows and `columns` columns.
 
-    What the points of a tile share stays in the cache. The two loops keep their names and count
-    tiles; those inside, `tile(<loop>)`, count the points of one. Tiles at the ends are as large as
-    what is left.
+    Data that the points of a tile share stay in the cache. The two loops keep their names and count
+    tiles; those inside, `tile(<loop>)`, count the points of one. Tiles at the ends contain the
+    remaining points.
 
     Refused unless the loops are over rows and columns with nothing between them, no point depends
     on one to the north-west or south-east of it, and the sizes are at least 1.
@@ -101,11 +101,11 @@ class TileColumns(OnScheduleNest):
     """Let threads share tiles of `size` columns, each visited row by row, where rows must wait.
 
     It is for kernels whose columns, but not rows, may run in parallel. Each thread has columns of
-    its own, of which it does the rows in their order; inside of a tile the points of a row follow
-    one another, as Fortran stores them. Threads share a cache line at most where two tiles meet,
-    and each row of a tile is long enough for vectors. The loop over columns keeps its name and
-    counts tiles; the one inside, `tile(<loop>)`, counts the columns of one. The last tile is as
-    large as what is left.
+    its own, and visits their rows in order; inside of a tile the points of a row are contiguous, as
+    Fortran stores them. Threads share a cache line at most at the border of two tiles, and each row
+    of a tile is long enough for vectorisation. The loop over columns keeps its name and counts
+    tiles; the one inside, `tile(<loop>)`, counts the columns of one. The last tile contains the
+    remaining columns.
 
     Refused unless the loop is over rows, with one over columns and nothing between them; where
     threads may share rows, or a point depends on one of another column; or a size below 1.
@@ -173,7 +173,7 @@ class StripMineInKernel(OnKernelNest):
 class TileInKernel(OnKernelNest):
     """Run a loop in a kernel and the loop that is all of its body in tiles of `size` by `size`.
 
-    Refused where the two must not be swapped, and where one does not count by one.
+    Refused where the two must not be swapped, and where the step of one is not 1.
 
     before: do i = 1, n; do j = 1, m
     after:  do i_chunk; do j_chunk; do i in its chunk; do j in its chunk

@@ -35,12 +35,13 @@ def with_transfers(
 ) -> Schedule:
     """Return `schedule`, which has its exchanges, with the transfers that it needs.
 
-    With `in_strips` an exchange brings from a device what it sends, and to it what it receives.
+    With `in_strips` an exchange copies the values that it sends from a device, and those that it
+    receives to the device.
 
-    What enters data comes first of all. A schedule that has nothing to do with a device is
-    returned as it is, unless it is `beside_device`: other invokes may have left there what it uses.
-    Applying it twice changes nothing. Names are `update-host(u)@loop2` for what happens before
-    `loop2`, and `wait(1)@end` for what happens after the last statement.
+    The statement that enters data comes first. A schedule that does not involve a device is
+    returned unchanged, unless it is `beside_device`: other invokes may have left its data there.
+    Applying it twice changes nothing. Names are `update-host(u)@loop2` for a transfer before
+    `loop2`, and `wait(1)@end` for a wait after the last statement.
 
     before: acc-parallel(loop1) [write u], halo(u)@loop2, loop2 [read u]
     after:  acc-parallel(loop1), halo(u)@loop2 [from and to the device],

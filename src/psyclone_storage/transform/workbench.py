@@ -45,7 +45,7 @@ class Applied:
 
 @dataclass(frozen=True, slots=True)
 class JournalEntry:
-    """A step that somebody asked for: the schedules before and after, or the reasons against it."""
+    """Requested step: the schedules before and after it, or the reasons against it."""
 
     step: Step
     before: Schedule
@@ -71,8 +71,8 @@ class _TriedStep:
 class Workbench:
     """A schedule, whose exchanges are planned, with the steps applied to it so far.
 
-    `source` gives the code of kernels; without one no step may ask for it. Whatever is asked for is
-    noted in `journal`.
+    `source` provides the code of kernels; without it no step may request it. `journal` records each
+    requested step.
     """
 
     __slots__ = (
@@ -96,12 +96,12 @@ class Workbench:
 
     @property
     def schedule(self) -> Schedule:
-        """The schedule as it is now."""
+        """The current schedule."""
         return self._schedule
 
     @property
     def rules(self) -> Rules:
-        """What the domain knows about loops."""
+        """Rules of the domain for loops."""
         return self._rules
 
     @property
@@ -113,7 +113,7 @@ class Workbench:
         """Return the statement `uid`.
 
         Raises:
-            CompileError: `T003`, there is none; `T008`, a step has removed it.
+            CompileError: `T003`, there is no such statement; `T008`, a step has removed it.
         """
         if (found := find(self._schedule, uid)) is not None:
             return found
@@ -125,7 +125,7 @@ class Workbench:
         raise CompileError(*missing(self._schedule, uid))
 
     def codes_of(self, uid: str) -> tuple[KernelCode, ...]:
-        """Return the subroutines behind the call `uid`, as the steps so far have left them.
+        """Return the subroutines of the call `uid`, as changed by the steps so far.
 
         Raises:
             CompileError: `T004`, `uid` is no call of a kernel; or the kernel cannot be read.
@@ -178,9 +178,9 @@ class Workbench:
             self._journal.setdefault(self._schedule.name, []).append(entry)
 
     def _tried(self, step: Step) -> tuple[Schedule, Reasons]:
-        """Return what `step` makes of the schedule, and the reasons against it.
+        """Return the result of `step` on the schedule, and the reasons against it.
 
-        Whoever asks about a step applies it next: the last answer is kept.
+        A caller that checks a step applies it next: the last answer is cached.
         """
         kept = self._last
         if kept is None or kept.before is not self._schedule or kept.step != step:
@@ -233,7 +233,7 @@ class Workbench:
         return tuple(found)
 
     def _shared(self, call: KernelCall) -> Iterator[SharedProcedure]:
-        """Yield what threads that share `call` share beside data, but what the user trusts."""
+        """Yield the procedures that threads share by `call`, except those declared thread-safe."""
         if self._source is None:
             yield from map(SharedProcedure, call.codes)
             return
@@ -242,10 +242,10 @@ class Workbench:
                 yield one
 
     def _mentioned(self, code: KernelCode, name: str) -> bool:
-        """Return whether a kernel that is called beside `code` has `name` in its file.
+        """Return whether a kernel that may run concurrently with `code` has `name` in its file.
 
-        Where threads go on to the next loop without waiting, it may run at the same time. The text
-        alone is asked: of the file of `code` itself, all that is not in its subroutine.
+        Threads that continue with the next loop without waiting may run it at the same time. Only
+        the text is searched: for the file of `code` itself, all of it except its subroutine.
         """
         word = re.compile(rf"\b{re.escape(name)}\b", re.IGNORECASE)
         own = code.module.routine
@@ -264,11 +264,11 @@ class Workbench:
         return False
 
     def _codes_for(self, step: Step) -> _Codes:
-        """Return the code that `step` looks at, by call, where no step has made another.
+        """Return the code that `step` reads, by call, where no step has changed it.
 
         Raises:
             CompileError: a kernel cannot be read.
-            InternalError: nobody has said where kernels are read.
+            InternalError: the workbench has no source of kernels.
         """
         name = step.name
         if not needs_code(step):

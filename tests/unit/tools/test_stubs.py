@@ -6,10 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.config.load import default_settings
 from psyclone_storage.config.settings import Api
-from psyclone_storage.tools.stubs import check_kernel_file
+from psyclone_storage.tools.c_code import CForm, KernelRequest, generate_c, make_finder
+from psyclone_storage.tools.device_modules import DeviceModules
+from psyclone_storage.tools.factories import KernelTypeFactory
+from psyclone_storage.tools.offload_check import judge_kernels
+from psyclone_storage.tools.stubs import check_kernel_file, generate_stub
+from psyclone_storage.tools.translate import generate_python
 
 GOCEAN = """module work_mod
   use argument_mod
@@ -159,3 +164,21 @@ def test_columns_that_do_not(tmp_path: Path) -> None:
         ("M205", "sums"),
         ("M204", "old(map3(1)) = 0.0_r_def"),
     ]
+
+
+def test_an_unclosed_construct_that_hides_the_kernel_type(tmp_path: Path) -> None:
+    path = tmp_path / "work_mod.f90"
+    text = LFRIC.replace("  implicit none\n", "  implicit none\n  interface work\n", 1)
+    path.write_text(text.format(body="one(1) = 0.0_r_def"))
+    settings, wanted = default_settings(), KernelRequest(None, (), tmp_path)
+    with pytest.raises(CompileError, match="'interface work' is not closed"):
+        generate_stub(path, None, Api.LFRIC, settings)
+    with pytest.raises(CompileError, match="'interface work' is not closed"):
+        generate_c(path, Api.LFRIC, settings, CForm.FUNCTION, wanted)
+    with pytest.raises(CompileError, match="'interface work' is not closed"):
+        generate_python(path, Api.LFRIC, settings, wanted)
+    with pytest.raises(CompileError, match="'interface work' is not closed"):
+        KernelTypeFactory("lfric").create(path)
+    modules = DeviceModules(make_finder(wanted, settings))
+    (judged,) = judge_kernels(path, None, Api.LFRIC, settings, modules)
+    assert {problem.code for problem in judged.reasons} == {"P005"}

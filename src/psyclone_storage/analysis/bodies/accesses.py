@@ -1,7 +1,7 @@
-"""What single statements read and write, as access paths, and what they call.
+"""Reads, writes and calls of single statements, as access paths.
 
-Statements that are not understood read and write all their names, and so does a procedure that is
-called with its arguments, unless it is declared to be pure. `RoutineNames` says what a name is.
+A statement that is not understood counts as reading and writing all its names. So does a procedure
+that is called with its arguments, unless it is declared pure. `RoutineNames` classifies the names.
 """
 
 from __future__ import annotations
@@ -79,9 +79,9 @@ def accesses_of(line: un.Line, names: RoutineNames) -> Iterator[MemoryAccess]:
 
 
 def associated_lines(line: un.Line, names: RoutineNames) -> tuple[un.Line, ...] | None:
-    """Return the statements of an `associate`, with selectors in place of the names for them.
+    """Return the statements of an `associate`, with its names replaced by their selectors.
 
-    None if `line` is none, or does more than one plain statement after the other.
+    Return None if `line` is not an `associate`, or contains anything but plain statements.
     """
     if not isinstance(line, un.Opaque) or line.associate is None or line.place is None:
         return None
@@ -97,7 +97,7 @@ def associated_lines(line: un.Line, names: RoutineNames) -> tuple[un.Line, ...] 
 
 
 class _UnclearError(Exception):
-    """The name of an `associate` may stand for something else later in its block."""
+    """The name of an `associate` may denote something else later in its block."""
 
 
 def _opened(lines: Iterable[un.Line]) -> tuple[un.Line, ...]:
@@ -209,9 +209,9 @@ def _called(line: un.Call, names: RoutineNames) -> Iterator[MemoryAccess]:
 def _behind(
     arg: ex.Expr, at: int, procedure: ex.Expr, names: RoutineNames, *, writes: bool = False
 ) -> Iterator[MemoryAccess]:
-    """Yield that a procedure touches all of a variable of which it is given an element.
+    """Yield an access to all of a variable for a procedure that is passed one of its elements.
 
-    The element stands for what follows it, too, if the dummy argument is an array.
+    If the dummy argument is an array, the element also represents the elements that follow it.
     """
     own = names.procedures.get(procedure.key) if isinstance(procedure, ex.Name) else None
     value = arg.value if isinstance(arg, ex.Keyword) else arg

@@ -1,9 +1,9 @@
-"""Whether each element that is read has been written before, so that an array may be private.
+"""Coverage of the reads of an array by earlier writes, which allows the array to be private.
 
-An iteration of a loop may have an array of its own if it writes all elements that it reads, and if
-nothing reads them afterwards. A write is certain to come before a read if whatever leads to the
-read has led to the write, and if the loops around the write alone run through: what these write
-together is then a box of elements.
+An iteration of a loop may have a private copy of an array if it writes all elements that it reads,
+and if nothing reads them afterwards. A write certainly precedes a read if every control-flow path
+to the read leads to the write, and if the loops that contain only the write run to completion. The
+elements that these loops write together then form a box.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Coverage:
         return bool(set(self._loops(read.node)) & set(self._loops(loop)))
 
     def _is_later(self, write: Item, read: Item, loop: FlowNode) -> bool:
-        """Return whether a write that comes before `read` stands between `loop` and it."""
+        """Return whether a write that precedes `read` lies between `loop` and the read."""
         if read.node.number > loop.number:
             return write.node.number >= loop.stop
         shared = set(self._loops(read.node)) & set(self._loops(loop))
@@ -96,7 +96,7 @@ class Coverage:
 
 
 def _shared(first: FlowNode, second: FlowNode) -> int:
-    """Return how many constructs, and blocks of them, two statements stand in together."""
+    """Return how many constructs, and blocks of constructs, contain both statements."""
     found = 0
     for one, other in zip(
         zip(first.around, first.blocks, strict=True),

@@ -1,8 +1,8 @@
-"""What statements do with variables on all their paths: read too early, set for certain, jump.
+"""Def-use summaries of statements over all control-flow paths: exposed reads, definitions, jumps.
 
-A summary is made of those of the parts, each of which is looked at once. Variables are those of
-`ir.paths`: a component is a variable of its own. Elements of arrays are read and written, but only
-an assignment to a whole array sets it.
+The summary of a construct is composed of those of its parts, each of which is analysed once.
+Variables are those of `ir.paths`: a component is a variable of its own. Elements of arrays are read
+and written, but only an assignment to a whole array sets it.
 """
 
 from __future__ import annotations
@@ -20,11 +20,12 @@ NOTHING: frozenset[Variable] = frozenset()
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What some statements do, one after the other.
+    """Def-use summary of a sequence of statements.
 
-    `exposed` are the variables that they may read before having set them, `written` those that they
-    may change. `sets` are those that are set whatever path is taken, None if control never gets
-    behind the statements. `jumps` lead out of them, each with what is set by then.
+    `exposed` are the variables that the statements may read before they set them, and `written`
+    those that they may change. `sets` are the variables that are set on every control-flow path,
+    None if control never reaches the end of the statements. `jumps` lead out of the statements;
+    each records the variables that are set by then.
     """
 
     exposed: frozenset[Variable] = NOTHING
@@ -59,7 +60,7 @@ class Summary:
         )
 
     def landing(self, *ends: Jump) -> Summary:
-        """Return the summary of a construct behind which the jumps `ends` land."""
+        """Return the summary of a construct whose end is the target of the jumps `ends`."""
         sets = self.sets
         for end in ends:
             sets = _both_or_none(sets, self.jumps.get(end))

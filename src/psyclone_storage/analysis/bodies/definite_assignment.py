@@ -1,8 +1,8 @@
-"""Whether a subroutine writes all that is its own, each time that it is called.
+"""Definite assignment: subroutines that write all of their output in every call.
 
-What a kernel "writes" by its metadata it may leave alone in part: kernels for boundaries look at a
-mask first. Only where the old values cannot show need nobody bring them. What is not understood
-counts as a way on which nothing is written.
+A kernel may leave part of its "written" data unchanged: boundary kernels test a mask first. Old
+values need not be supplied only if they can never be observed. A statement that is not understood
+counts as a path on which nothing is written.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from psyclone_storage.ir.rewrite import (
 
 
 class _Definiteness(Enum):
-    """What is known behind some statements: the element is written, not yet, or never for sure."""
+    """State of an element after some statements: written, not yet written, or never certain."""
 
     WRITTEN = "written"
     OPEN = "open"
@@ -34,24 +34,24 @@ class _Definiteness(Enum):
 
 
 def writes_its_point(code: KernelCode, dummy: str) -> bool:
-    """Return whether `code`, for a point of a grid, gives `dummy` a new value there on every way.
+    """Return whether `code`, for a grid point, assigns `dummy` there on every control-flow path.
 
-    Nothing may look at `dummy` before. The indices of the point are the first two arguments.
+    No statement may read `dummy` before. The indices of the point are the first two arguments.
     """
     point = tuple(code.dummy_keys[:2])
     return _behind(code.body, key_of(dummy), point) is _Definiteness.WRITTEN
 
 
 def writes_once(code: KernelCode, dummy: str) -> bool:
-    """Return whether `code`, for a dof, gives the scalar `dummy` a new value on every way.
+    """Return whether `code`, for a dof, assigns the scalar `dummy` on every control-flow path.
 
-    Nothing may look at `dummy` before.
+    No statement may read `dummy` before.
     """
     return _behind(code.body, key_of(dummy), ()) is _Definiteness.WRITTEN
 
 
 class ColumnNames(NamedTuple):
-    """What a subroutine for columns of cells calls its numbers and the dofmap of a field."""
+    """Names of the sizes, and of the dofmap of a field, in a subroutine for columns of cells."""
 
     layers: str
     dofs: str
@@ -59,12 +59,12 @@ class ColumnNames(NamedTuple):
 
 
 def writes_columns(code: KernelCode, dummy: str, names: ColumnNames) -> bool:
-    """Return whether `code`, for a column, gives each value of `dummy` there a new one.
+    """Return whether `code`, for a column, assigns every value of `dummy` in the column.
 
-    Such are loops over all dofs of a cell and all layers, in either order, around an assignment to
-    `dummy(dofmap(df) + k)`. Metadata that say "write" promise less: kernels set the lowest level
-    alone, or the dofs of one face. Nothing may look at `dummy` before, or at other elements of it
-    within the loops; nobody leaves these early.
+    It recognises loops over all dofs of a cell and all layers, in either order, around an
+    assignment to `dummy(dofmap(df) + k)`. Metadata with the access "write" promise less: kernels
+    may set the lowest level alone, or the dofs of one face. No statement may read `dummy` before,
+    nor other elements of it within the loops. No statement may leave the loops early.
     """
     key = key_of(dummy)
     for line in code.body:
@@ -158,7 +158,7 @@ def _is_about(line: un.Line, key: str, here: frozenset[str]) -> bool:
 
 
 def _behind(lines: Iterable[un.Line], key: str, point: tuple[str, ...]) -> _Definiteness:
-    """Return what is known of the element of `key` at `point` behind `lines`."""
+    """Return the state of the element of `key` at `point` after `lines`."""
     for line in lines:
         match line:
             case un.Blank() | un.Comment() | un.Continue() | un.DirectiveLine():
@@ -203,7 +203,7 @@ def _chosen(line: un.If, key: str, point: tuple[str, ...]) -> _Definiteness:
 
 
 def _leaves(line: un.Line) -> bool:
-    """Return whether something inside of a loop may go on elsewhere than behind the loop."""
+    """Return whether something inside a loop may continue elsewhere than right after the loop."""
     return any(not isinstance(inner, _PlainLine) for inner in walk_lines((line,)))
 
 

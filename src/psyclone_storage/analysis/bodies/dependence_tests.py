@@ -1,8 +1,9 @@
-"""Whether two accesses in a loop may touch the same data in different iterations.
+"""Dependence tests for two accesses in different iterations of a loop.
 
-Both accesses get counters of their own: those of the first end with `#1`, those of the second with
-`#2`, as does whatever else the loop changes. Where a pair of subscripts can never be equal, given
-the bounds of the loops around and the order of the iterations, the two never meet.
+Each access gets its own counters: those of the first end with `#1`, those of the second with `#2`,
+and so do all other variables that the loop changes. The two accesses never overlap if a pair of
+their subscripts can never be equal, given the bounds of the enclosing loops and the order of the
+iterations.
 """
 
 from __future__ import annotations
@@ -80,10 +81,11 @@ class Symbols:
 
 @dataclass(frozen=True, slots=True)
 class CounterRange:
-    """The values of a loop's counter: `first`, `first + step`, ... up to `last`, where known.
+    """Values of a loop's counter: `first`, `first + step`, ... up to `last`, where known.
 
-    It is never before any of `starts` nor behind any of `ends`: there are several where a bound is
-    the largest or the smallest of some values. `symbolic` is a step whose value is not known.
+    The counter is never less than any of `starts` nor greater than any of `ends` (in the direction
+    of the step). There are several where a bound is the largest or the smallest of some values.
+    `symbolic` is a step whose value is not known.
     """
 
     name: str
@@ -180,7 +182,7 @@ class DependenceTests:
         )
 
     def _stays(self, first: Item, second: Item) -> bool:
-        """Return whether pointers that stand behind subscripts are the same, if there are any."""
+        """Return whether pointers that follow subscripts are the same, if there are any."""
         one, other = map(self._holder, (first, second))
         if not one.steps and not other.steps:
             return True
@@ -193,7 +195,7 @@ class DependenceTests:
         )
 
     def _holder(self, item: Item) -> AccessPath:
-        """Return the path up to the last pointer behind subscripts, no steps if there is none."""
+        """Return the path up to the last pointer after subscripts, or an empty path."""
         steps = item.path.steps
         variable: Variable = (item.path.root,)
         indexed, length = False, 0
@@ -208,7 +210,7 @@ class DependenceTests:
 
     @property
     def names(self) -> RoutineNames:
-        """What the names in the routine are."""
+        """Names in the routine."""
         return self._flow.names
 
     def counter(self, loop: FlowNode) -> CounterRange:

@@ -1,6 +1,6 @@
-"""What statements of input and output read and write, besides files.
+"""Variables that I/O statements read and write, in addition to files.
 
-The variables behind a namelist are not named in the statement: who must know them looks them up.
+The statement does not name the variables of its namelist; a caller that needs them looks them up.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from psyclone_storage.ir.expr import Expr, ImpliedDo, Index, Keyword, Member, Name
 from psyclone_storage.ir.unit import InputOutput
 
-_OUTPUT = frozenset({"write", "print"})
 _TELLS = frozenset({"iostat", "iomsg", "size", "id", "newunit"})
 """Controls of all statements that tell something about what was done."""
 _ASKS_WITH = frozenset({"unit", "file", "id"})

@@ -1,8 +1,9 @@
-"""How values go through a routine, found once for all questions about it.
+"""Data flow through a routine, computed once for all queries.
 
-A `Flow` numbers the statements of a routine in the order of their text, 1 the first. It knows for
-each what it touches, with scalars that hold an index seen through (`jiv = j + 1; a(jiv)` touches
-`a(j + 1)`), what it does on all its paths, and which variables are read behind it.
+A `Flow` numbers the statements of a routine in textual order, starting with 1. For each statement
+it records the accesses, after substitution of scalars that hold an index (`jiv = j + 1; a(jiv)`
+accesses `a(j + 1)`), the def-use summary over all its paths, and the variables that are read after
+it.
 """
 
 from __future__ import annotations
@@ -45,11 +46,12 @@ _LOOPS = (un.Do, un.While, un.DoConcurrent, un.Forall)
 
 @dataclass(frozen=True, slots=True)
 class FlowNode:
-    """A statement of a routine.
+    """Statement of a routine.
 
-    `around` are the numbers of the constructs that it stands in, the outermost first, and `blocks`
-    for each of them which of its blocks. `stop` is the number behind the last statement inside.
-    `values` are those of scalars, by their keys, that certainly hold them where it starts.
+    `around` are the numbers of the enclosing constructs, the outermost first, and `blocks` are the
+    blocks of these constructs that contain the statement. `stop` is the number after the last
+    statement inside. `values` are those of scalars, by their keys, that certainly hold them at the
+    start of the statement.
     """
 
     number: int
@@ -89,16 +91,17 @@ class Item:
 
     @property
     def writes(self) -> bool:
-        """Whether it is a write."""
+        """True for a write."""
         return self.access.writes
 
 
 @dataclass(frozen=True)
 class Flow:
-    """What is known about the statements of `code`; see the module's docstring.
+    """Data flow of the statements of `code`; see the module's docstring.
 
-    `summaries` are those of the statements, `bodies` those of what is inside of loops, and `later`
-    what may be read behind a loop with a value from before, both by the number of the loop.
+    `summaries` are those of the statements and `bodies` those of the bodies of loops. `later` are
+    the variables that may be read after a loop with a value from before. `bodies` and `later` are
+    indexed by the number of the loop.
     """
 
     code: KernelCode
@@ -153,10 +156,10 @@ class Flow:
         return self.summaries[loop.number - 1].written
 
     def is_read_later(self, loop: FlowNode, variable: Variable) -> bool:
-        """Return whether something may read what `loop` leaves in a variable.
+        """Return whether a later read may see the value that `loop` leaves in a variable.
 
-        That may be a statement behind the loop, one before it in a loop around both, or whoever
-        called the routine.
+        The read may be in a statement after the loop, in one before it in a loop around both, or in
+        the caller of the routine.
         """
         if self.has_jumps or not self.names.is_local(variable[0]):
             return True
@@ -415,7 +418,7 @@ def _runs(node: FlowNode) -> bool:
 
 
 class _Liveness:
-    """What may be read behind each loop, found from the end of the text to its start."""
+    """Liveness of variables after each loop, computed from the end of the text to its start."""
 
     __slots__ = ("_bodies", "_landing", "_nodes", "_summaries", "later")
 
@@ -429,7 +432,7 @@ class _Liveness:
         self.later: dict[int, frozenset[Variable]] = {}
 
     def block(self, lines: Iterable[un.Line], first: int, live: frozenset[Variable]) -> None:
-        """Find what is read behind the loops of a block, behind which `live` is read."""
+        """Compute the live variables after each loop of a block, at whose end `live` is live."""
         numbers = []
         for _ in lines:
             numbers.append(first)

@@ -1,17 +1,18 @@
-"""Whether bits depend on what a compiler knows: products that are added to in one step or in two.
+"""Floating-point contraction: results that depend on where a compiler forms multiply-adds.
 
-A processor that multiplies and adds in one step rounds once less. Which products a compiler adds
-so depends on what it knows, and on what stands together. Where it knows that a column has one
-level, loops over levels are gone, and what stood in several of them stands together. So that no
-bit changes, a product may be nothing but a part of one statement, written once, of values of which
-none stays the same in a loop around it, that over cells among them. What follows from the number of
-levels may tell elements, bounds and branches, but is no part of a value. What a statement sets to a
-constant is one behind a loop that is gone: compilers leave out a factor 1 and what subtracts 0, and
-what is behind it is added to the product instead.
+A fused multiply-add rounds once less than a multiplication and an addition. Which of them a
+compiler forms depends on what it knows, and on which statements are adjacent. If it knows that a
+column has one level, loops over levels disappear and the statements of several such loops become
+adjacent. To keep results bit-identical, a product must be part of a single statement, be written
+once, and consist of values none of which is invariant in an enclosing loop, the loop over cells
+included. Values derived from the number of levels may select elements, bounds and branches, but
+must not be part of a value. A constant that a statement assigns is known after a loop that has
+disappeared: compilers drop a factor 1 and the subtraction of 0, and contract the operation that
+follows with the product instead.
 
-Where a sum goes round a loop, gfortran adds products to it in two steps for processors of AMD. So
-there no product may be added to what stays the same in the innermost loop, with and without those
-over levels (`gathered`).
+If a sum is carried around a loop, gfortran adds products to it in two steps for AMD processors.
+There, no product may be added to a value that is invariant in the innermost loop, with and without
+the loops over levels (`gathered`).
 """
 
 from __future__ import annotations
@@ -114,11 +115,11 @@ def gathered(code: KernelCode, layers: str) -> Iterator[str]:
 
 @dataclass(slots=True)
 class _Values:
-    """What is asked of values one after the other.
+    """Checks of values, one after the other.
 
-    `known` follows from the number of levels, `varying` differs from cell to cell, `constants` may
-    have values that a compiler knows; `products` are those that were met, by what they are in the
-    first iteration of all loops around.
+    `known` follows from the number of levels, `varying` differs from cell to cell, and `constants`
+    may have values that a compiler knows. `products` are the products found so far, by the form
+    that they have in the first iteration of all enclosing loops.
     """
 
     known: frozenset[str]
@@ -127,9 +128,10 @@ class _Values:
     products: dict[str, ex.Binary] = field(default_factory=dict)
 
     def about_places(self, expr: ex.Expr, *, of_numbers: bool = True) -> Iterator[str]:
-        """Yield that `expr` is a value that depends on the number of levels.
+        """Yield a reason if `expr` is a value that depends on the number of levels.
 
-        Sums and products of whole numbers may, which are not divided, by what may be zero.
+        Sums and products of integers may depend on it. Divisions may not, as the divisor may be
+        zero.
         """
         if not self._tells_places(expr, of_numbers=of_numbers):
             yield f"'{ex.spell(expr)}' depends on the number of levels"
@@ -308,10 +310,10 @@ def _varying(of_cells: Collection[str], code: KernelCode) -> frozenset[str]:
 
 
 def _gathers(line: Assign, around: tuple[Do, ...], layers: str) -> bool:
-    """Return whether products are added to the same variable or element, again and again.
+    """Return whether products are added repeatedly to the same variable or element.
 
-    A loop that changes the element stands between, unless it goes: it is one over levels, or one
-    of so many iterations that a compiler may write them all.
+    A loop that changes the element prevents this, unless the loop may disappear: a loop over
+    levels, or one with so few iterations that a compiler may unroll it completely.
     """
     adds = (
         one for one in _operations(line.value) if isinstance(one, ex.Binary) and one.op in _ADDING

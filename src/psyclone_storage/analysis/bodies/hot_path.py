@@ -1,8 +1,8 @@
-"""The way through the branches of a kernel for a point on which most of its work is done.
+"""Hot path through the branches of a kernel: the path with most of the work.
 
-Of each choice the branch with most operations is taken. Nobody knows whether most points take it:
-that is tested when the program runs. What is done on it is done where its conditions hold and
-nowhere else, so that nothing is read or divided that would not be.
+At each choice the branch with most operations is taken. The compiler cannot determine whether most
+points take this path, so the program tests it at run time. The operations of the path are executed
+only where its conditions hold, so that no read or division is added.
 """
 
 from __future__ import annotations
@@ -37,19 +37,19 @@ _MOST_EXPONENT = 4
 
 @dataclass(frozen=True, slots=True)
 class NoHotPathError(Exception):
-    """Why there is no such way."""
+    """Reason why a kernel has no hot path."""
 
     why: str
 
 
 def hot_path_of(code: KernelCode, strip: int) -> HotPath:
-    """Return the way through `code` that does most work.
+    """Return the control-flow path through `code` that does most work.
 
-    Functions whose values differ by who computes them, as vectors compute a sine in another way,
-    are lifted out of it.
+    Functions whose values depend on how they are computed are hoisted out of the path: a vectorised
+    sine, for example, rounds differently.
 
     Raises:
-        NoHotPathError: there is none that gains, or none that means the same.
+        NoHotPathError: no path is profitable, or none preserves the meaning.
     """
     lines, asked = _way(code.body)
     conditions = tuple({ex.canonical(one): one for one in asked}.values())
@@ -72,7 +72,7 @@ def work_on(path: HotPath) -> int:
 
 
 def has_branches(code: KernelCode) -> bool:
-    """Return whether anything but assignments stands in `code`."""
+    """Return whether `code` contains anything but assignments."""
     return not all(isinstance(line, Assign | Comment | Blank) for line in code.body)
 
 
@@ -136,7 +136,7 @@ def _operations(expr: ex.Expr) -> int:
 
 
 class _Fixed:
-    """What has the same value before the first point of a strip and at each of them."""
+    """Values that are equal before the first point of a strip and at each of its points."""
 
     def __init__(self, code: KernelCode) -> None:
         own = (one for one in code.declarations if isinstance(one, Declare))
@@ -145,9 +145,9 @@ class _Fixed:
         self._changing = (variables - {*code.dummy_keys}) | written
 
     def demand(self, expr: ex.Expr, what: str) -> None:
-        """Raise `NoHotPathError` if `expr` depends on what is computed, or on who knows what.
+        """Raise `NoHotPathError` if `expr` depends on a computed value, or on an unknown name.
 
-        What stands before brackets and is not known may be a function, which may count its calls.
+        An unknown name before brackets may be a function, which may count its calls.
         """
         for part in ex.walk(expr):
             if isinstance(part, ex.Index) and not _is_known(part):
@@ -178,7 +178,7 @@ class _Lifts:
         self.found: dict[str, LiftedValue] = {}
 
     def changed(self, expr: ex.Expr) -> ex.Expr:
-        """Return `expr` with names in the place of what is computed ahead."""
+        """Return `expr` with the values that are computed ahead replaced by names."""
         if not _is_inexact(expr):
             return with_parts(expr, self.changed)
         text = ex.canonical(expr)

@@ -1,9 +1,9 @@
-"""Whether the iterations of a loop may run in any order, or at the same time.
+"""Independence of loop iterations: loops that may run in any order, or in parallel.
 
-Two accesses are a conflict if one of them is a write and they may touch the same data in different
-iterations. A conflict is none where each iteration has a variable of its own, or where the loop
-reduces a variable; whoever runs the iterations at the same time must then say so. All else is told
-with both accesses and their places.
+Two accesses conflict if one of them is a write and they may touch the same data in different
+iterations. There is no conflict if each iteration has a private variable, or if the loop reduces a
+variable; a parallel loop must then declare the variable so. All other conflicts are reported with
+both accesses and their places.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ from psyclone_storage.ir.unit import Do, InputOutput, Stop
 
 @dataclass(frozen=True, slots=True)
 class Independence:
-    """What is known about the iterations of a loop: any order will do if there are no `reasons`.
+    """Analysis result for the iterations of a loop: any order is valid if there are no `reasons`.
 
-    Each iteration then has its own copies of the `private` variables, and `reductions` are put
-    together in the end.
+    Each iteration then has its own copies of the `private` variables, and `reductions` are combined
+    at the end.
     """
 
     reasons: Reasons

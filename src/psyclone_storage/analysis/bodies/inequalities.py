@@ -48,7 +48,7 @@ class NonNegativePolynomials:
 
 
 def may_be_zero(value: Polynomial) -> bool:
-    """Return whether a common divisor of the factors leaves room for the value 0."""
+    """Return whether the common divisor of the factors allows the value 0."""
     divisor = reduce(gcd, (factor for term, factor in value.factors.items() if term), 0)
     return divisor == 0 or value.factors.get((), 0) % divisor == 0
 

@@ -1,15 +1,16 @@
-"""Does a kernel's subroutine do with its arguments what its metadata says?
+"""Consistency checks of a kernel's subroutine against its metadata.
 
-Metadata is what exchanges, colours and orders are planned from, so that a body which does more than
-it says computes wrong values, somewhere, later. Here the statements of a body are compared with it:
+Exchanges, colouring and statement order are planned from metadata, so that a body which does more
+than its metadata declare computes wrong values elsewhere and later. This module compares the
+statements of a body with the metadata:
 
-* what is read must not be assigned, and what is written should be, somewhere;
-* the value before of what is only written must not be asked for;
-* on a grid, neighbours are looked at where the metadata's stencil has them and nowhere else, and
-  a kernel writes to its own point alone. A subscript behind a scalar, as `jiv = j + 1`, counts.
+* an argument that is only read must not be assigned, and one that is written should be assigned;
+* the previous value of an argument that is only written must not be read;
+* on a grid, a kernel reads neighbours only where its metadata declare a stencil, and writes only
+  to its own point. A subscript that goes through a scalar, as `jiv = j + 1`, counts.
 
-Only what is certain is told. A statement that is not understood, a procedure that is called and a
-subscript that is no point at a known distance may do right or wrong: nothing is said of them.
+Only certain violations are reported. The checks skip statements that are not understood, procedures
+that are called and subscripts that are not a point at a known distance.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What the names in a routine are: variables, components, functions; and what may share data.
+"""Names in a routine (variables, components, functions) and data that they may share.
 
-A component is known where the definition of its type is at hand. What is not known is taken for
-whatever does most harm: a function may do anything, a name may be a pointer.
+A component is known if the definition of its type is available. An unknown name is assumed to be
+the worst case: a function with any effect, or a pointer.
 """
 
 from __future__ import annotations
@@ -59,10 +59,10 @@ class RoutineNames:
 
     @cached_property
     def aliases(self) -> frozenset[str]:
-        """The names that stand for different things in different places of the routine.
+        """Names that denote different things in different places of the routine.
 
-        Those are the names of `associate` and `select type`, those that a block declares again,
-        and those that a storage association joins with others.
+        They are the names of `associate` and `select type`, those that a block declares again, and
+        those that a storage association joins with others.
         """
         found: set[str] = set()
         for line in walk_lines(self.code.body):
@@ -106,7 +106,7 @@ class RoutineNames:
 
     @cached_property
     def _keeps(self) -> bool:
-        """Whether a `save` without names keeps the values of all variables of the routine.
+        """True if a `save` without names keeps the values of all variables of the routine.
 
         The names of other statements that keep values are `unclear`.
         """
@@ -114,7 +114,7 @@ class RoutineNames:
 
     @cached_property
     def assigned(self) -> frozenset[Variable]:
-        """The variables that stand on the left of an assignment: they are no functions."""
+        """Variables on the left-hand side of an assignment, which cannot be functions."""
         paths = (
             path_of(line.target)
             for line in walk_lines(self.code.body)
@@ -172,9 +172,9 @@ class RoutineNames:
         return code.declared(key) or code.module.declared.get(key) or self.imported.get(key)
 
     def is_local(self, key: str) -> bool:
-        """Return whether a variable ends with a call of the routine.
+        """Return whether the lifetime of a variable ends with a call of the routine.
 
-        It is none of the routine's dummies, and not the result of a function.
+        Dummies of the routine and results of functions are excluded.
         """
         declared = self.code.declared(key)
         if declared is None or key in self._visible or key in self.unclear or self._keeps:
@@ -195,7 +195,8 @@ class RoutineNames:
     def function_called(self, brackets: ex.Index) -> str | None:
         """Return the function that `brackets` call, by its name, None if they are subscripts.
 
-        Where nobody has told, they are taken for a call unless something is assigned there.
+        An undeclared name is taken for a function unless something is assigned to it in the
+        routine.
         """
         base = path_of(brackets.base)
         if base is None or isinstance(
@@ -298,14 +299,14 @@ class RoutineNames:
         return "pointer" in declared.words
 
     def is_shared(self, variable: Variable) -> bool:
-        """Return whether a pointer may stand for a variable, or the variable is one."""
+        """Return whether a pointer may alias a variable, or the variable is a pointer."""
         return bool(self._ways(variable)) or variable[0] in self.aliases
 
     def _differ_in_type(self, first: Variable, second: Variable) -> bool:
         types = [item.type for item in map(self.declaration, (first, second)) if item]
         kinds = {item.intrinsic for item in types if isinstance(item, ScalarType)}
         if kinds == {Intrinsic.REAL, Intrinsic.COMPLEX}:
-            return False  # a pointer may stand for a part of complex numbers
+            return False  # a pointer may alias a part of complex numbers
         return len(types) == 2 and len(kinds) == 2
 
 

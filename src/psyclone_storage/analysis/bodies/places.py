@@ -1,4 +1,4 @@
-"""Where in a file an author wrote what a statement touches."""
+"""Source positions of the accesses of a statement."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _places(node: FlowNode) -> list[Span]:
 
 
 def _found(place: Span, path: AccessPath, writes: bool) -> Span | None:
-    """Return the first place of `path` in a statement, for a read behind the `=` if it is there."""
+    """Return the first place of `path` in a statement, for a read after the `=` if it is there."""
     text = place.text
     wanted = "".join(str(path).split())
     places = [

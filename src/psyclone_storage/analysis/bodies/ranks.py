@@ -1,6 +1,6 @@
-"""Which expressions are certainly scalars.
+"""Recognition of expressions that are certainly scalars.
 
-A subscript that is an array stands for many elements; what is not known may be one.
+A subscript that is an array selects many elements, and an unknown name may be an array.
 """
 
 from __future__ import annotations

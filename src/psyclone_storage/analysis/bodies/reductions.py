@@ -20,7 +20,7 @@ from psyclone_storage.ir.unit import Assign, Blank, Branch, Comment, If
 
 
 class Extreme(Enum):
-    """What a loop keeps of many values; the spelling is that of the function of two of them."""
+    """Extreme value that a loop computes; the spelling is that of the binary function."""
 
     LEAST = "min"
     LARGEST = "max"

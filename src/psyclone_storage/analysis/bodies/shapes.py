@@ -1,9 +1,9 @@
 """Types and shapes of the expressions in a kernel's code.
 
 An array expression has one `Triplet` per dimension: the subscripts that it runs over, in the
-numbering of its first array operand. Whatever cannot be told is None: a caller then refuses.
-Brackets are what their class says, an imported variable is what its module says, and a name that is
-not resolved may be anything.
+numbering of its first array operand. The functions return None for unknown types and shapes;
+callers then refuse. The class of brackets determines their meaning, the module of an imported
+variable determines its type, and an unresolved name may be anything.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Triplet:
 
     @property
     def count(self) -> ex.Expr:
-        """The number of subscripts, which is below one where there is none."""
+        """Number of subscripts, less than one if there are no subscripts."""
         span = ex.Binary(Operator.MINUS, self.stop, self.start)
         if self.step is None:
             return simplified(ex.Binary(Operator.PLUS, span, ex.whole(1)))
@@ -48,7 +48,7 @@ Dimensions = tuple[Triplet, ...]
 
 
 def declaration_of(code: KernelCode, name: str) -> un.Declare | None:
-    """Return the declaration of `name` in the kernel or, where there is none, in its module."""
+    """Return the declaration of `name` in the kernel or, failing that, in its module."""
     return code.declared(name) or code.module.declared.get(key_of(name))
 
 
@@ -161,7 +161,7 @@ def _whole_dimensions(name: ex.Name, code: KernelCode) -> Dimensions | None:
 
 
 def _data(name: ex.Name, code: KernelCode) -> ex.Symbol | None:
-    """Return the symbol of a variable or constant, None if it is none or not known."""
+    """Return the symbol of a variable or constant, None for other and unknown names."""
     found = code.symbol(name.text)
     return found if found.is_data else None
 

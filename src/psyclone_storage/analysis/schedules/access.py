@@ -1,10 +1,10 @@
-"""Which accesses touch the same data: the `DataAccess` of the seed's Dependence Analysis.
+"""Overlap and coverage of accesses: the `DataAccess` of PSyclone's dependence analysis.
 
-Owns *overlap* (do two accesses touch a common part of a datum?) and *coverage* (is all that one
-access touches touched by others, taken together?). Says nothing about reading and writing; that
-is for `analysis.dependence`. The parts of a datum are the components of a field vector: a kernel
-that is passed the whole vector touches all of them, a halo exchange just one. Anything else has a
-single part, for loops all start at its first element.
+*Overlap* means that two accesses touch a common part of a datum. *Coverage* means that other
+accesses, taken together, touch all that one access touches. `analysis.dependence` treats reads and
+writes. The parts of a datum are the components of a field vector: a kernel that is passed the whole
+vector touches all of them, a halo exchange just one. Any other datum has a single part, because all
+loops start at its first element.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from psyclone_storage.ir.kernel import Access
 
 @dataclass(frozen=True, slots=True)
 class DataUse:
-    """One access of one statement: the data behind an argument, as a dependence sees it.
+    """Access of one statement to the data of an argument, for dependence analysis.
 
-    `components` are the parts touched, counted from 1; what is no vector has part 1 only.
-    `exchange` marks the access of a halo exchange. `maybe` says that another object is named, which
-    may be this one at run time.
+    `components` are the parts touched, counted from 1; a datum that is not a vector has part 1
+    only. `exchange` marks the access of a halo exchange. `maybe` marks an access that names another
+    object, which may alias this one at run time.
     """
 
     statement: str
@@ -86,7 +86,7 @@ class DataAccess:
 
     @property
     def covered(self) -> bool:
-        """Whether the accesses so far, taken together, cover all of this one."""
+        """True if the accesses so far, taken together, cover all of this one."""
         return not self.remaining
 
     def reset_coverage(self) -> None:

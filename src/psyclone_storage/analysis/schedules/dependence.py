@@ -1,12 +1,11 @@
-"""What must stay in order: dependences between the statements of a schedule, and the DAG.
+"""Dependences between the statements of a schedule, and their DAG.
 
-Statements that stand side by side are compared by the data they use; whatever is inside a loop
-counts for the loop. A halo exchange reads and writes its component, as the seed has it, and so
-does the finish of a split one; its start only reads. A mark reads: it must come after the write
-that it tells of and before whatever changes the halo again. To fill
-a halo is to read and write its component. A global reduction reads and writes
-its scalar. A transfer between host and device reads and writes what it moves. Random numbers come
-one after another, so that calls that take some stay in order.
+Adjacent statements of one body are compared by the data they use; all statements inside a loop
+count for the loop. A halo exchange reads and writes its component, as in PSyclone, and so does the
+finish of a split one; its start only reads. A halo flag update reads: it must come after the write
+that it records and before the next change of the halo. A halo fill reads and writes its component.
+A global reduction reads and writes its scalar. A transfer between host and device reads and writes
+the data that it moves. Random numbers form a sequence, so that calls that draw some stay in order.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from psyclone_storage.ir.walk import kernel_calls, statements
 
 
 class DependenceKind(Enum):
-    """Which way two accesses to the same data depend on each other."""
+    """Direction of the dependence between two accesses to the same data."""
 
     FLOW = "read after write"
     ANTI = "write after read"
@@ -56,9 +55,9 @@ def uses_of(schedule: sch.Schedule, statement: sch.Statement) -> tuple[DataUse, 
 
 
 class Uses:
-    """What the statements of one schedule do to its data, gathered once for each statement.
+    """Data accesses of the statements of one schedule, collected once for each statement.
 
-    Taking random numbers counts as a use of their sequence, which comes last.
+    Drawing random numbers counts as a use of their sequence, which comes last.
     """
 
     def __init__(self, schedule: sch.Schedule) -> None:
@@ -100,8 +99,8 @@ class Uses:
 def edges(schedule: sch.Schedule) -> tuple[Dependence, ...]:
     """Return the dependences between the statements of `schedule`, nearest ones only.
 
-    The statements are those that stand directly in the schedule. A use depends on the uses after
-    it until writes have covered all that it touches; what lies beyond follows from those.
+    Only the top-level statements of the schedule count. A use depends on the uses after it until
+    writes have covered all that it touches; later dependences follow from those.
     """
     known = Uses(schedule)
     uses: dict[str, list[DataUse]] = defaultdict(list)
@@ -131,7 +130,7 @@ def dependences(
 ) -> tuple[Dependence, ...]:
     """Return why `second`, which comes after `first`, must stay there; nothing if it need not.
 
-    Whoever asks about more than one pair keeps a `Uses`.
+    Callers that query more than one pair should reuse a `Uses`.
     """
     return Uses(schedule).dependences(first, second)
 

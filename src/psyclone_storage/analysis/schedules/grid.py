@@ -1,18 +1,18 @@
-"""Which points of a grid depend on each other, and what loops over them may do.
+"""Dependences between grid points, and the legality of loop changes that follows from them.
 
-A kernel is called for a point of the grid. It writes there and reads there, and reads where its
-stencils point to, so that for each two accesses to a field it is known how far apart the points
-are that touch the same value: if the first is at `p + a` and the second at `q + b`, they meet where
-`q - p = a - b`. This distance is all that follows.
+A kernel is called for a point of the grid. It reads and writes at that point, and reads at the
+offsets of its stencils. For each two accesses to a field, the distance between the points that
+touch the same value is therefore known: if the first is at `p + a` and the second at `q + b`, they
+coincide where `q - p = a - b`. All legality rules follow from this distance:
 
-* A loop may run its iterations in parallel if no two accesses meet across it, that is, at a
-  distance along what it counts while the loops around it stand still.
-* Two loops may become one if the second never needs what the first has yet to do: no distance
-  from the first to the second points backwards.
+* A loop may run its iterations in parallel if no two accesses coincide across it, that is, at a
+  distance along its own direction while the counters of the enclosing loops are fixed.
+* Two loops may be fused if the second never needs a value that the first has yet to compute: no
+  distance from the first to the second points backwards.
 * Rows and columns may be swapped or tiled unless a distance points forwards along the one and
   backwards along the other.
 
-A scalar that a kernel changes holds all points in the order in which they are.
+A scalar that a kernel changes imposes the original order on all points.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class PointDependence:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What tells it from the others but for the distance."""
+        """Identity of the dependence, without its distance."""
         return self.writer.uid, self.other.uid, self.datum
 
     def along(self, axis: Axis) -> int:
@@ -176,9 +176,9 @@ def _check_order(
 def _while_others_stand(
     schedule: Schedule, loop: Loop, found: Iterator[PointDependence]
 ) -> Iterator[PointDependence]:
-    """Yield the dependences that happen while the loops around `loop` stay where they are.
+    """Yield the dependences that occur while the counters of the loops around `loop` are fixed.
 
-    A tile is not one row or column: while its loop stands, those inside of it move.
+    A tile spans several rows or columns: while the counter of its loop is fixed, those inside vary.
     """
     fixed = {
         _axis(item)

@@ -1,7 +1,8 @@
-"""Whether statements of a schedule may move, and whether loops are alike and independent.
+"""Legality of moves of statements; similarity and independence of loops.
 
-No reason means yes. Derived statements, such as halo exchanges that are not pinned, never stand
-in the way: ask with a schedule without them, and derive them again after the change.
+An empty result means that the change is legal. Derived statements, such as halo exchanges that are
+not pinned, never prevent a move: query a schedule without them, and derive them again after the
+change.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ from psyclone_storage.ir.walk import kernel_calls, path_to, place_near, place_of
 def may_move(schedule: sch.Schedule, uid: str, target: str, *, after: bool = False) -> Reasons:
     """Return why the statement `uid` must not move to just before, or `after`, `target`.
 
-    Both must stand directly in the schedule. Nothing it passes may depend on it, or it on that.
+    Both must be top-level statements of the schedule. No dependence may exist, in either direction,
+    between the statement and those that it passes.
     """
     places = {item.uid: place for place, item in enumerate(schedule.body)}
     if problems := _missing(schedule, places, uid, target):
@@ -262,11 +264,11 @@ def _common(
 
 
 def _clash(first: KernelArg, second: KernelArg, shared: bool) -> str:
-    """Return what goes wrong if both accesses happen in one iteration; empty if nothing does.
+    """Return the error if both accesses happen in one iteration; empty if there is no conflict.
 
-    `shared` tells that several iterations may touch the same dof. Even then both may write it
-    (the last iteration to touch it has the second write last), the second may read what the first
-    wrote (every iteration writes all it touches), and both may add.
+    With `shared`, several iterations may touch the same dof. Even then both may write it (the last
+    iteration to touch it has the second write last), the second may read what the first wrote
+    (every iteration writes all it touches), and both may add.
     """
     if not first.access.writes and not second.access.writes:
         return ""

@@ -1,20 +1,19 @@
-"""Which loops may run their iterations in parallel, and why the others may not.
+"""Data races between the iterations of a loop.
 
-Owns the question for one loop, whatever runs it in parallel: threads of a processor or of an
-accelerator. Two iterations race if both touch a dof and one of them changes it to something that
-depends on who comes first.
+The checks hold for threads of a processor and of an accelerator alike. Two iterations race if both
+touch a dof and one of them changes it to a value that depends on their order.
 
 * A dof that cells share and that each of them adds to (GH_INC, GH_READINC) is a race. Cells of
-  one colour share no dof (seed, "Colouring").
-* A dof that each cell around it overwrites (GH_WRITE) is none, as every cell writes the same
+  one colour share no dof.
+* A dof that each cell around it overwrites (GH_WRITE) is safe, as every cell writes the same
   value, unless two calls of the loop write it: then the first value of one cell can come after the
   second of another.
-* A neighbour that a stencil looks at must not be written by the same loop.
-* Operators, and fields on discontinuous spaces, belong to one cell; a dof is visited once by a loop
-  over dofs. Points of a grid are compared by `analysis.grid`, which knows directions. A scalar
-  that is reduced is private to a thread until the end.
+* The same loop must not write a neighbour that a stencil reads.
+* Operators, and fields on discontinuous spaces, belong to one cell; a loop over dofs visits each
+  dof once. `analysis.grid`, which knows directions, compares points of a grid. A scalar that is
+  reduced is private to a thread until the end.
 
-Names that may mean one object (`ir.aliases`) count as one, except within one call: Fortran forbids
+Names that may alias (`ir.aliases`) count as one object, except within one call: Fortran forbids
 passing one object twice to a procedure that changes it.
 """
 

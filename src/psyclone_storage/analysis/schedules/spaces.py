@@ -1,10 +1,10 @@
-"""Which data are provably on one function space, whatever that space is.
+"""Inference of data that are provably on one function space.
 
-The metadata of a kernel say it: arguments with the same space name, on the same mesh, are on the
-same space, wildcards included, unless they say that their numbers of layers or of values per dof
-differ. A built-in's fields are all on one (spec 3.1). What holds for the data of one call holds in
-the whole invoke, so that knowledge adds up: of `x` and `y` in one call and `y` and `z` in another,
-all three are on one space.
+The metadata of a kernel imply it: arguments with the same space name, on the same mesh, are on the
+same space, wildcards included, unless they declare that their numbers of layers or of values per
+dof differ. All fields of a built-in are on one space (spec 3.1). A relation that holds for the data
+of one call holds in the whole invoke, so that relations combine: from `x` and `y` in one call and
+`y` and `z` in another, it follows that all three are on one space.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ def _said(schedule: Schedule) -> Iterator[set[str]]:
 
 
 def numbered_apart(schedule: Schedule, first: str | None, second: str | None) -> bool:
-    """Return whether some call says that one of two fields has layers or values of its own.
+    """Return whether some call declares layers or values of its own for one of two fields.
 
-    Then a named space does not tell that they have the same dofs, as only a group does.
+    A named space then does not imply that they have the same dofs, as only a group does.
     """
     return any(
         described.has_own_dofmap and actual.datum in (first, second)

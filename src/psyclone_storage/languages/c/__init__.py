@@ -1,1 +1,1 @@
-"""C from the typed language: a function for each procedure, or the reasons why there is none."""
+"""C code from the typed IR: a function for each procedure, or the reasons for a refusal."""

@@ -27,7 +27,7 @@ _REDUCING = frozenset({"sum", "product", "maxval", "minval", "any", "all", "coun
 
 @dataclass(slots=True)
 class Arrays:
-    """The writer of what is done with whole arrays in one procedure."""
+    """The writer of operations on whole arrays in one procedure."""
 
     writer: CWriter
     evaluate: Evaluate
@@ -36,7 +36,7 @@ class Arrays:
 
     @contextmanager
     def loops(self, extents: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-        """Write loops over all elements, and give the indices of one."""
+        """Write loops over all elements, and return the indices of one."""
         names = [self.writer.name("at") for _ in extents]
         heads = [
             f"for (int64_t {name} = 0; {name} < {extent}; ++{name})"
@@ -108,7 +108,7 @@ class Arrays:
     def transforming(
         self, word: str, items: tuple[Expr, ...], scope: CScope
     ) -> Value | ArrayValue | None:
-        """Return a function of whole arrays, None for one that is none or is not known here."""
+        """Return a transformational array function, None if `word` is not a supported one."""
         if word in _REDUCING:
             return self._reduced(word, items, scope)
         if word == "dot_product":
@@ -211,7 +211,7 @@ class Arrays:
         return made.whole()
 
     def _finished(self, word: str, total: tuple[str, str], type_: CType) -> Value:
-        """Return the result of a reduction, also where there was no number to find one among."""
+        """Return the result of a reduction, also where no element is a number."""
         name, met = total
         if met:
             least = ("-" if word == "maxval" else "") + LARGEST_REAL[type_.size]
@@ -288,7 +288,7 @@ class Arrays:
 
 
 def room_for(name: str, extents: tuple[str, ...], writer: CWriter) -> str:
-    """Return the number of elements that the array `name` must have room for, at least one."""
+    """Return the number of elements that the array `name` must be able to hold, at least one."""
     if all(is_number(extent) for extent in extents):
         size = 1
         for extent in extents:

@@ -63,7 +63,7 @@ const char *psy_outside(void)
 
 @dataclass(frozen=True, slots=True)
 class CheckedPlace:
-    """What a message names: a routine, the place of a statement, and an array in the source."""
+    """The names that a message contains: a routine, a source location, and an array."""
 
     routine: str
     place: Span | None

@@ -1,7 +1,7 @@
-"""Calls of procedures that somebody wrote: which one is meant, and how each argument is passed.
+"""Calls of user-written procedures: the resolution of the procedure and the passing of arguments.
 
-What is not contiguous, or an expression, is passed as a copy, which is copied back behind the call
-where the procedure may change it.
+Non-contiguous arguments and expressions are passed as copies. A copy is written back after the call
+where the procedure may change the argument.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ class CFunction:
     """A function in C.
 
     `key` is the module and the name of the Fortran procedure, `result` the type of a function's
-    value. A function whose value is an array gets it behind the procedure's own arguments.
-    `automatic` are its arrays whose lengths are not known when it is compiled.
+    value. A function whose value is an array receives it after the procedure's own arguments.
+    `automatic` are its arrays whose lengths are not known at compile time.
     """
 
     key: tuple[str, str]
@@ -43,7 +43,7 @@ class CFunction:
 
     @property
     def head(self) -> str:
-        """The declaration of the function, without what it does."""
+        """The declaration of the function, without its body."""
         return self._declared(self.name, (), self.parameters)
 
     def _declared(
@@ -72,7 +72,7 @@ class CFunction:
 
 @dataclass(slots=True)
 class Calls:
-    """The writer of calls in one procedure; `printed` gives the function for a procedure."""
+    """The writer of calls in one procedure; `printed` returns the function for a procedure."""
 
     writer: CWriter
     expressions: Expressions
@@ -91,7 +91,7 @@ class Calls:
             copy()
 
     def function(self, key: str, args: tuple[Expr, ...], scope: CScope) -> Value | ArrayValue:
-        """Return a reference to a function; one that gives an array is called now."""
+        """Return a reference to a function; one that returns an array is called now."""
         callee, given = self._chosen(key, args, scope)
         function = self.printed(callee)
         if "elemental" in key_of(callee.code.prefix).split():
@@ -247,7 +247,7 @@ class Calls:
     def _extents_of_result(
         self, callee: Callee, args: tuple[Expr, ...], scope: CScope
     ) -> tuple[str, ...]:
-        """Return the extents of a function's result, in the words of who calls it."""
+        """Return the extents of a function's result, as expressions of the caller."""
         within = CScope(callee.code, self.around)
         given = {key_of(name): arg for name, arg in zip(callee.code.dummies, args, strict=True)}
         found = []

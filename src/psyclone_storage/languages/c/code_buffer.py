@@ -1,6 +1,6 @@
-"""Where printed statements go: lines with their indentation, names that are free, what is called.
+"""Output buffer for printed statements: indented lines, fresh names, and the called helpers.
 
-A statement that needs temporaries stands in braces with them, so that no jump passes one.
+A statement that needs temporaries is enclosed in braces with them, so that no jump bypasses one.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ RESERVED = frozenset(
 
 
 class CWriter:
-    """The lines of one function, first those that stand before its statements."""
+    """The lines of one function, first those that precede its statements."""
 
     def __init__(self) -> None:
         self.prologue: list[tuple[int, str]] = []
@@ -60,7 +60,7 @@ class CWriter:
         self._taken.discard(name)
 
     def helper(self, name: str) -> str:
-        """Return the name of a function that stands before all others, which is needed now."""
+        """Request a helper function, which is emitted before all others; return its name."""
         self.helpers.add(name)
         return name
 
@@ -71,7 +71,7 @@ class CWriter:
         self._lines.append((self._depth, text))
 
     def label(self, name: str) -> None:
-        """Add a label, with a statement that does nothing behind it."""
+        """Add a label, followed by an empty statement."""
         self._lines.append((self._depth, f"{name}:;"))
 
     def temporary(self, type_: CType, value: str, stem: str, *, changes: bool = False) -> str:
@@ -113,7 +113,7 @@ class CWriter:
         self._lines, self._depth, self._declared = lines, depth, declared
 
     def undo_to(self, mark: tuple[int, int, int]) -> None:
-        """Forget the lines since `mark`: what they were for is refused."""
+        """Discard the lines since `mark`, because their statement is refused."""
         length, self._depth, self._declared = mark
         del self._lines[length:]
 

@@ -3,11 +3,11 @@
     void decay_code_loop(i_first, i_last, j_first, j_last, ...)      loops, shared among threads
     __global__ void decay_code_points(i_first, ..., j_last, ...)     a point for each thread
 
-The bounds are those of the points, both included; behind them come the function's arguments but for
-the indices. Points are computed in any order only where none of them sees what another one
-changes: an array that is changed is changed and read at the point alone. What cannot be told so has
-no loop for threads, and no form in CUDA. That two arguments which are changed are different arrays
-is up to who calls.
+The bounds are those of the points, both included; the function's arguments except the indices
+follow. Points are computed in any order only where none of them reads what another one changes: an
+array that is changed is changed and read at the point alone. Other functions have no loop for
+threads, and no form in CUDA. The caller ensures that two arguments which are changed are different
+arrays.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Sums of reals without rounding in C: what adds a value, and how many numbers a sum consists of.
+"""Exact summation of reals in C: the addition of a value, and the size of an accumulator.
 
-A sum is a whole number of units of 2**-1074 in digits to the base 2**32, each in 64 bits, and
-behind these the numbers of values that are plus infinity, minus infinity, and no number. A value
-adds less than 2**32 to each of three digits. A loop over dofs has less than 2**31 turns, so that no
-digit overflows and no carry is passed on; sums of threads and of ranks are those of their digits.
-A thread of a device has digits of its own, which it gives in the end, in whatever order.
+A sum is an integer multiple of 2**-1074. Its digits to the base 2**32 are each held in 64 bits, and
+are followed by the numbers of values that are plus infinity, minus infinity, and NaN. A value adds
+less than 2**32 to each of three digits. A loop over dofs has less than 2**31 iterations, so that no
+digit overflows and no carry is propagated; sums of threads and of ranks are those of their digits.
+A thread of a device has its own digits, which it adds at the end, in any order.
 """
 
 from __future__ import annotations

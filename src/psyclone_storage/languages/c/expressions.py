@@ -145,7 +145,7 @@ class Expressions:
         return (lambda index: f"{offset} + {_factor(index)} * ({step})"), count
 
     def kept(self, expr: ex.Expr, stem: str, scope: CScope) -> str:
-        """Return a whole number as a text that is short, and means the same in the next lines."""
+        """Return an integer as a short text with the same meaning in the following lines."""
         value = scope.integer(expr)
         if value is not None:
             return str(value)

@@ -1,8 +1,8 @@
-"""Functions of C that printed code calls where the language itself has none.
+"""Helper functions of C that printed code calls where the language has no equivalent.
 
-Each is what gfortran computes: powers by the same products, and what is asked of signs and zeros.
-What has no value in the language, as a quotient by 0 or a whole number beyond its bits, is what C
-leaves open: here it is a number, so that no process ends and a compiler may conclude nothing.
+Each computes what gfortran computes: powers by the same products, with the same handling of signs
+and zeros. Operations with undefined behaviour in C, such as a quotient by 0 or an integer overflow,
+return a number here. So no process is aborted and a compiler cannot exploit them.
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ def _made() -> dict[str, str]:
 
 
 def _add_both(found: dict[str, str], type_: str, letter: str, size: int, suffix: str) -> None:
-    """Add what there is for whole numbers and for reals."""
+    """Add the helpers for integers and for reals."""
     del suffix
     for word, sign in (("max", ">"), ("min", "<")):
         text = _REAL_EXTREME if letter == "r" else _MAXIMUM
@@ -237,7 +237,7 @@ CUDA_HEADERS = (
 
 
 def preamble(used: Iterable[str], headers: str = HEADERS) -> str:
-    """Return what stands before functions that call the functions `used`."""
+    """Return the text that precedes functions that call the functions `used`."""
     names = sorted(set(used))
     parts = [headers]
     if any(name.startswith("psy_powi") for name in names):

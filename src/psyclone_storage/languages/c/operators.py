@@ -48,7 +48,7 @@ def binary(op: AnyOperator, left: Value, right: Value, helper: Helper) -> Value:
 
 
 def _divides(divisor: Value) -> bool:
-    """Return whether a whole number is written out, and more than 0."""
+    """Return whether `divisor` is an integer literal greater than 0."""
     return is_number(divisor.text) and int(divisor.text) > 0
 
 
@@ -138,7 +138,7 @@ def _to_integer(value: Value, kind: int | None, helper: Helper) -> Value:
 
 
 def _whole_of(value: Value, type_: CType, helper: Helper) -> Value:
-    """Return a real number without what is behind its point, as gfortran does on a processor."""
+    """Return a real number without its fractional part, as gfortran does on a processor."""
     return call(helper(f"psy_whole{type_.size}"), type_, value)
 
 
@@ -150,7 +150,7 @@ def _to_logical(value: Value, kind: int | None, helper: Helper) -> Value:
 
 
 def _rounded(word: str) -> Callable[[Value, int | None, Helper], Value]:
-    """Return a function that makes a whole number, of type integer, of a real."""
+    """Return a function that rounds a real to an integral value of type integer."""
 
     def made(value: Value, kind: int | None, helper: Helper) -> Value:
         if not value.type.is_real:
@@ -162,7 +162,7 @@ def _rounded(word: str) -> Callable[[Value, int | None, Helper], Value]:
 
 
 def _whole(word: str) -> Callable[[Value, int | None, Helper], Value]:
-    """Return a function that makes a whole number, of type real, of a real."""
+    """Return a function that rounds a real to an integral value of type real."""
 
     def made(value: Value, kind: int | None, helper: Helper) -> Value:
         del helper

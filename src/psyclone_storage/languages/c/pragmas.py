@@ -1,4 +1,4 @@
-"""Directives for threads as pragmas of C: the words, and what a recipe has asked for."""
+"""Directives for threads as pragmas of C: the keywords, and the clauses that a recipe requests."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ REDUCED = {ReductionOp.SUM: "+", ReductionOp.MIN: "min", ReductionOp.MAX: "max"}
 
 
 def words_of(directive: Directive, options: RegionOptions) -> str:
-    """Return what the pragma of a directive begins with; nothing if it is for a device."""
+    """Return the start of the pragma of a directive; nothing if it is for a device."""
     words = _PRAGMAS.get(directive, "")
     return f"{words} simd" if options.lanes else words
 
 
 def clauses_of(directive: Directive, options: RegionOptions) -> Iterator[str]:
-    """Yield the clauses that a recipe asks for."""
+    """Yield the clauses that a recipe requests."""
     if (sharing := options.schedule) is not None and directive in OF_LOOPS:
         chunk = f", {sharing.chunk}" if sharing.chunk else ""
         if directive is not Directive.OMP_TASKLOOP:

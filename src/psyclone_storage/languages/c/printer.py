@@ -3,9 +3,9 @@
     void continuity_code(const int32_t ji, ..., double *restrict ssha, const int64_t ssha_n1, ...)
 
 Arguments are passed in Fortran's order: scalars that are only read by value, all else by pointers.
-Behind a pointer to an array of assumed shape stand its extents. Variables of modules are further
-arguments, behind the others. A procedure that cannot be printed as a whole is refused, with
-every reason at its place.
+A pointer to an array of assumed shape is followed by its extents. Variables of modules are further
+arguments, after the others. A procedure that cannot be printed as a whole is refused, with every
+reason at its place.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ _HARMLESS = ("implicit none", "intrinsic", "external")
 
 @dataclass(frozen=True, slots=True)
 class CUnit:
-    """Functions of C, those that are called first, and what stands before them."""
+    """Functions of C, those that are called first, and the text that precedes them."""
 
     functions: tuple[CFunction, ...]
     helpers: frozenset[str]
 
     @property
     def main(self) -> CFunction:
-        """The function that was asked for."""
+        """The requested function."""
         return self.functions[-1]
 
     @property
@@ -213,7 +213,7 @@ class _Routine:
         return CFunction(self._key, name, parameters, result, lines, automatic)
 
     def _declared(self) -> list[Diagnostic]:
-        """Return what is wrong with declarations that are kept as text, and with what is inside."""
+        """Return the errors in declarations that are stored as text, and in their contents."""
         problems: list[Diagnostic] = []
         for item in self._code.declarations:
             if isinstance(item, Opaque) and not _is_harmless(item.text):
@@ -247,7 +247,7 @@ class _Routine:
         return value.text
 
     def _lines(self, returned: str) -> tuple[str, ...]:
-        """Return the lines of the body: declarations, what is computed first, statements."""
+        """Return the lines of the body: declarations, initial computations, statements."""
         variables, writer = self._variables, self._writer
         for parameter in tuple(variables.parameters.values()):
             if parameter.assumed:

@@ -70,7 +70,7 @@ class Statements:
 
     @contextmanager
     def caught(self, place: Span | None) -> Iterator[None]:
-        """Note what is refused inside as a problem of the statement at `place`."""
+        """Record refusals inside as problems of the statement at `place`."""
         mark = self.writer.mark()
         try:
             yield
@@ -119,7 +119,7 @@ class Statements:
                 self._where(line, None)
 
     def _directive(self, block: un.DirectiveBlock) -> None:
-        """Write what is under a directive for threads, or for a device, which says nothing here."""
+        """Write the body of a directive for threads, or for a device, which has no effect here."""
         words = words_of(block.directive, block.options)
         if not words:
             self.lines(block.body)
@@ -203,7 +203,7 @@ class Statements:
         construct = _OpenConstruct(key_of(name), is_loop=True)
         self._open.append(construct)
         if self._pragmas:
-            # Bounds are computed before: the directive stands right before the loop.
+            # Bounds are computed before: the directive immediately precedes the loop.
             self.writer.put(self._pragmas.pop())
         with self.writer.block(head):
             self.lines(body)
@@ -367,7 +367,7 @@ class Statements:
 
 
 def problem(refusal: PrintError, place: Span | None, scope: CScope) -> Diagnostic:
-    """Return what is wrong with the statement at `place`, at the name that it is about."""
+    """Return the error in the statement at `place`, located at the offending name."""
     span = place or scope.code.module.routine
     if refusal.name and place is not None:
         found = re.search(rf"\b{re.escape(refusal.name)}\b", place.text, re.IGNORECASE)

@@ -53,19 +53,19 @@ def common_type(left: CType, right: CType) -> CType:
 
 
 def number(value: int) -> str:
-    """Return a whole number as C writes it."""
+    """Return an integer literal in C."""
     if not -(2**31) <= value < 2**31:
         return f"INT64_C({value})"
     return str(value)
 
 
 def plus(first: str, second: str) -> str:
-    """Return the sum of two whole numbers; what is known is computed."""
+    """Return the sum of two integers, with constants folded."""
     return _combined(first, second, 1)
 
 
 def minus(first: str, second: str) -> str:
-    """Return the difference of two whole numbers; what is known is computed."""
+    """Return the difference of two integers, with constants folded."""
     return _combined(first, second, -1)
 
 
@@ -95,5 +95,5 @@ def _last_number(text: str) -> tuple[str, int]:
 
 
 def is_number(text: str) -> bool:
-    """Return whether a text is a whole number."""
+    """Return whether a text is an integer literal."""
     return text.lstrip("-").isdigit()

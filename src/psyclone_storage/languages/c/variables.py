@@ -1,7 +1,7 @@
 """The variables of a procedure in C: how each is passed, declared, and spelled where it is used.
 
-Arrays lie in memory as in Fortran and without gaps, behind a pointer to their first element. What
-is known about an array's bounds when a procedure begins is kept in constants.
+Arrays are contiguous and have Fortran's memory layout; a pointer to the first element represents
+each. Array bounds that are known on entry to a procedure are stored in constants.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Parameter:
 
     `name` is that of the Fortran procedure's argument `key`, or of the variable `key` of a
     `module`. It is passed by value, or as a pointer, which for an `optional` one may be null; one
-    with `assumed` dimensions has their extents behind it.
+    with `assumed` dimensions is followed by their extents.
     """
 
     key: str
@@ -95,7 +95,7 @@ class Parameter:
 
 @dataclass
 class Variables:
-    """The variables that one procedure uses, as they are asked for."""
+    """The variables that one procedure uses, collected on request."""
 
     scope: CScope
     writer: CWriter
@@ -361,7 +361,7 @@ def intent_of(symbol: ex.Symbol) -> str:
 
 
 def is_assumed(item: ex.Expr) -> bool:
-    """Return whether a dimension has the extent of what is passed."""
+    """Return whether a dimension has the extent of the actual argument."""
     return isinstance(item, ex.Range) and item.upper is None
 
 

@@ -36,9 +36,9 @@ def read_source(path: Path, *, wanted_by: Span | None = None) -> SourceText:
 
 @dataclass(frozen=True, slots=True)
 class SourceFiles:
-    """Files that are read once: whoever asks again gets the same text, whatever became of the file.
+    """Files that are read once: later requests return the same text, even if the file has changed.
 
-    So what is remembered of a file, and what a result is kept by, is about one text.
+    So dependency records and cache keys refer to the same text of a file.
     """
 
     _texts: dict[Path, SourceText] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""What a file includes, by a line of Fortran or of the preprocessor, and where that is."""
+"""The inclusions of a file, by a line of Fortran or of the preprocessor, and their places."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ def inclusions(source: SourceText) -> tuple[Inclusion, ...]:
 
 
 def included_file(found: Inclusion, folders: tuple[Path, ...]) -> Path | None:
-    """Return the file that is included: beside the one that does, or in `folders`.
+    """Return the included file: in the folder of the including file, or in `folders`.
 
-    None where there is none, which is the compiler's business: it may be made later.
+    None if it is not found. The compiler handles that case, because the file may be created later.
     """
     for folder in (Path(found.place.source.name).parent, *folders):
         path = folder / found.name

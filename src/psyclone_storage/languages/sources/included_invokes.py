@@ -1,7 +1,7 @@
-"""Included files that hold invokes, which nobody compiles.
+"""Included files that contain invokes, which are never compiled.
 
-Owns the look into what an algorithm includes, by a line of Fortran or of the preprocessor. A file
-that is not found is the compiler's business, for it may be made later.
+Owns the search in the files that an algorithm includes, by a line of Fortran or of the
+preprocessor. A file that is not found is left to the compiler, because it may be created later.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ def invokes_in_includes(
 ) -> Iterator[Diagnostic]:
     """Yield each included file with an invoke (P015, a warning), at the line that includes it.
 
-    Files are looked for beside `source` and in `folders`, and so is what they include. `read` gives
-    the text of one.
+    Files, and the files that they include, are searched for in the folder of `source` and in
+    `folders`. `read` returns the text of one.
     """
     for found in inclusions(source):
         for invoke in _invokes(found, folders, read, set()):

@@ -1,8 +1,8 @@
-"""Where kernel source lives: an index of directory trees, built once, asked by module name.
+"""Kernel source search: an index of directory trees, built once, with lookup by module name.
 
 A module is in the file of its name; names are compared without case. Two files of one name are
-no mistake until that module is asked for. Hidden directories and links to directories are not
-entered.
+an error only if that module is requested. Hidden directories and links to directories are not
+searched.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ class SourceIndex:
     """The source files below some directories, by their names in lower case without suffix.
 
     In `folders` included files are looked for; `beside` are the Fortran files in them, for modules
-    that are not below the directories. Paths are plain text, since only a few of thousands are
-    ever asked for. What was answered or read once is kept, so that all who ask see the same state
-    of the directories. `used` are the files that were read for translations. `suffixes` are what
-    the names of the files end in. `unreadable` are folders that could not be read, with the reason.
+    that are not below the directories. Paths are plain text, since only a few of thousands are ever
+    needed. Results of lookups and reads are cached, so that all callers see the same state of the
+    directories. `used` are the files that were read for translations. `suffixes` are what the names
+    of the files end in. `unreadable` are folders that could not be read, with the reason.
     """
 
     directories: tuple[Path, ...]
@@ -89,7 +89,7 @@ def index_directories(
     Their names end in one of `suffixes`.
 
     Every directory is read once; one that cannot be read has no files. The caller uses the index
-    for all algorithms. Raises `CompileError` for each of `directories` that is none.
+    for all algorithms. Raises `CompileError` for each of `directories` that is not a directory.
     """
     missing = [directory for directory in directories if not directory.is_dir()]
     if missing:

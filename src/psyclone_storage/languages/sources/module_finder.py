@@ -1,4 +1,4 @@
-"""The modules below some directories, and what the names that they offer stand for.
+"""The modules below some directories, and the entities of the names that they export.
 
 A module is looked for in the file of its name, below the directories and then in the folders of
 include files, and read once. It offers what it declares, also in files that it includes, and what
@@ -122,16 +122,16 @@ class ModuleFinder:
         return self._texts[source]
 
     def offered(self, module: str, name: str) -> Symbol | None:
-        """Return what `module` offers by `name`, None if it has no such name.
+        """Return the entity that `module` exports as `name`, None if it has no such name.
 
-        A symbol that is not resolved says that nobody knows.
+        An unresolved symbol means that the entity is unknown.
         """
         return self._offered(module.lower(), name.lower(), frozenset())
 
     def seen_in_submodule(self, module: str, name: str) -> Symbol | None:
         """Return what a submodule of `module` sees by `name`, its private names among it.
 
-        A symbol that is not resolved says that nobody knows.
+        An unresolved symbol means that the entity is unknown.
         """
         key, scope = name.lower(), self.module(module)
         if scope is None:
@@ -257,9 +257,9 @@ class ModuleFinder:
         return scope is not None and scope.hidden(key)
 
     def _home_of_kind(self, scope: ModuleSymbols, own: Symbol) -> tuple[str, str] | None:
-        """Return the module and the name behind the kind of a type, None where that is not known.
+        """Return the module and the name of the kind of a type, None where that is not known.
 
-        What is imported from a module that is not found comes from there.
+        A name imported from a module that is not found is attributed to that module.
         """
         kind = own.kind.lower() if own.kind and own.kind.isidentifier() else None
         if kind is None:

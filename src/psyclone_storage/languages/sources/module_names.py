@@ -1,4 +1,4 @@
-"""Which modules a Fortran file defines and which it uses, by a look at its lines alone."""
+"""The modules that a Fortran file defines and uses, found by a scan of its lines alone."""
 
 from __future__ import annotations
 

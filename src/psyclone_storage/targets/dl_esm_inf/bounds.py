@@ -1,4 +1,4 @@
-"""Where the loops over rows and columns start and stop.
+"""The bounds of the loops over rows and columns.
 
 Fields know their own regions, which differ with the staggering: `internal` for the points that a
 rank owns, `whole` for the halo too. A field on any type of point is looped over as a whole

@@ -1,12 +1,13 @@
-"""What GOcean's fields and grids have to do with a device.
+"""GOcean's fields and grids on a device.
 
 A field is an object with an array in it, and so is its grid: the object goes to the device before
-its parts. A field knows whether a device has its values (`data_on_device`), which is the guard of
-all that happens to it, and remains right when a routine is called with other fields. A grid has no
-such flag; entering what is there already costs next to nothing.
+its parts. A field records whether a device has its values (`data_on_device`). This flag guards all
+operations on it, and remains right when a routine is called with other fields. A grid has no such
+flag; entering what is there already costs next to nothing.
 
-The infrastructure does not know how values are moved, and needs to where a program looks at a field
-that a device has. So a field is given the procedures that do it, which are in the same module.
+The infrastructure does not know how values are moved, but it must move them where a program
+accesses a field that a device has. So a field receives the procedures that do it, which are in the
+same module.
 """
 
 from __future__ import annotations
@@ -129,7 +130,7 @@ _THERE = "there"
 
 
 def _moved_packed(array: ex.Name, side: Side) -> Iterator[un.Line]:
-    """Yield what moves a part of rows in one piece: as it is, each row would go by itself."""
+    """Yield the transfer of a part of rows in one piece; otherwise each row is sent by itself."""
     part = ex.Name(_PACKED)
     there = ArraySection(array, (_span("startx", "nx"), _span("starty", "ny")))
     to_host = side is Side.HOST
@@ -165,7 +166,7 @@ def _from(start: str, number: ex.Expr) -> ex.Expr:
 
 def region_items(
     paths: Paths,
-    context: LoweringContext,  # noqa: ARG001 - every infrastructure is asked so
+    context: LoweringContext,  # noqa: ARG001 - the interface of all infrastructures
     calls: Iterable[KernelCall],
     lines: Iterable[un.Line],
 ) -> tuple[un.DeviceItem, ...]:

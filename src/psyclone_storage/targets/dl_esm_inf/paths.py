@@ -1,4 +1,4 @@
-"""How a field leads to what it and its grid hold: expressions that the settings give."""
+"""Paths from a field to its data and those of its grid: expressions from the settings."""
 
 from __future__ import annotations
 

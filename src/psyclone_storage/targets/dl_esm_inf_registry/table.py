@@ -86,7 +86,7 @@ def _storage(context: LoweringContext, name: str) -> Name:
 
 @dataclass(frozen=True, slots=True)
 class _Fields:
-    """What is asked of fields, whose values are found by paths."""
+    """Requests to fields, whose values are found by paths."""
 
     paths: Paths
 

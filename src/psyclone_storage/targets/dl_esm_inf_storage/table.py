@@ -47,7 +47,7 @@ CONTRACT = sa.StoragePolicy(through_exchanges=False, at_once=False, directives_a
 
 
 class GridArrays(NamedTuple):
-    """How an array of a grid is held to be read: by its path, in a space, through a window."""
+    """The access to an array of a grid for reading: by its path, in a space, through a window."""
 
     acquired: Callable[[LoweringContext, Expr, Name, Name], tuple[Line, ...]]
     released: Callable[[LoweringContext, Expr, Name], tuple[Line, ...]]
@@ -182,7 +182,7 @@ class _GridArray(NamedTuple):
 
 
 class _Held(NamedTuple):
-    """The arrays of grids that are acquired before a statement, and released behind it."""
+    """The arrays of grids that are acquired before a statement, and released after it."""
 
     before: tuple[_GridArray, ...]
     behind: tuple[_GridArray, ...]
@@ -198,7 +198,7 @@ def _grids_beside(
     item: sch.Statement,
     lines: tuple[Line, ...],
 ) -> tuple[Line, ...]:
-    """Return a statement with what holds arrays of grids before and behind it."""
+    """Return a statement with the code that holds arrays of grids before and after it."""
     plan = context.work.kept("grids", lambda: _plan_grids(arrays_of, context.schedule))
     if item.uid not in plan:
         return lines
@@ -213,7 +213,7 @@ def _grids_beside(
 
 
 def _plan_grids(arrays_of: _ArraysOf, schedule: sch.Schedule) -> dict[str, _Held]:
-    """Return where arrays of grids are held, by the uids of statements, for nobody writes them.
+    """Return the holds of arrays of grids, by the uids of statements, for no statement writes them.
 
     Each is held from its first use to its last one, or to one on another side.
     """
@@ -248,7 +248,7 @@ def _read_by(arrays_of: _ArraysOf, item: sch.Loop | sch.DirectiveRegion) -> Iter
 def _loops_and_regions(
     block: sch.Schedule | sch.ProfileRegion,
 ) -> Iterator[sch.Loop | sch.DirectiveRegion]:
-    """Yield what stands directly in a schedule or in regions for profilers, in order."""
+    """Yield the loops and regions directly in a schedule or in regions for profilers, in order."""
     for item in block.body:
         if isinstance(item, sch.ProfileRegion):
             yield from _loops_and_regions(item)
@@ -278,7 +278,7 @@ def _region_items(
     arrays: Mapping[str, ScalarType],
     context: LoweringContext,
     calls: Iterable[sch.KernelCall],
-    lines: Iterable[Line],  # noqa: ARG001 - every infrastructure is asked so
+    lines: Iterable[Line],  # noqa: ARG001 - the interface of all infrastructures
 ) -> tuple[DeviceItem, ...]:
     """Return the windows that a region for a device looks through."""
     found: dict[Expr, DeviceItem] = {}

@@ -1,7 +1,7 @@
-"""What the fields of an invoke have to be, as the runtime is told: words for each.
+"""The requirements on the fields of an invoke in the runtime's vocabulary.
 
-Metadata say for which points of the grid a kernel is written, and which of them share an index. A
-program in Python has fields that know theirs: the runtime compares, where Fortran's types cannot.
+Metadata define for which points of the grid a kernel is written, and which of them share an index.
+A program in Python has fields that know theirs: the runtime compares, where Fortran's types cannot.
 """
 
 from __future__ import annotations

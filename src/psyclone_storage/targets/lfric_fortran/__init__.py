@@ -1,4 +1,4 @@
-"""What LFRic's infrastructure must be asked for before a kernel can be called.
+"""Requests to LFRic's infrastructure that precede the call of a kernel.
 
 Each module owns one group of quantities and how they are set up; all spellings come from
 `backend.lfric.abi`.

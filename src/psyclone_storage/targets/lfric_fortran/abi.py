@@ -1,4 +1,4 @@
-"""How the LFRic infrastructure spells what generated code asks of it.
+"""The spelling of the LFRic infrastructure's API in generated code.
 
 Every name of a module, a type or a type-bound procedure that appears in generated code for
 LFRic is in this file and in no other. One enumeration lists the names of one
@@ -27,7 +27,7 @@ from psyclone_storage.ir.types import DerivedType
 
 
 class LFRicModule(StrEnum):
-    """Modules of which single names are imported, beside those of the data types."""
+    """Modules of which single names are imported, in addition to those of the data types."""
 
     CONSTANTS = KINDS_MODULE
     FUNCTION_SPACE = "function_space_mod"

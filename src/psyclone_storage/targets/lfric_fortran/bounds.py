@@ -110,10 +110,10 @@ def _stop(context: LoweringContext, loop: Loop, space: SpaceRef) -> ex.Expr:
 
 
 def _last_inner_cell(context: LoweringContext, peel: Peel, space: SpaceRef) -> ex.Expr:
-    """Return the last cell of an interior, of which there is none where a mesh is too small.
+    """Return the last cell of an interior, which is empty where a mesh is too small.
 
     LFRic makes meshes without inner halos, too: all inner cells are at the deepest depth then, and
-    the last one is the same for each. So depths beyond 1 mean something only if there are cells at
+    the last one is the same for each. So depths beyond 1 are meaningful only if there are cells at
     depth 1, as there are on every rank with neighbours that has some further inside.
     """
     depth, mesh = peel.interior.depth, mesh_of(context, space)

@@ -43,7 +43,7 @@ from psyclone_storage.targets.lfric_fortran.type_bound_names import bound
 
 
 class CheckLevel(Enum):
-    """What generated code does about a mistake that shows at run time."""
+    """The reaction of generated code to an error that is detected at run time."""
 
     NONE = "none"
     WARN = "warn"

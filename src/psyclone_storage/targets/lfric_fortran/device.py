@@ -1,9 +1,9 @@
-"""What LFRic's fields, maps and tables have to do with a device.
+"""LFRic's fields, maps and tables on a device.
 
-All that a region takes is an array behind a name, so what goes to the device is read off the
+Everything that a region accesses is a named array, so the data for the device are derived from the
 lowered lines. Fields and operators stay there, and so do the maps of the infrastructure, which
-never change. What belongs to one call of the routine, as a table of basis functions does, is copied
-there at its start and forgotten at its end.
+never change. Data of one call of the routine, such as a table of basis functions, are copied there
+at its start and deleted at its end.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ def region_items(
 def copy_to(context: LoweringContext, copy: CopyTo) -> tuple[un.Line, ...]:
     """Return the copy of a field, of one component of a field vector, or of an operator.
 
-    The halo of a field lies together, behind the dofs of the rank. What is sent does not: a module
-    beside LFRic finds it.
+    The halo of a field is contiguous, after the dofs of the rank. The values to send are not: a
+    module next to LFRic finds them.
     """
     array = context.value(DataOf(copy.datum, copy.component))
     if copy.halo_depth is not None:

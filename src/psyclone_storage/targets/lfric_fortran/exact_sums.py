@@ -1,8 +1,8 @@
-"""Sums of reals that are made without rounding, and rounded once.
+"""Sums of reals that are computed without rounding, and rounded once.
 
-In the place of the scalar stands a long accumulator of the infrastructure, to which threads and
-ranks add in any order with the same result. Owns its variable and the statements that begin, add
-and end. Sums of integers are exact as they are, a minimum and a maximum do not depend on an order.
+A long accumulator of the infrastructure replaces the scalar. Threads and ranks add to it in any
+order with the same result. Owns its variable and the statements that begin, add and end. Sums of
+integers are exact anyway, and a minimum and a maximum do not depend on an order.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from psyclone_storage.targets.lfric_fortran.type_bound_names import bound
 
 
 def exact_sum(context: LoweringContext, datum: Datum) -> ex.Name:
-    """Return the variable that is summed into in the place of the scalar `datum`."""
+    """Return the variable of the accumulator that replaces the scalar `datum`."""
     wished = Declare(f"{datum.name}_exact", abi.EXACT_SUM)
     return context.work.variable(SetupSection.COUNTERS, ("exact sum", datum.name), wished)
 

@@ -84,7 +84,7 @@ def marked_clean(context: LoweringContext, asked: ops.MarkClean) -> tuple[Line, 
 
 
 def given_numbers(context: LoweringContext, asked: ops.FillDofs) -> tuple[Line, ...]:
-    """Return the assignment to dofs that nobody reads: they lie together, in the halo's order."""
+    """Return the assignment to dofs that are never read: contiguous, in the halo's order."""
     space = ex.Member(proxy(context, asked.datum, asked.component), abi.FieldMember.SPACE)
     if asked.annexed:
         before = bound(space, abi.SpaceProcedure.LAST_OWNED)

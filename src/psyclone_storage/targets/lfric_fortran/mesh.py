@@ -1,7 +1,6 @@
 """Meshes: bounds and halos, colours, pairs of meshes, the reference element.
 
-Nothing here is asked of a mesh unless something needs it, so that an invoke of built-ins alone
-has no mesh at all.
+All quantities are requested lazily, so that an invoke of built-ins alone has no mesh at all.
 """
 
 from __future__ import annotations
@@ -74,7 +73,7 @@ _Ends = tuple[abi.Mesh, str, int]
 
 
 class ColourEnds(Enum):
-    """Arrays of a mesh that tell where colours and tiles end, for owned cells and for a halo.
+    """Arrays of a mesh with the ends of colours and tiles, for owned cells and for a halo.
 
     Each is a procedure, the name of a variable for its result, and the rank of that. The last
     dimension of those for a halo is its depth.

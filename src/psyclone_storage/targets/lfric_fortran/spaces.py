@@ -1,4 +1,4 @@
-"""What is asked of a function space."""
+"""Requests to a function space."""
 
 from __future__ import annotations
 

@@ -2,8 +2,8 @@
 
 Calls that read one field with the same extent, shape and direction share one map. The matrices of
 an operator are found by cells, which no map of the infrastructure lists; but the lowest space of
-one dof in each cell has such maps, and its dofs tell the cells. So they are listed in the order of
-a field's neighbours, whatever the shape, on panels that are turned and at borders, too.
+one dof in each cell has such maps, and its dofs identify the cells. So they are listed in the order
+of a field's neighbours, whatever the shape, on panels that are turned and at borders, too.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def _listing(context: LoweringContext, stencil: StencilRef, cells: ex.Name, owne
 
 
 def _cell_of_dof(context: LoweringContext, stencil: StencilRef) -> ex.Name:
-    """Return the array that tells the cell of each lowest dof, in the halo, too."""
+    """Return the array of the cell of each lowest dof, including the halo."""
     work, space = context.work, _cell_space(context, stencil)
     owner = stencil.space.key
     known = Declare("cell_of_dof", INTEGER, ("allocatable",), colons(1))

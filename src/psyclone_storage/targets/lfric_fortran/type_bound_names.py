@@ -25,9 +25,9 @@ def number(
 
 
 def view(wish: str, data_type: DataType, rank: int) -> Declare:
-    """Return the declaration of a pointer to an array without gaps.
+    """Return the declaration of a contiguous pointer to an array.
 
-    LFRic's own arrays are allocatables behind pointers, so they have none; saying so lets a
-    compiler pass them to a kernel without a test, and vectorise loops over them.
+    LFRic's own arrays are allocatables accessed by pointers, so they are contiguous. The attribute
+    lets a compiler pass them to a kernel without a test, and vectorise loops over them.
     """
     return Declare(wish, data_type, ("contiguous",), colons(rank))

@@ -1,8 +1,8 @@
-"""What the data of an invoke have to be, as the runtime is told: words for each.
+"""The requirements on the data of an invoke in the runtime's vocabulary.
 
-They are compiled as if what metadata say of them were true: arguments on one space of a kernel
-share a map, and all are on one mesh but for those whose metadata say otherwise. The runtime sees to
-it when a routine meets data first.
+The compiled code assumes that the metadata are correct: arguments on one space of a kernel share a
+map, and all are on one mesh but for those whose metadata define otherwise. The runtime checks this
+when a routine first receives the data.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Side = tuple[str, str]
 
 
 class _Groups:
-    """What is one and the same, by numbers from 1 in the order of appearance."""
+    """Groups of identical objects, by numbers from 1 in the order of appearance."""
 
     def __init__(self) -> None:
         self._above: dict[Hashable, Hashable] = {}

@@ -1,7 +1,7 @@
-"""Sums of reals that are made without rounding, and rounded once.
+"""Sums of reals that are computed without rounding, and rounded once.
 
-In the place of the scalar stands an object of the runtime, whose digits loops in C add to. Between
-the loops it is made, and asked for the sum of all ranks.
+An object of the runtime replaces the scalar; loops in C add to its digits. Between the loops it is
+created, and its sum over all ranks is requested.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _DIGITS = ScalarType(Intrinsic.INTEGER, "8")
 
 
 def exact_sum(context: LoweringContext, datum: Datum) -> Name:
-    """Return the variable that is summed into in the place of the scalar `datum`."""
+    """Return the variable of the accumulator that replaces the scalar `datum`."""
     wished = Declare(f"{datum.name}_exact", _DIGITS, (), (whole(LENGTH),))
     return context.work.variable(SetupSection.COUNTERS, ("exact sum", datum.name), wished)
 

@@ -1,4 +1,4 @@
-"""What is asked of a mesh: bounds of loops, colours, pairs of meshes, the reference element."""
+"""Requests to a mesh: bounds of loops, colours, pairs of meshes, the reference element."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def _last(context: LoweringContext, loop: Loop, space: SpaceRef) -> ex.Expr:
 
 
 def _last_inner_cell(context: LoweringContext, peel: Peel, space: SpaceRef) -> ex.Expr:
-    """Return the last cell of an interior, of which there is none where a mesh is too small."""
+    """Return the last cell of an interior, which is empty where a mesh is too small."""
     depth, mesh = peel.interior.depth, mesh_of(space)
     if not depth.terms:
         return ex.Member(mesh, abi.OWNED_CELLS)

@@ -1,9 +1,9 @@
-"""How many dofs a cell must have on a space, as constants in a kernel's code say.
+"""The minimal number of dofs of a cell on a space, derived from constants in a kernel's code.
 
-A kernel that looks at the seventh dof of a cell reads, where there are six, what is no place of a
-dof, and then anything. Its author counts dofs for one order of elements; which one a field has is
-known when the program runs. What stands in a choice by the number of dofs, or by a number that is
-passed, is not looked at: it may be there for other orders.
+A kernel that accesses the seventh dof of a cell reads, where there are six, a value that is no dof
+index, and then arbitrary data. Its author counts dofs for one order of elements; the order of a
+field is known when the program runs. Code in a choice by the number of dofs, or by a number that is
+passed, is ignored: it may be there for other orders.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Needed = tuple[int, str, int]
 
 
 def least_dofs(call: KernelCall) -> Iterator[Needed]:
-    """Yield what the code of a kernel needs of its arguments, as far as it is known."""
+    """Yield the requirements of a kernel's code on its arguments, as far as they are known."""
     for code in call.known_codes:
         dummies = {key_of(name): dummy
                    for name, dummy in zip(code.dummies, call.dummies, strict=False)}  # fmt: skip
@@ -58,7 +58,7 @@ def _elements(code: KernelCode, dummies: Mapping[str, Dummy]) -> Iterator[Elemen
 
 
 class _PlainChoices:
-    """What is known of conditions: which of them may be there for orders of elements alone."""
+    """Conditions that may be present only for certain orders of elements."""
 
     def __init__(self, dummies: Mapping[str, Dummy]) -> None:
         self._plain = {key for key, dummy in dummies.items() if dummy.role in _PLAIN}
@@ -82,7 +82,7 @@ class _PlainChoices:
         return found <= self._counts
 
     def enter(self, line: Do) -> None:
-        """Take the counter of a loop for plain, within the loop and behind it."""
+        """Treat the counter of a loop as plain, within the loop and after it."""
         self._plain.add(line.variable.key)
         first, last = integer_value(line.start), integer_value(line.stop)
         if first is not None and last is not None and line.step is None:

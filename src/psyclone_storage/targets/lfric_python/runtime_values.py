@@ -1,4 +1,4 @@
-"""What the tables for meshes in Python share: data by their names, numbers and arrays of a set-up.
+"""Common parts of the tables for meshes in Python: data by name, numbers and arrays of a set-up.
 
 A vector of fields is a sequence in Python, whose parts count from 0.
 """

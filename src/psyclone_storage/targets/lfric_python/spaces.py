@@ -1,4 +1,4 @@
-"""What is asked of a function space: numbers, maps, basis functions and stencils."""
+"""Requests to a function space: numbers, maps, basis functions and stencils."""
 
 from __future__ import annotations
 
@@ -182,5 +182,5 @@ def stencil_cells(context: LoweringContext, asked: ops.StencilCells) -> Expr:
 
 
 def _key(stencil: StencilRef) -> tuple[Hashable, ...]:
-    """Return what is equal for one stencil: that of cells is none of a space, whatever its key."""
+    """Return the key of a stencil: one of cells does not depend on a space, whatever its key."""
     return stencil.of_cells, stencil.key

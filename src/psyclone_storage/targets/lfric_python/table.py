@@ -103,7 +103,7 @@ def _dummies(context: LoweringContext) -> tuple[Declare, ...]:
 
 
 def _add_nothing(_context: LoweringContext) -> None:
-    """Leave a routine as it is."""
+    """Leave a routine unchanged."""
 
 
 def _refuse_checks(context: LoweringContext) -> None:
@@ -239,7 +239,7 @@ def _marked_clean(context: LoweringContext, asked: ops.MarkClean) -> tuple[Line,
 
 
 def _filled(context: LoweringContext, asked: ops.FillDofs) -> tuple[Line, ...]:
-    """Return the assignment to dofs that nobody reads: they lie together, in the halo's order."""
+    """Return the assignment to dofs that are never read: contiguous, in the halo's order."""
     space = SpaceRef((asked.datum.name, ""), asked.datum.name, asked.datum, "")
     if asked.annexed:
         before = spaces.end_of(context, space, abi.LAST_OWNED)

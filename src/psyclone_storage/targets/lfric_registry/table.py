@@ -1,9 +1,9 @@
 """LFRic with a registry of storages as a row: fields with storages, found by their arrays.
 
-Flags of halos are the proxies' own. An exchange passes through the host what lies near other ranks,
-which a module beside LFRic finds out: what is sent LFRic tells nobody. Maps and other tables are
-brought for each call of the routine, as LFRic does not say when it frees them, or once, if the
-program does.
+Flags of halos are the proxies' own. An exchange moves the values near other ranks through the host.
+A module next to LFRic finds these values, because LFRic does not expose them. Maps and other tables
+are transferred for each call of the routine, as LFRic does not report when it frees them, or once,
+if the program does.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ def _begun(
     *,
     dirty_only: bool,
 ) -> tuple[Line, ...]:
-    """Return what makes the host have what an exchange sends, as far as the space tells."""
+    """Return the transfer to the host of the values that an exchange sends, as far as known."""
     datum, component, depth = part
     procedure = Name(context.work.imports.local(abi.STRIPS_MODULE, abi.BEGIN_EXCHANGE_OF_STRIPS))
     space = Member(proxy(context, datum, component), members.FieldMember.SPACE)

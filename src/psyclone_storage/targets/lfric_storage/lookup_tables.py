@@ -1,10 +1,9 @@
-"""What regions on a device read besides fields: maps, sizes, basis functions, arrays of scalars.
+"""Other data that device regions read: maps, sizes, basis functions, arrays of scalars.
 
-Each has a storage of its own, found by the address of the array, and is held around the region that
-reads it there; the region looks at a window. Maps of the infrastructure stay, as they never change.
-Basis functions and weights are made anew for each call of the routine, with the values that they
-had: they are found by these, and stay, too. What else belongs to one call is forgotten
-at its end.
+Each has its own storage, found by the address of the array, and is held around the region that
+reads it there; the region accesses a window. Maps of the infrastructure stay, as they never change.
+Basis functions and weights are made anew for each call of the routine, with the same values: they
+are found by these, and stay, too. Other data of one call are deleted at its end.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The algorithm's own text in Python with each invoke replaced by a call of its function.
 
-Every other character stays as the author wrote it. The functions are imported behind the file's own
+Every other character stays as the author wrote it. The functions are imported after the file's own
 imports.
 """
 
@@ -59,7 +59,7 @@ def _import(program: Program, text: str, at: int, newline: str) -> str:
         line = f"from {program.name} import ({newline}{inner})"
     if at == 0 or text[at - 1] in "\r\n":
         return line + newline
-    # More statements stand on the line, or it is the last one and has no end.
+    # More statements are on the line, or it is the last one and has no end.
     return f"{newline}{line}" if at == len(text) else f"; {line}"
 
 

@@ -67,7 +67,7 @@ class ValueWriter:
     # ------------------------------------------------------------------ expressions
 
     def kind(self, expr: ex.Expr) -> Intrinsic | None:
-        """Return of which type a value is, None where nobody knows."""
+        """Return the type of a value, None where it is unknown."""
         found = self.typing.type_of(expr)
         return found.intrinsic if isinstance(found, ScalarType) else None
 
@@ -81,9 +81,6 @@ class ValueWriter:
 
     def _varies(self, expr: ex.Expr) -> bool:
         return bool(self.varying) and bool(names_in(expr) & self.varying)
-
-    def _may_be_array(self, expr: ex.Expr) -> bool:
-        return self._varies(expr) or self.typing.rank_of(expr) != 0
 
     def is_short(self, expr: ex.Expr) -> bool:
         """Return whether a value has four bytes: in Python it says so, in Fortran it is refused."""
@@ -107,7 +104,7 @@ class ValueWriter:
 
     @property
     def has_short(self) -> bool:
-        """Whether some variable has four bytes, but for the matrices of columns in a kernel."""
+        """Return whether a variable has four bytes, except matrices of columns in a kernel."""
         if self.code.module.procedures:
             return False
         declared = (one for one in self.code.declarations if isinstance(one, Declare))
@@ -118,7 +115,7 @@ class ValueWriter:
         return bool(reals) and all(map(self.is_short, reals))
 
     def _met(self, expr: ex.Binary) -> ex.Binary:
-        """Return an operation with whole numbers as what they are beside reals of four bytes."""
+        """Return an operation with integers converted for operands that are reals of four bytes."""
         sides = expr.left, expr.right
         if expr.op not in _MEET or not self._are_short(sides):
             return expr
@@ -134,7 +131,7 @@ class ValueWriter:
         """Return whether a value is an integer.
 
         Raises:
-            UnsupportedError: nobody knows.
+            UnsupportedError: the type is unknown.
         """
         kind = self.kind(expr)
         if kind is None and not is_surely(expr, lambda one: self.kind(one) is Intrinsic.REAL):
@@ -269,7 +266,7 @@ class ValueWriter:
         ]
 
     def _element(self, expr: ex.Index) -> str | None:
-        """Return the text of elements of an array, None if `expr` is none of its."""
+        """Return the text of elements of an array, None if `expr` is not such an element."""
         if not isinstance(expr.base, ex.Name) or not isinstance(expr, ex.Element | ex.Section):
             return None
         declared = self.code.declared(expr.base.text)
@@ -320,7 +317,7 @@ class ValueWriter:
         return self.shifted(item, -lower)
 
     def shifted(self, expr: ex.Expr, by: int) -> str:
-        """Return a whole number that is `by` more, with all constants of its sum in one."""
+        """Return an integer that is `by` more, with all constants of its sum folded."""
         parts = list(_summands(expr, 1))
         by += sum(
             sign for sign, one in parts if isinstance(one, ex.Name) and one.key in self.counted

@@ -1,8 +1,8 @@
 """Units for LFRic as modules of NumPy: invokes, and a function for each kernel.
 
-Loops over cells call kernels, which are functions for a column as in Fortran; built-ins stand in
-the place of their calls. Which loops are done at once `levels` says. Threads, colours and tiles are
-the loops that they are, done by one thread.
+Loops over cells call kernels, which are functions for a column as in Fortran; built-ins are
+inlined. `levels` determines which loops are vectorized. Threads, colours and tiles remain loops,
+executed by one thread.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def emit_unit(unit: un.Unit, inlined: InlinedProcedures) -> str:
     return emit_module(unit, functions, abi.MODULE, partial(called_words, sorted(abi.FOR_NUMPY)))
 
 
-# ---------------------------------------------------------------------------- what calls tell
+# ---------------------------------------------------------------------------- facts from calls
 
 
 @dataclass(frozen=True, slots=True)

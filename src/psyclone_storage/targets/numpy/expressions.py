@@ -1,8 +1,8 @@
 """Expressions as Python spells them, with no more brackets than Python asks for.
 
-Owns which function of NumPy, or which operator, stands for one of typed code. What differs from
-point to point is an array, so that conditions are joined element by element; what is the same for
-all points is a number, and has Python's own operators.
+Owns the mapping from typed code to functions of NumPy and operators. A value that differs from
+point to point is an array, so that conditions are joined element by element. A value that is the
+same for all points is a number, and has Python's own operators.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _SMALL = 1
 
 
 class UnsupportedError(Exception):
-    """Typed code has something that is not spelled in Python with NumPy; the text says what."""
+    """Typed code has a construct without a spelling in Python with NumPy; the text names it."""
 
 
 def _never(_expr: ex.Expr) -> bool:
@@ -41,12 +41,12 @@ def _as_here(_expr: ex.Expr) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """How expressions are spelled.
+    """The spelling of expressions.
 
-    `varies` tells whether a name stands for another value at each point; `element` gives the text
-    of an element of an array; `is_whole` tells whether a value is an integer. `own` gives the text
-    of what is spelled otherwise than here, None for all else. `raises` tells whether a division of
-    reals may be one of numbers of Python, which refuse to be divided by 0.
+    `varies` returns whether a name has a different value at each point; `element` returns the text
+    of an element of an array; `is_whole` returns whether a value is an integer. `own` returns the
+    text of an expression with a special spelling, None for all others. `raises` returns whether a
+    division of reals may be one of numbers of Python, which raise an error on division by 0.
     """
 
     varies: Callable[[ex.Expr], bool]
@@ -116,7 +116,7 @@ class Spelling:
         return table.binary(op, left, right)
 
     def _quotient(self, expr: ex.Binary) -> RankedText:
-        """Return a division of whole numbers, `//` where it is made of a rounded-down one."""
+        """Return a division of integers, `//` where it consists of a rounded-down one."""
         match expr.left:
             case ex.Binary(Operator.MINUS, first, ex.Index(ex.Name("modulo"), (again, by))) if (
                 first == again and by == expr.right
@@ -153,7 +153,7 @@ class Spelling:
         if word in _EXTREMES and len(items) > _SMALL:
             if not any(map(self.varies, items)):
                 return f"{row.builtin}({self._list(items)})"
-            # NumPy's own give no number where one of two is none, and either of two zeros.
+            # NumPy's own return NaN where one of two is NaN, and either of two zeros.
             function = f"np.{row.numpy}" if self.is_whole(items[0]) else _EXTREMES[word]
             return reduce(lambda first, item: f"{function}({first}, {self.of(item)})", items[1:],
                           self.of(items[0]))  # fmt: skip
@@ -180,9 +180,9 @@ def literal(expr: ex.Literal) -> str:
 
 
 def plain(name: str, words: Collection[str] = ()) -> str:
-    """Return a name that Python takes and that is none of `words`, for no two names the same one.
+    """Return a name that is valid in Python and not in `words`; the mapping is injective.
 
-    Python's own words get a line behind them, and so do `words`, with whatever lines they have.
+    Python's own words get a trailing underscore, and so do `words`, with any number of underscores.
     """
     return f"{name}_" if keyword.iskeyword(name) or name.rstrip("_") in words else name
 

@@ -54,9 +54,9 @@ def emit_code(code: KernelCode) -> list[str]:
 
 
 def reading_of(code: KernelCode, words: Collection[str] = ()) -> list[str]:
-    """Return the statements that read what a kernel asks of its own module, and of others.
+    """Return the statements that read the variables of a kernel's own module, and of others.
 
-    What it reads gets names beside `words`.
+    The names of the values differ from `words`.
     """
     lines = [
         f"from {code.module.name} import {_called(name, plain(name, words))}"
@@ -106,7 +106,7 @@ def _read(symbol: ex.Symbol, here: str) -> tuple[str, str]:
 
 
 def _plain(name: str) -> str:
-    """Return what a name of a kernel is called, which is none of those that are computed with."""
+    """Return the name of a kernel's name, which differs from those used in computations."""
     return plain(name, _WORDS_HERE)
 
 
@@ -268,7 +268,7 @@ class _Writer:
                 found += [head, *_indented(self.block(part, mask))]
             if found[-1:] != [f"{_STEP}return"]:
                 ways.append(self.assigned)
-        # A name that only some ways give a value to may have none behind them.
+        # A name that only some paths assign may be undefined after them.
         self.assigned = set.intersection(*ways) if ways else before
         return found
 
@@ -347,7 +347,7 @@ class _Arrays:
     code: KernelCode
 
     def element(self, expr: ex.Index) -> str | None:
-        """Return the text of an element of an argument, None if `expr` is none."""
+        """Return the text of an element of an argument, None if `expr` is not such an element."""
         match expr.base:
             case ex.Name(text):
                 declared = self.code.declared(text)

@@ -49,7 +49,7 @@ class ProcedureWriter(ValueWriter):
     # ------------------------------------------------------------------ statements
 
     def block(self, lines: Iterable[un.Line], behind: tuple[un.Line, ...] = ()) -> list[str]:
-        """Return the text of statements; `behind` are those that are done after them."""
+        """Return the text of statements; `behind` are those that are executed after them."""
         every, found = tuple(lines), []
         for at, line in enumerate(every):
             try:
@@ -199,7 +199,7 @@ class ProcedureWriter(ValueWriter):
         ]
 
     def _ends(self, line: un.Do, step: int, shift: int) -> tuple[str, str]:
-        """Return the first value of a counter and the one behind the last, `shift` less."""
+        """Return the first value of a counter and its exclusive end, `shift` less."""
         behind = 1 if step > 0 else -1
         return self.shifted(line.start, -shift), self.shifted(line.stop, behind - shift)
 
@@ -303,7 +303,7 @@ class ProcedureWriter(ValueWriter):
         return False
 
     def _with(self, *, varying: frozenset[str] | None = None, from_0: str = "") -> ProcedureWriter:
-        """Return a writer for what stands in a loop, whose counter may count from 0."""
+        """Return a writer for the body of a loop, whose counter may count from 0."""
         counted = self.counted | ({from_0} - {""})
         return replace(self, varying=self.varying if varying is None else varying, counted=counted)
 

@@ -1,11 +1,11 @@
-"""Which loops are done by NumPy for all their turns at once, with the same bits.
+"""The loops that NumPy executes for all iterations at once, with the same bits.
 
-Each statement is then done for all turns before the next one. That is what a loop does if no turn
-looks at what another changes: each array that is changed is looked at, in all statements, with one
-index that is the counter and the same distance from it; locals get a value in each turn before it
-is looked at, and nobody asks for the last one. Choices that differ from turn to turn stay loops: an
-index may be outside of its array where it is not looked at. Dofs of one column can be one dof of
-two levels, but for spaces that say otherwise: `ColumnFacts`. All else stays a loop.
+Each statement is then executed for all iterations before the next one. That is equivalent to a loop
+if no iteration reads what another changes: in all statements, each array that is changed has one
+index that is the counter and the same distance from it; locals get a value in each iteration before
+they are read, and no later code reads the last one. Choices that differ from iteration to iteration
+stay loops: an index may be outside of its array where it is not evaluated. Dofs of one column can
+be one dof of two levels, except on spaces that exclude it: `ColumnFacts`. All else stays a loop.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ _FOLDS = {"min": "least", "max": "greatest"}
 
 @dataclass(frozen=True, slots=True)
 class ColumnFacts:
-    """What is known of the arguments of a kernel, by keys.
+    """Facts about the arguments of a kernel, by keys.
 
-    `layered` are pairs of a field and the map of its dofs, which lie layers apart; `layers` are
+    `layered` are pairs of a field and the map of its dofs, which are layers apart; `layers` are
     numbers of layers.
     """
 
@@ -49,7 +49,7 @@ class Fold:
 
 
 def terms_of(expr: ex.Expr) -> dict[str, int]:
-    """Return the terms of a whole number; what is no sum is a term of its own."""
+    """Return the terms of an integer; an expression that is no sum is a term of its own."""
     value = ex.integer_value(expr)
     if value is not None:
         return {"": value} if value else {}
@@ -94,7 +94,7 @@ def adds_exactly(line: un.Line) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class CountedLoop:
-    """A loop, in which code it stands, and what is done behind it."""
+    """A loop, its enclosing code, and the code after it."""
 
     loop: un.Do
     code: KernelCode
@@ -224,7 +224,7 @@ class CountedLoop:
         return False
 
     def _outlive(self, own: set[str]) -> bool:
-        """Return whether somebody behind the loop may ask for the last value of a local."""
+        """Return whether code after the loop may read the last value of a local."""
         jumps = any(isinstance(one, un.Exit | un.Cycle) for one in walk_lines(self.code.body))
         for key in own:
             asked, is_set = _flow(self.behind, key)

@@ -1,1 +1,1 @@
-"""Changes of kernels: steps over the code of the subroutine that a call stands for."""
+"""Changes of kernels: steps that transform the code of the subroutine that a call names."""

@@ -1,9 +1,9 @@
-"""Modules with directives of OpenACC: procedures that a device may call, variables that it has.
+"""Modules with OpenACC directives: procedures that a device may call, variables present there.
 
-A variable of a module has a copy on the device from the start of a program on. Whatever changes the
-variable on the host brings the copy up to date where it stands, so that a device always finds the
-value that the host would. What a procedure may change is judged by its names: a directive
-too many does no harm.
+A variable of a module has a copy on the device from the start of the program. Each statement that
+changes the variable on the host is followed by an update of the copy, so that a device always reads
+the value that the host would. The names in a procedure determine which variables it may change: a
+superfluous directive is harmless.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from psyclone_storage.analysis.bodies.effects import base_of
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.regex import regex
@@ -59,10 +60,10 @@ _LEAVERS = (un.Call, un.Return, un.Goto, un.Exit, un.Cycle, un.Opaque)
 
 @dataclass(frozen=True, slots=True)
 class ForDevice:
-    """What of a module has to be on a device, by keys.
+    """Procedures and variables of a module that a device needs, by keys.
 
     `changes` are the variables that its procedures may change themselves, where that is known, and
-    `tables` the constant arrays that those for the device look at. New constants have none of the
+    `tables` the constant arrays that those for the device read. New constants have none of the
     names in `taken`.
     """
 
@@ -202,7 +203,7 @@ def _obstacles(unit: ProgramUnit, scope: _Scope) -> Iterator[tuple[str, un.Line,
 
 
 def _reasons_against(line: un.Line, updates: _Updates, has_regions: bool) -> Iterator[str]:
-    """Yield why no directive can stand behind the change that `line` may make."""
+    """Yield why no directive can follow the change that `line` may make."""
     if has_regions:
         yield "it is changed in a procedure with directives, between which none may stand"
     goes_on = isinstance(line, un.InputOutput) and any(
@@ -254,10 +255,10 @@ def _arrays(unit: ProgramUnit) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Scope:
-    """What is known in a procedure of the `variables` to bring up to date, and of other names.
+    """Known names in a procedure: the `variables` to update, and others.
 
-    `listed` are those that a namelist may stand for, `given` the names that are none of the
-    language, and `arrays` those that call no function with brackets behind them.
+    `listed` are those that a namelist may contain, `given` the names that do not belong to the
+    language, and `arrays` those that are not function calls if brackets follow them.
     """
 
     variables: frozenset[str]
@@ -308,7 +309,7 @@ class _Updates:
         self._variables = scope.variables
 
     def of(self, block: tuple[un.Line, ...]) -> tuple[un.Line, ...]:
-        """Return `block` with a directive behind whatever may change a variable."""
+        """Return `block` with a directive after each statement that may change a variable."""
         return tuple(line for old in block for line in self._with_update(old))
 
     def may_need(self, line: un.Line) -> bool:
@@ -362,7 +363,7 @@ class _Updates:
         """Return the variables that `line` itself may change, those inside of it left out."""
         match line:
             case un.Assign(target, value) | un.PointerAssign(target, value):
-                found = {_root(target)} | self._passed_in(value) | self._passed_in(target)
+                found = {base_of(target)} | self._passed_in(value) | self._passed_in(target)
             case un.Do():
                 found = {line.variable.key}.union(*map(self._passed_in, expressions_of(line)))
             case un.If() | un.Where():
@@ -393,14 +394,8 @@ def _reads_namelists(line: un.Line) -> bool:
     return getattr(line, "word", "") == "read" or isinstance(line, un.Opaque)
 
 
-def _root(target: ex.Expr) -> str:
-    while isinstance(target, ex.Index | ex.Member | ex.Keyword):
-        target = target.value if isinstance(target, ex.Keyword) else target.base
-    return target.key if isinstance(target, ex.Name) else ""
-
-
 def _is_one_line(line: un.Line) -> bool:
-    """Return whether a statement stands behind a condition, in its line."""
+    """Return whether a statement follows a condition on the same line."""
     extent = getattr(line, "extent", None)
     if not isinstance(line, un.If | un.Where) or extent is None:
         return False

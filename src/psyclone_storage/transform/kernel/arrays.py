@@ -89,10 +89,10 @@ def _check_loops(code: KernelCode) -> Reasons:
 class ArraysToLoops:
     """Write the array assignments of a kernel as loops over elements.
 
-    Fortran evaluates all of the right side before it assigns, which a loop does not. So an
-    assignment is refused that reads its target at other places than it writes, or whose target may
-    be the same data under another name; and one whose shape cannot be told from the kernel's own
-    declarations, or may change by the assignment.
+    Fortran evaluates the entire right-hand side before it assigns, which a loop does not. So an
+    assignment is refused if it reads its target at other places than it writes, or if its target
+    may have an alias; and if the kernel's own declarations do not determine its shape, or the
+    assignment may change it.
 
     before: y(2:n) = 2 * x(1:n-1)
     after:  do idx = 2, n; y(idx) = 2 * x(idx - 1); end do
@@ -125,8 +125,8 @@ class ArraysToLoops:
 class ArraysToRanges:
     """Write whole arrays in the assignments of a kernel with a range for each dimension.
 
-    The name of an array to be allocated stays where it is assigned to: that may give it new
-    extents, which an assignment to its elements does not.
+    The name of an allocatable array stays where it is assigned to: that may give it new extents,
+    which an assignment to its elements does not.
 
     before: y = 2 * x
     after:  y(:) = 2 * x(:)

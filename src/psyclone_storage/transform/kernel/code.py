@@ -83,7 +83,7 @@ def check_call(schedule: Schedule, uid: str) -> Reasons:
             "T053",
             f"'{code.name}' uses '{name}', a variable of its module '{kernel.module}', of"
             " which a changed kernel would have a copy of its own.",
-            place_of_name(code, name),
+            code.place_of(name),
         )
         for code in codes_of(schedule, uid)
         for name in own_variables(code)
@@ -93,7 +93,8 @@ def check_call(schedule: Schedule, uid: str) -> Reasons:
 def check_body(schedule: Schedule, uid: str) -> Reasons:
     """Return why no statement of `uid` can be changed.
 
-    That is what `check_call` returns, or that a directive speaks of a loop as it stands (T007).
+    The reasons are those of `check_call`, and a directive that refers to the present form of a loop
+    (T007).
     """
     if problems := check_call(schedule, uid):
         return problems
@@ -113,7 +114,8 @@ def check_body(schedule: Schedule, uid: str) -> Reasons:
 def check_called(schedule: Schedule, uid: str) -> Reasons:
     """Return why no subroutine of `uid` can be changed.
 
-    That is what `check_call` returns, or that the statements stand in the loop already (T054).
+    The reasons are those of `check_call`, and statements that are already inlined in the loop
+    (T054).
     """
     if problems := check_call(schedule, uid):
         return problems
@@ -146,7 +148,7 @@ def check_callers(schedule: Schedule, uid: str) -> Reasons:
 
 
 def place_in_algorithm(schedule: Schedule, uid: str) -> Span | None:
-    """Return where the call `uid` stands in the algorithm."""
+    """Return the position of the call `uid` in the algorithm."""
     call = find(schedule, uid)
     return None if call is None else place_of(call)
 
@@ -176,9 +178,9 @@ def calls_that_remain(inlined: InlinedCode) -> Reasons:
 def check_each(
     schedule: Schedule, uid: str, check: Callable[[KernelCode], Iterable[Diagnostic]]
 ) -> Reasons:
-    """Return what `check` has against the subroutines of `uid`.
+    """Return the reasons of `check` against the subroutines of `uid`.
 
-    What has no place of its own is placed at the subroutine, which tells one from another.
+    A reason without a place is placed at the subroutine, which distinguishes them.
     """
     return tuple(
         placed(reason, code.module.routine)
@@ -232,15 +234,6 @@ def place_in(code: KernelCode, line: Line) -> Span | None:
     first = line.text.partition("\n")[0]
     start = routine.source.text.find(first, routine.start, routine.stop)
     return None if start < 0 else Span(routine.source, start, start + len(first))
-
-
-def place_of_name(code: KernelCode, name: str) -> Span:
-    """Return the first place of `name` in the subroutine, all of it if it is not there as such."""
-    routine = code.module.routine
-    found = re.search(rf"\b{re.escape(name)}\b", routine.text, re.IGNORECASE)
-    if found is None:
-        return routine
-    return Span(routine.source, routine.start + found.start(), routine.start + found.end())
 
 
 def as_on_device(code: KernelCode) -> KernelCode:

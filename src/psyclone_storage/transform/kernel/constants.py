@@ -33,9 +33,9 @@ class SetKernelConstants(OnCall):
 
     `number_of_layers` is that of the mesh; `element_order_h` and `element_order_v`, or
     `element_order` for both, are the orders of the function spaces; with `quadrature` the number of
-    points is that of the order plus three in each direction. What is not given stays an argument,
-    as do the dofs of spaces that only the algorithm knows, `any_space_1` among them. The arguments
-    are passed as before, but not looked at: the values are the user's word (spec 7.1).
+    points is that of the order plus three in each direction. Other numbers stay arguments, as do
+    the dofs of spaces that only the algorithm knows, such as `any_space_1`. The arguments are
+    passed as before, but not read: the user answers for the values.
 
     before: ndf_w0 is an argument
     after:  ndf_w0_dummy is, and `integer, parameter :: ndf_w0 = 8`

@@ -1,8 +1,8 @@
-"""How each of Fortran's functions is written out, one function per way.
+"""Expansions of Fortran's intrinsic functions into code, one function per method.
 
-Each gives the name of a new variable with the value, and the statements that compute it. They keep
-the value to the last bit, but that `sign` takes -0.0 for a positive number, and that sums are
-added up in the order of the elements.
+Each returns the name of a new variable with the value, and the statements that compute it. The
+value is bit-identical, except that `sign` treats -0.0 as a positive number, and that sums are added
+up in the order of the elements.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class CallSite:
 
     @property
     def text(self) -> str:
-        """The call as it is written."""
+        """The call in its source form."""
         return spell(intrinsic(self.name, *self.items))
 
     def refusal(self, because: str, hint: str = "") -> UnexpandableError:

@@ -32,7 +32,6 @@ from psyclone_storage.transform.kernel.code import (
     check_called,
     check_callers,
     codes_of,
-    place_of_name,
 )
 
 _HARMLESS = frozenset({"save", "public", "target"})
@@ -43,16 +42,16 @@ _HARMLESS = frozenset({"save", "public", "target"})
 class ImportsToArguments(OnCall):
     """Pass the variables of modules that a kernel uses as arguments, which the PSy layer imports.
 
-    The kernel can then be called where modules are not, as on a device. What it reads is passed as
-    input. What it may change comes back, and holds the points of its loop in their order, as any
-    scalar does that a kernel changes. Constants stay imported. The type and shape of a variable
-    are read where its module is, below the folders of `-d`.
+    The kernel can then be called where modules are not available, as on a device. Variables that it
+    reads are passed as input. Variables that it may change are passed back, and force the points of
+    its loop into order, as does any scalar that a kernel changes. Constants stay imported. The type
+    and shape of a variable are read from its module, below the folders of `-d`.
 
-    Refused where it is not known what a name is that the kernel imports; for a variable of a
-    derived type, that is allocatable or a pointer, or whose extents are no numbers; where the
-    kernel calls procedures, which might use the variable behind its back, or another procedure of
-    its module calls it; and, of what is changed, in loops with directives and in kernels that are
-    not on a grid.
+    Refused where the kernel imports a name of unknown kind; for a variable of a derived type, that
+    is allocatable or a pointer, or whose extents are not numbers; where the kernel calls
+    procedures, which might access the variable themselves, or another procedure of its module calls
+    it; and, for variables that are changed, in loops with directives and in kernels that are not on
+    a grid.
 
     before: use model_mod, only: rdt in the kernel; call k_code(i, j, a)
     after:  use model_mod, only: rdt in the PSy layer; call k_code(i, j, a, rdt)
@@ -110,7 +109,7 @@ class ImportsToArguments(OnCall):
 
 
 def may_be_arguments(code: KernelCode) -> Iterator[Diagnostic]:
-    """Yield why variables of modules cannot be arguments of `code` on a device, whoever calls."""
+    """Yield why variables of modules cannot be arguments of `code` on a device, for any caller."""
     if problems := tuple(_about_names(code)):
         yield from problems
         return
@@ -118,11 +117,11 @@ def may_be_arguments(code: KernelCode) -> Iterator[Diagnostic]:
     for variable in _variables(code):
         if variable.shape:
             text = f"'{variable.key}' is an array of a module, which nothing gives to a device."
-            yield Diagnostic("T087", text, place_of_name(code, variable.key))
+            yield Diagnostic("T087", text, code.place_of(variable.key))
 
 
 def may_be_inputs(code: KernelCode) -> Iterator[Diagnostic]:
-    """Yield why variables may have other values behind a call of `code`, or within it."""
+    """Yield why variables may have other values after a call of `code`, or within it."""
     if problems := tuple(_about_procedures(code)):
         yield from problems
         return
@@ -130,7 +129,7 @@ def may_be_inputs(code: KernelCode) -> Iterator[Diagnostic]:
     written = written_names(known.body, RoutineNames(known))
     for name in [item.key for item in _variables(code) if item.key in written]:
         text = f"'{code.name}' may change '{name}', of which each iteration has its own."
-        yield Diagnostic("T087", text, place_of_name(code, name))
+        yield Diagnostic("T087", text, code.place_of(name))
 
 
 def with_imports_passed(code: KernelCode) -> KernelCode:
@@ -148,7 +147,7 @@ def _variables(code: KernelCode) -> tuple[Symbol, ...]:
 
 
 def _reason(code: KernelCode, name: str, text: str, hint: str = "") -> Diagnostic:
-    return Diagnostic("T069", text, place_of_name(code, name), hint=hint)
+    return Diagnostic("T069", text, code.place_of(name), hint=hint)
 
 
 _NO_SOURCE = "Give the folder of the module's source with '-d'."

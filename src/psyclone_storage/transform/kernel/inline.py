@@ -65,20 +65,20 @@ _OF_DUMMIES = regex(r"intent\(.*\)|target|contiguous")
 
 @dataclass(frozen=True, slots=True)
 class InlineCall:
-    """Put the statements of a kernel in the place of its call.
+    """Replace the call of a kernel by its statements.
 
-    The compiler then sees them inside of the loop. Arguments take the place of the dummies. What
-    the kernel declares and imports stands in a block of its own around its statements, so that
-    each iteration and each thread has its own. Procedures that the kernel calls take the place of
-    their calls first, as by `inline-procedures`. This is the last step for a kernel. A loop over
-    cells then gets a procedure of its own, as by `outline`, where nothing stands against that.
+    The compiler then sees them inside of the loop. The actual arguments replace the dummies. The
+    declarations and imports of the kernel go into a block around its statements, so that each
+    iteration and each thread has its own. Procedures that the kernel calls are inlined first, as by
+    `inline-procedures`. This is the last step for a kernel. A loop over cells then gets a procedure
+    of its own, as by `outline`, where that is legal.
 
-    Refused if the kernel has several subroutines: which of them is meant depends on the sizes of
+    Refused if the kernel has several subroutines: the choice between them depends on the sizes of
     kinds, which only the compiler of the program knows. Refused if a statement is not understood
     that uses anything of the kernel's own, or that jumps; if the kernel keeps values from call to
     call, allocates or points; if it needs more of its module than constants; or if its dummies are
     not of the shape that is passed. An early `return` becomes a choice; refused if it is inside of
-    a loop, or if what follows would be needed twice.
+    a loop, or if the statements after it would be needed twice.
 
     before: do i ... call k_code(i, j, u_fld%data, dt)
     after:  do i ... u_fld%data(i, j) = u_fld%data(i, j) + dt
@@ -104,15 +104,15 @@ class InlineCall:
         return self._chosen(schedule)[1]
 
     def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
-        """Return the schedule with the statements in the place of the call."""
+        """Return the schedule with the call replaced by the statements."""
         raise_if_any(self.check(schedule, rules))
         code = self._chosen(schedule)[0]
         return with_codes(schedule, self.call, (_self_contained(code),))
 
     def _chosen(self, schedule: Schedule) -> tuple[KernelCode, Reasons]:
-        """Return the subroutine to put in place, and all reasons against it.
+        """Return the subroutine to inline, and all reasons against it.
 
-        It has procedures in the place of its calls, unless only the one that calls them may be.
+        Its calls are inlined too, unless only the calling kernel itself may be inlined.
         """
         call, codes = find(schedule, self.call), codes_of(schedule, self.call)
         assert isinstance(call, KernelCall)
@@ -128,10 +128,10 @@ class InlineCall:
 
 @dataclass(frozen=True, slots=True)
 class InlinePointCall(InlineCall):
-    """Put the statements of a kernel in the place of its call, where it is called for every point.
+    """Replace the call of a kernel by its statements, where it is called for every point.
 
-    It does what `inline-call` does. "Everywhere" stands for the calls for a point of a grid or for
-    a dof, which cost as much as what the kernel does; a call for a column of cells does not.
+    It does what `inline-call` does. "Everywhere" means the calls for a point of a grid or for a
+    dof, which cost as much as the kernel itself; a call for a column of cells does not.
 
     Refused for the reasons of `inline-call`.
 
@@ -158,7 +158,7 @@ def _ambiguous(call: KernelCall, codes: tuple[KernelCode, ...]) -> Diagnostic:
 
 
 def _against(code: KernelCode, call: KernelCall, schedule: Schedule) -> Iterator[Diagnostic]:
-    """Yield all reasons against the statements of `code` in the place of `call`."""
+    """Yield all reasons against replacing `call` by the statements of `code`."""
     if code.in_place:
         message = f"The statements of '{call.uid}' are in place already."
         yield Diagnostic("T065", message, place_of(call))
@@ -308,7 +308,7 @@ def _asks_for_bounds(expr: ex.Expr) -> bool:
 
 
 def _wholes(expr: ex.Expr) -> Iterator[str]:
-    """Yield the names in `expr` that stand for all there is, or for all up to the last index."""
+    """Yield the names in `expr` that select a whole array, or all elements up to the last index."""
     match expr:
         case ex.Name(text):
             yield key_of(text)

@@ -60,25 +60,26 @@ _IN_COLOURS = (Over.CELLS_OF_COLOUR, Over.CELLS_OF_TILE)
 
 @dataclass(frozen=True, slots=True)
 class InlineSummingCall(OnCall):
-    """Put a kernel for columns in the place of its call, and let iterations that add run together.
+    """Inline a kernel for columns, and let iterations that add run together.
 
-    Loops are meant whose iterations all add to the same elements, level by level in the loop inside
-    of them: as many iterations as elements of the lowest order have dofs, or four, then fetch and
-    store a sum once (`kernel-jam`), and what is left of them follows. A section stands for a loop
-    over levels, and variables that hold where columns begin do not count. No bit changes by that.
-    Where the loop over the rows of a matrix is inside of that over its columns, they change places
-    if what is added to are dofs that cells share, under colours: these give sums another order
-    anyway. Where shape and reach tell how many columns a full stencil has, a sum over them is
-    written out for that number, in one loop over levels with what is right beside it; other sizes,
-    as at edges, run as above. Where only the program knows the reach, that is done for 1 and 2.
+    The step applies to loops whose iterations all add to the same elements, level by level in the
+    loop inside of them: as many iterations as elements of the lowest order have dofs, or four, then
+    load and store a sum once (`kernel-jam`), and the remaining iterations follow. An array section
+    counts as a loop over levels, and variables that hold the start of a column do not count. This
+    changes no bit of the results. If the loop over the rows of a matrix is inside of that over its
+    columns, the two are interchanged if the sums go to dofs that cells share, under colours: these
+    give sums another order anyway. If shape and extent determine the number of columns of a full
+    stencil, a sum over them is unrolled for that number, in one loop over levels with its adjacent
+    loops; other sizes, as at edges, run as above. If only the program knows the extent, that is
+    done for 1 and 2.
 
-    Subroutines of several kinds, of which the arguments choose one, come to the PSy layer instead,
-    and are called there.
+    Subroutines of several kinds, of which the arguments choose one, are copied into the PSy layer
+    instead, and are called there.
 
-    Refused where no loop of the kernel is such, and for the reasons of `inline-call`, or of
+    Refused where the kernel has no such loop, and for the reasons of `inline-call`, or of
     `inline-kernel-module`. With `aliases` refused, too, where `outline` with `aliases` would leave
-    the loop around it in the routine: sums are then stored each time, in case they are what another
-    kernel reads.
+    the loop around it in the routine: sums are then stored each time, in case another kernel reads
+    them.
 
     before: do s = 2, n; do k ...; a(m + k) = a(m + k) + b(stencil(s) + k)
     after:  do s = 2, n - 3, 4; do k ...; a(m + k) = a(m + k) + b(stencil(s) + k); ...
@@ -111,7 +112,7 @@ class InlineSummingCall(OnCall):
         return InlineCall(self.call).check(schedule, rules)
 
     def transform(self, schedule: Schedule, rules: Rules) -> Schedule:
-        """Return the schedule with the changed statements in the place of the call."""
+        """Return the schedule with the call replaced by the changed statements."""
         call, in_colours = _called(schedule, self.call), _in_colours(schedule, self.call)
 
         def summed(code: KernelCode) -> KernelCode:

@@ -27,7 +27,6 @@ from psyclone_storage.transform.kernel.code import (
     calls_for,
     check_called,
     check_each,
-    place_of_name,
     reached_names,
     with_each,
 )
@@ -42,10 +41,10 @@ _IMPLICIT = regex(r"implicit\b", re.IGNORECASE)
 class InlineKernelModule(OnCall):
     """Copy a kernel's subroutine into the PSy layer, as a private procedure, and call that.
 
-    A compiler can then inline it without looking into other files. What the subroutine takes from
-    its module comes along: constants become its own, it imports what the module imports for it, and
-    procedures that it calls become internal ones. Calls of one kernel share one procedure, as long
-    as no other step tells them apart.
+    A compiler can then inline it without reading other files. The copy includes the entities of the
+    module that the subroutine uses: constants become its own, it imports what the module imports
+    for it, and procedures that it calls become internal ones. Calls of one kernel share one
+    procedure, as long as no other step specialises one of them.
 
     Refused if the subroutine needs a variable or a type of its module, or the preprocessor; if it,
     or a procedure that it calls, changes what it saves from call to call; or if such a procedure
@@ -70,9 +69,9 @@ class InlineKernelModule(OnCall):
 class InlinePointKernel(InlineKernelModule):
     """Copy a kernel's subroutine into the PSy layer, where it is called for every point.
 
-    It does what `inline-kernel-module` does. "Everywhere" stands for the calls for a point of a
-    grid or for a dof, which cost as much as what the kernel does, so that a compiler should see the
-    kernel; a call for a column of cells does not.
+    It does what `inline-kernel-module` does. "Everywhere" means the calls for a point of a grid or
+    for a dof, which cost as much as the kernel itself, so that a compiler should see the kernel; a
+    call for a column of cells does not.
 
     Refused for the reasons of `inline-kernel-module`.
 
@@ -109,7 +108,7 @@ def against_leaving(code: KernelCode) -> Iterator[Diagnostic]:
     for helper in helpers:
         if why := _stays_outside(helper, code):
             message = f"'{code.name}' calls '{helper.name}' of its module, which {why}."
-            yield Diagnostic("T056", message, place_of_name(code, helper.name))
+            yield Diagnostic("T056", message, code.place_of(helper.name))
     around = surroundings(with_helpers)
     for names, what in ((around.procedures, "calls"), (around.others, "uses")):
         if names:
@@ -117,16 +116,16 @@ def against_leaving(code: KernelCode) -> Iterator[Diagnostic]:
                 f"'{code.name}' {what} {listed(sorted(names), 'and')} of its module"
                 f" '{code.module.name}', which would not come along."
             )
-            yield Diagnostic("T056", message, place_of_name(code, min(names)))
+            yield Diagnostic("T056", message, code.place_of(min(names)))
 
 
 def _about_state(code: KernelCode, helpers: tuple[Procedure, ...]) -> Iterator[Diagnostic]:
-    """Yield what is kept from call to call, which whoever calls the author's would not share."""
+    """Yield the state kept between calls, which callers of the original would not share."""
     names = {item.name for item in helpers}
     for one in (code, *(helper for helper in code.helpers if helper.key in names)):
         for name in sorted(changed_and_saved(one)):
             message = f"'{one.name}' saves '{name}' from call to call; a copy would have its own."
-            yield Diagnostic("T053", message, place_of_name(one, name))
+            yield Diagnostic("T053", message, one.place_of(name))
         if line := saved_inside(one):
             message = f"'{one.name}' holds '{line}', which a copy would have of its own."
             yield Diagnostic("T053", message, one.module.routine)
@@ -196,7 +195,7 @@ def _without_names(use: Use) -> Use:
 
 
 def _end_of_implicit(code: KernelCode) -> int:
-    """Return the position behind `implicit none`, 0 if that is not there."""
+    """Return the position after `implicit none`, 0 if there is no such statement."""
     return max(
         (
             place

@@ -29,7 +29,6 @@ from psyclone_storage.transform.kernel.code import (
     check_called,
     codes_of,
     inlined_codes,
-    place_of_name,
     placed,
     with_codes,
 )
@@ -42,21 +41,21 @@ MOST_STATEMENTS = 400
 
 @dataclass(frozen=True, slots=True)
 class InlineProcedures:
-    """Put the procedures that a kernel calls in the place of their calls.
+    """Inline the procedures that a kernel calls.
 
-    They are looked for in the kernel's module and below `-d`, and those that they call with them. A
-    compiler does not look into other files: a call in a loop keeps it from vectors and costs more
-    than what is called, if that is short. What a procedure declares becomes the kernel's own under
-    new names; what it sees of its module the kernel imports. Loops become visible to other steps,
-    which come behind. `inline-call` does this by itself.
+    The step searches the kernel's module and the folders of `-d` for them, and for those that they
+    call with them. A compiler does not read other files: a call in a loop prevents vectorisation
+    and costs more than a short procedure itself. Declarations of a procedure move into the kernel
+    under new names; the kernel imports what the procedure uses of its module. Its loops become
+    visible to other steps, which must come after this one. `inline-call` includes this step.
 
     A call stays if its procedure has optional arguments, keeps values from call to call, changes
-    variables of modules, calls itself, holds a statement that is not understood or a line for the
-    preprocessor, returns from within a loop, or needs a private name of its module; if elements
+    variables of modules, calls itself, contains a statement that is not understood or a line for
+    the preprocessor, returns from within a loop, or needs a private name of its module; if elements
     that are passed are not certainly those of one array, if an extent may change meanwhile or is
-    divided, or if it is not known which procedure of an interface is meant. A function stays where
-    a condition decides whether it is called. All stay if the preprocessor chooses what the
-    kernel's module imports or holds.
+    divided, or if the specific procedure of an interface is unknown. A function stays where a
+    condition decides whether it is called. All stay if the preprocessor chooses what the kernel's
+    module imports or contains.
 
     Refused if the kernel calls no procedure of a module, or if all calls stay.
 
@@ -89,7 +88,7 @@ class InlineProcedures:
         return remaining or (Diagnostic("T067", message, codes[0].module.routine),)
 
     def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
-        """Return the schedule with procedures in the place of their calls."""
+        """Return the schedule with the procedures inlined."""
         raise_if_any(self.check(schedule, rules))
         codes = tuple(one.code for one in inlined_codes(schedule, self.call))
         return with_codes(schedule, self.call, codes)
@@ -97,12 +96,12 @@ class InlineProcedures:
 
 @dataclass(frozen=True, slots=True)
 class InlineCallingKernel:
-    """Copy a kernel for columns into the PSy layer, with procedures in the place of its calls.
+    """Copy a kernel for columns into the PSy layer, with the procedures that it calls inlined.
 
     It does what `inline-procedures` and `inline-kernel-module` do, for kernels that call procedures
-    of other modules from within loops: a call for each level keeps a loop from vectors and costs
-    more than what is called, if that is short, and a compiler does not look into other files. A
-    call outside of all loops costs as little as that of the kernel.
+    of other modules from within loops: a call for each level prevents vectorisation of a loop and
+    costs more than a short procedure itself, and a compiler does not read other files. A call
+    outside of all loops costs as little as that of the kernel.
 
     Calls stay for the reasons of `inline-procedures`. Refused if all those in loops stay, if the
     kernel would have more than 400 statements, and for the reasons of `inline-kernel-module`.
@@ -222,7 +221,7 @@ def _nothing_gained(inlined: tuple[InlinedCode, ...]) -> Iterator[Diagnostic]:
         hint = "Give the folder of its module by '-d'."
         for name in unknown:
             message = f"A call in '{code.name}' stays: what '{name}' stands for was not found."
-            yield Diagnostic("T070", message, place_of_name(code, name), hint=hint)
+            yield Diagnostic("T070", message, code.place_of(name), hint=hint)
     else:
         message = f"No loop of '{code.name}' calls a procedure of another module."
         yield Diagnostic("T067", message, code.module.routine)

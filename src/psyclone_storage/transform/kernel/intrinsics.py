@@ -1,8 +1,8 @@
-"""Calls of Fortran's own functions, written out as code.
+"""Expansion of calls of Fortran's intrinsic functions into code.
 
-A result goes to a new variable in front of the statement that needs it. Which functions can be
-written out, and how, is in `transform.kernel.expansions`; here is where they stand: in
-assignments, in the conditions of choices, in the bounds of loops and in arguments of calls. Those
+A result goes to a new variable before the statement that needs it. `transform.kernel.expansions`
+defines which functions can be expanded, and how. This module handles the places of the calls: in
+assignments, in the conditions of choices, in the bounds of loops and in arguments of calls. Calls
 in statements that are not understood stay.
 """
 
@@ -46,7 +46,7 @@ FUNCTIONS = frozenset(EXPANSIONS)
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """What one run does: the functions wanted, the code so far, and the reasons found."""
+    """State of one run: the functions to expand, the code so far, and the reasons found."""
 
     wanted: frozenset[str]
     scratch: Scratch
@@ -82,7 +82,7 @@ def _lines(lines: tuple[Line, ...], task: _Task) -> Iterator[Line]:
 
 
 def _line(line: Line, task: _Task) -> Iterator[Line]:
-    """Yield what stands in front of a statement, and the statement without wanted functions."""
+    """Yield the statements before a statement, and the statement without the wanted functions."""
     match line:
         case Assign(target, value):
             yield from _assignment(target, value, task)
@@ -222,14 +222,14 @@ def _products_out(expr: ex.CallFunction, task: _Task) -> tuple[list[Line], ex.Ca
 
 @dataclass(frozen=True, slots=True)
 class IntrinsicsToCode(ChangesCode):
-    """Write out the functions of the language in a kernel: those of `only`, or all that can be.
+    """Expand intrinsic functions in a kernel into code: those of `only`, or all that are supported.
 
     These are `abs`, `sign`, `min`, `max`, `sum`, `product`, `maxval`, `minval`, `dot_product` and
-    `matmul`; several in `only` are joined by `+`. The values stay the same to the last bit, but
-    that sums are added up in the order of elements, and that `sign` takes -0.0 for positive.
+    `matmul`; several in `only` are joined by `+`. The values are bit-identical, except that sums
+    are added up in the order of elements, and that `sign` treats -0.0 as positive.
 
-    Refused where a type or shape cannot be told from the kernel's own declarations: the temporary
-    variable must have it.
+    Refused where the kernel's own declarations do not determine a type or shape: the temporary
+    variable needs both.
 
     before: y = matmul(a, x)
     after:  y(:) = 0 and two loops that add a(i, j) * x(j) to y(i)

@@ -31,14 +31,14 @@ _BOUNDS = (
 
 @dataclass(frozen=True, slots=True)
 class MoveBoundsInside(OnCall):
-    """Let loops run over all points of a grid; the kernel does nothing where it has nothing to do.
+    """Let loops run over all points of a grid; the kernel skips points outside its own bounds.
 
     The kernel gets the bounds as arguments. So loops have extents that are the same for all kernels
-    on fields of one size, as OpenCL asks for; what is computed does not change. A loop runs over
-    all points once all kernels in it look at their bounds.
+    on fields of one size, as OpenCL requires; the computation does not change. A loop runs over all
+    points once all kernels in it check their bounds.
 
-    Refused for kernels that are on no grid, in loops whose bounds a step has written or cut, and
-    where another procedure of the kernel's module calls it as it is.
+    Refused for kernels that are not on a grid, in loops whose bounds a step has written or cut, and
+    where another procedure of the kernel's module calls the unchanged kernel.
 
     before: do j = ystart, ystop; do i = xstart, xstop; call k_code(i, j, a)
     after:  do j = 1, size(a, 2); do i = 1, size(a, 1); call k_code(i, j, a, xstart, xstop, ...)

@@ -36,7 +36,6 @@ from psyclone_storage.transform.kernel.code import (
     check_called,
     check_each,
     not_understood,
-    place_of_name,
     with_each,
 )
 from psyclone_storage.transform.kernel.state import changed_and_saved, variables_around
@@ -59,11 +58,11 @@ _NAMES: Mapping[_Asked, str] = {
 class MakeAccRoutine(OnCall):
     """Let OpenACC code call a kernel: its subroutine gets the directive `acc routine`.
 
-    `parallelism` is `seq`, `vector`, `worker` or `gang`: how much of the device one call may use.
-    The call gets a kernel of its own, see `-okern`. Refused where the subroutine may use what is
-    not on the device: a variable of a module, one that it saves, another procedure, or a statement
-    that is not understood and that calls, reads or writes. `force` takes the names that are
-    imported for constants, and what is called or saved for something on the device.
+    `parallelism` is `seq`, `vector`, `worker` or `gang`: the level of parallelism within one call.
+    The call gets a kernel of its own, see `-okern`. Refused where the subroutine may use entities
+    that are not on the device: a variable of a module, one that it saves, another procedure, or a
+    statement that is not understood and that calls, reads or writes. `force` assumes that imported
+    names are constants, and that procedures called and variables saved are on the device.
 
     Procedures with `acc routine` in their module are on the device, and variables with
     `acc declare` are, as long as the kernel does not change them: `psyclone-storage-kern -device
@@ -166,9 +165,9 @@ def may_run_on_device(
 
 
 def names_on_device(code: KernelCode, asked: _Asked = AccRoutineDirective) -> frozenset[str]:
-    """Return what modules put on a device for `code` to call, or to look at.
+    """Return the names that modules put on a device for `code` to call or to read.
 
-    A variable that the code may change is none of it: its value would not come back.
+    Variables that the code may change are excluded: their values would not be copied back.
     """
     if asked is not AccRoutineDirective or not code.module.on_device:
         return frozenset()
@@ -215,7 +214,7 @@ def _leaves_the_device(code: KernelCode) -> Iterator[Diagnostic]:
         yield Diagnostic(
             "T052",
             f"'{code.name}' may leave the device: '{included.group().strip()}' is not read.",
-            place_of_name(code, code.name),
+            code.place_of(code.name),
         )
     for line in walk_lines(code.body):
         by_words = isinstance(line, Opaque) and line.names & _ON_THE_HOST
@@ -236,33 +235,31 @@ def _on_the_host(code: KernelCode, there: frozenset[str]) -> Iterator[Diagnostic
     around = surroundings(code)
     for name in sorted((called | around.procedures) - there):
         message = f"'{code.name}' calls '{name}', which may not be on the device."
-        yield Diagnostic("T055", message, place_of_name(code, name), hint=annotated)
+        yield Diagnostic("T055", message, code.place_of(name), hint=annotated)
     for name in sorted(changed_and_saved(code)):
         message = f"'{code.name}' saves '{name}' from call to call, which is not on the device."
-        yield Diagnostic("T055", message, place_of_name(code, name), hint=hint)
+        yield Diagnostic("T055", message, code.place_of(name), hint=hint)
     values = code.used_values - code.used_kinds - PURE - called - there
     for name in sorted(variables_around(code) & values):
         message = f"'{code.name}' uses '{name}', a variable of its module, which is on the host."
-        yield Diagnostic("T055", message, place_of_name(code, name), hint=hint)
+        yield Diagnostic("T055", message, code.place_of(name), hint=hint)
     for use, imported in imports_of(code):
         name = imported.key
         if name in values and code.symbol(name).is_called:
             message = f"'{code.name}' calls '{imported.local}', which may not be on the device."
-            yield Diagnostic("T055", message, place_of_name(code, name), hint=annotated)
+            yield Diagnostic("T055", message, code.place_of(name), hint=annotated)
         elif name in values and name not in code.module.constants:
             message = (
                 f"'{code.name}' uses '{imported.local}' of the module '{use.module}', which is not"
                 " known to be a constant: variables of modules are not on the device."
             )
-            yield Diagnostic(
-                "T055", message, place_of_name(code, name), hint=passed, remedies=_PASSES
-            )
+            yield Diagnostic("T055", message, code.place_of(name), hint=passed, remedies=_PASSES)
     uses = (*code.uses, *code.module.uses)
     whole = list(dict.fromkeys(use.module for use in uses if use.whole))
     unknown = (around.unknown & values) - WORDS - code.module.constants
     for name in sorted(unknown) if whole else ():
         message = f"'{code.name}' uses '{name}', which may be a variable of {listed(whole)}."
-        yield Diagnostic("T055", message, place_of_name(code, name), hint=passed, remedies=_PASSES)
+        yield Diagnostic("T055", message, code.place_of(name), hint=passed, remedies=_PASSES)
 
 
 def _bound_functions(code: KernelCode) -> Iterator[str]:

@@ -43,16 +43,15 @@ _LEVELS = tuple(level.value for level in DeviceLevel if level is not DeviceLevel
 class ShareInKernel(OnKernelNest):
     """Let the lanes of a device share a loop in a kernel that is called on it.
 
-    `level` says who shares it: `vector`, `worker` or `gang`. The kernel must have been made for
-    that by `acc-routine` with a `parallelism` of at least that level, and the loop around its
+    `level` is the level of parallelism: `vector`, `worker` or `gang`. The kernel must have been
+    prepared by `acc-routine` with a `parallelism` of at least that level, and the loop around its
     calls must leave it to the kernel. A kernel that is inlined must be in a region of OpenACC
-    instead, under `acc-loop{gang=true}`. What an iteration sets for itself alone is private, and
-    what the loop reduces is put together in the end. `sums` is the user's word that sums and
-    products of real numbers may get their terms in another order, which changes them by rounding.
+    instead, under `acc-loop{gang=true}`. Variables that each iteration sets for itself are private,
+    and reductions are combined at the end. `sums` allows sums and products of real numbers to get
+    their terms in another order, which changes them by rounding.
 
-    Refused if a value goes from one iteration to another, or if that cannot be told; if a variable
-    that the loop sets is used after it; and if a loop around it or inside of it is shared by the
-    same level.
+    Refused if an iteration depends on another, or if that is not known; if a variable that the loop
+    sets is used after it; and if a loop around it or inside of it is shared by the same level.
 
     before: do k = 1, n; t = b(k); a(k) = t * t
     after:  !$acc loop vector independent private(t); do k = 1, n; t = b(k); a(k) = t * t

@@ -1,16 +1,16 @@
-"""Kernels of stencils for the numbers of columns that stencils have, where these are known before.
+"""Kernel versions that are specialised for the number of columns of full stencils.
 
-A stencil has a shape and reaches so many cells: the number of its columns follows, wherever the
-mesh has all of them. At the edges of a limited area there are fewer, which the program finds when
-it runs. So a version for the full stencil stands beside the code for any. In it sums over the
-columns are written out, in one loop over levels with what comes right before and behind: a sum then
-stays in a register from the first column to the last.
+The shape and extent of a stencil determine the number of its columns, wherever the mesh contains
+all of them. At the edges of a limited area there are fewer, which the program determines at run
+time. So the general code remains, with an additional version for the full stencil. This version
+unrolls sums over the columns, in one loop over levels with the loops right before and after: a sum
+then stays in a register from the first column to the last.
 
-A compiler computes in advance what it knows. Where that could round in another way than what runs,
-as of powers and exponentials, there is no version. Nor where a size or the number of a column is
-part of a value: `x * y * w` is one product less where `w` is known to be 1, and a processor that
-multiplies and adds in one step then rounds another one. They may tell which element is meant, and
-a sum may be divided by a size.
+A compiler evaluates known values at compile time. Where that could round differently from the
+run-time code, as for powers and exponentials, there is no version. There is no version either where
+a size or the number of a column is part of a value: `x * y * w` is one product less where `w` is
+known to be 1, and fused multiply-adds then round another product. Sizes and numbers may select an
+element, and a sum may be divided by a size.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ def with_versions(
 
 
 def _may_have_versions(code: KernelCode, sizes: Collection[str]) -> bool:
-    """Return whether numbers in the place of `sizes` change no value, and the code is short."""
+    """Return whether literals for `sizes` change no value, and the code is short."""
     lines = [line for line in walk_lines(code.body) if not isinstance(line, Comment | Blank)]
     if len(lines) > _MOST_LINES or not all(isinstance(line, Assign | Do | If) for line in lines):
         return False
@@ -222,7 +222,7 @@ def _is_of_index(part: ex.Expr) -> bool:
 
 
 def _is_size(expr: ex.Expr, sizes: Sizes) -> bool:
-    """Return whether `expr` is a size, as it is or as a real number."""
+    """Return whether `expr` is a size, unconverted or converted to a real number."""
     match expr:
         case ex.Name():
             return expr.key in sizes
@@ -280,11 +280,11 @@ def _with_value(
     return everywhere(lines, lambda expr: substituted(expr, values))
 
 
-# ---------------------------------------------------------------------------- loops beside sums
+# ---------------------------------------------------------------------------- loops next to sums
 
 
 def _with_neighbours(code: KernelCode, targets: frozenset[str]) -> KernelCode:
-    """Return `code` with loops as one that change `targets` one behind the other."""
+    """Return `code` with consecutive loops that change `targets` fused."""
     number = 1
     while number <= len(loops_of(code)):
         code = linked(addressed(code))
@@ -297,10 +297,10 @@ def _with_neighbours(code: KernelCode, targets: frozenset[str]) -> KernelCode:
 
 
 def _may_join(nest: CodeFootprint, targets: frozenset[str]) -> bool:
-    """Return whether a loop and the one behind it change the same elements.
+    """Return whether a loop and the one after it change the same elements.
 
-    What is a product there may not be added to in the other one's statement: processors that
-    multiply and add in one step round once less.
+    A product in the first loop must not be added to in a statement of the second: fused
+    multiply-adds round once less.
     """
     first, second = nest.line, following_loop(nest.flow.code, nest.line)
     if second is None or not _is_plain(first) or not _is_plain(second):

@@ -1,14 +1,14 @@
-"""What a procedure keeps from one call to the next and changes, so that threads would race for it.
+"""State that a procedure keeps between calls and changes, for which threads would race.
 
 Metadata describe arguments. A subroutine can also change variables that it saves, variables of
-modules, and files; threads that are in it at the same time share them. Counted is what an
-assignment, a loop, an allocation or a transfer changes, also through pointers and in statements
-that are not understood, and what a variable with the attribute `save` is passed to. What ends in
-the end of the program is not counted. The same is asked of all procedures that a kernel calls.
+modules, and files; threads that execute it concurrently share them. Changes by an assignment, a
+loop, an allocation or a transfer count, also through pointers and in statements that are not
+understood; so do procedures that are passed a variable with the attribute `save`. Paths that end
+the program do not count. The analysis includes all procedures that a kernel calls.
 
-Where all that is done with a variable is to store one constant, it does not matter who comes first:
-LFRic's `conv_gr_code` so switches a part of the physics off, for each of its columns. That is no
-race as long as nothing that may run at the same time reads the variable.
+If every access to a variable stores one constant, the order of the stores does not matter: LFRic's
+`conv_gr_code` disables a part of the physics in this way, for each of its columns. That is not a
+race as long as no code that may run concurrently reads the variable.
 """
 
 from __future__ import annotations
@@ -40,7 +40,6 @@ from psyclone_storage.ir.scopes import imports_of, local_names
 from psyclone_storage.ir.symbols import declaration_of
 from psyclone_storage.ir.typed import Typing
 from psyclone_storage.ir.types import DerivedType
-from psyclone_storage.transform.kernel.code import place_of_name
 
 _SAVED = regex(r"(?:\d+\s+)?(?:save|data|common)\b", re.IGNORECASE)
 _INITIAL = regex(r"(?!.*\bparameter\b).*::.*=", re.IGNORECASE)
@@ -84,13 +83,13 @@ def changed_state(
     callers: tuple[str, ...] = (),
     aimed: frozenset[str] = frozenset(),
 ) -> Iterator[Diagnostic]:
-    """Yield what `code` changes that threads share (S015), unless each thread has its own.
+    """Yield the changes of `code` to data that threads share (S015), not to private data.
 
     `passed` are variables that it passes to procedures that change them, and `aimed` pointers that
     procedures associate with shared data. `callers` are the kernel and the procedures through which
-    it calls `code`, which is the kernel's own if there are none.
-    A variable to which one constant is stored, whoever comes first, is left out if nothing reads
-    it: not the subroutine, and not what else `mentioned` knows of; without that, it is counted.
+    it calls `code`, which is the kernel's own if there are none. A variable to which all threads
+    store the same constant is left out if no code reads it: neither the subroutine, nor other code
+    that `mentioned` covers; without `mentioned`, it is counted.
     """
     lines = tuple(continuing(code.body, ends_program(code)))
     owners = {**kept_variables(code), **dict.fromkeys(aimed, "a pointer that a procedure sets")}
@@ -100,7 +99,7 @@ def changed_state(
         if mentioned is not None and not passed and _is_switch(code, name, mentioned):
             continue
         shown = name.partition("@")[0]
-        place = place_of_name(code, shown)
+        place = code.place_of(shown)
         yield _race(code, f"it changes '{shown}', {owners[name]}", place, callers)
     for effect in other_effects(lines, code):
         yield _race(code, effect.text, effect.place or code.module.routine, callers)
@@ -341,7 +340,7 @@ def _assigned(code: KernelCode, lines: Iterable[un.Line]) -> tuple[frozenset[str
 
 
 def _passed(code: KernelCode) -> Iterator[str]:
-    """Yield what procedures that somebody wrote are passed, and what gets another name."""
+    """Yield the names passed to user-written procedures, and the targets of pointers."""
     for line in walk_lines(code.body):
         if isinstance(line, un.Call):
             yield from map(base_of, line.args)
@@ -405,7 +404,7 @@ def _is_template(item: ex.Expr) -> bool:
 
 
 def _of_namelists(code: KernelCode) -> frozenset[str]:
-    """Return the names of variables that a namelist may stand for, here or in the module."""
+    """Return the names of variables that a namelist may contain, here or in the module."""
     items = (*code.declarations, *code.module.declarations)
     found = (item for item in items if isinstance(item, un.Opaque) and "namelist" in item.names)
     return frozenset[str]().union(*(item.names for item in found))

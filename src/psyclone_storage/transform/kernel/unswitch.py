@@ -36,20 +36,20 @@ _MOST_POINTS = 4096
 class UnswitchCall(OnCall):
     """Take the branches of a kernel out of the loop along a row, for points that take them alike.
 
-    A compiler makes no vectors of a loop with branches, as kernels have for land and borders. The
-    way with most operations is taken to be that of most points. Along a row, points that take it
-    follow one another in a loop without branches, at most `size` of them; the others take their
-    branches one by one. Nothing is computed for a point that would not be, and all points that
-    take that way are computed by one loop, so that no bit depends on where a rank begins. A
-    function like `sin`, whose vectors round in another way, is called one by one, in a loop before.
+    A compiler does not vectorise a loop with branches, as kernels have for land and borders. The
+    step assumes that most points take the path with most operations. Along a row, consecutive
+    points that take it run in a loop without branches, at most `size` of them; the others take
+    their branches one by one. The step adds no computation for a point, and one loop computes all
+    points that take that path, so that no bit depends on where a rank begins. A function like
+    `sin`, whose vector version rounds differently, is called one by one, in a loop before.
 
-    It comes behind `inline-point-call`, and before `outline`, without which a compiler does not
-    know arrays apart. The loop must be along a row: the innermost one, over columns.
+    Apply it after `inline-point-call`, and before `outline`, without which a compiler assumes that
+    arrays alias. The loop must be along a row: the innermost one, over columns.
 
-    Refused if the statements do not stand in the place of the call, or if the loop is on a device;
-    if the kernel has no branches, little to do, loops or calls; and if a condition or an argument
-    of such a function depends on what the kernel or another in the loop computes, or on a function
-    that is none of the language.
+    Refused if the statements are not inlined, or if the loop is on a device; if the kernel has no
+    branches, little work, loops or calls; and if a condition or an argument of such a function
+    depends on a value that the kernel or another in the loop computes, or on a function that is not
+    an intrinsic.
 
     before: do i ...; if (mask(i, j) > 0) then; u(i, j) = ...; end if
     after:  do i_strip ... 32; do while ...; do i = first, next - 1; u(i, j) = ...; end do; ...
@@ -141,5 +141,5 @@ def _about_loop(schedule: Schedule, loop: Loop, size: int) -> Iterator[Diagnosti
 
 
 def with_path(call: KernelCall, path: HotPath | None) -> KernelCall:
-    """Return a call whose statements stand in its place, with the way that most points take."""
+    """Return a call with inlined statements, with the hot path that most points take."""
     return replace(call, codes=(replace(call.codes[0], hot_path=path),))

@@ -92,9 +92,9 @@ def _is_by_level(value: ex.Expr) -> bool:
 
 
 def heads_and_last(loop: Do) -> tuple[tuple[Assign, ...], Line] | None:
-    """Return the assignments to variables that begin a loop's body and the one statement behind.
+    """Return the assignments to variables at the start of a loop's body, and the last statement.
 
-    None if there is no statement, or something else before the last one.
+    Return None if there is no statement, or something else before the last one.
     """
     lines = [line for line in loop.body if not isinstance(line, Comment | Blank)]
     heads = tuple(line for line in lines[:-1] if isinstance(line, Assign))

@@ -105,3 +105,10 @@ def test_a_number_is_passed_once_for_each_type(tmp_path: Path) -> None:
     build = built(tmp_path, "a, b, r, r", "c", "")
     assert '("invoke_0_odd_1", "didid")' in build.psy_text
     assert "run(0, r, r, " in build.psy_text
+
+
+@pytest.mark.parametrize("target", ["numpy", "c"])
+def test_a_field_with_the_name_of_a_module_imports_nothing(target: str, tmp_path: Path) -> None:
+    text = built(tmp_path, "ctypes, b, r, n", target, "").psy_text
+    assert "ctypes.internal" in text
+    assert "import ctypes" not in text

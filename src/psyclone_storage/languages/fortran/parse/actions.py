@@ -128,7 +128,7 @@ def _nullify(_: str, rest: str) -> Action | None:
 
 
 def _only_brackets(rest: str) -> str | None:
-    """Return what stands in the brackets that are all of `rest`, None if they are not."""
+    """Return the text in the brackets that enclose all of `rest`, None if they do not."""
     if rest.startswith("(") and closing(rest, 0) == len(rest) - 1:
         return rest[1:-1].strip()
     return None
@@ -170,7 +170,7 @@ def _transfer(word: str, rest: str) -> Action | None:
 
 
 def _on_file(text: str, rest: str) -> Action | None:
-    """Return a statement on a file, which stands in brackets with more, or alone."""
+    """Return a statement on a file, whose unit is in brackets with more, or alone."""
     found = _WORD.match(text)
     word = found.group().lower() if found else ""
     inside = _only_brackets(rest)

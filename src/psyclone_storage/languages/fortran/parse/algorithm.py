@@ -32,7 +32,7 @@ from psyclone_storage.languages.fortran.parse.scope_reader import read_scopes
 from psyclone_storage.languages.fortran.parse.scopes import FileScopes, ScopeNode
 from psyclone_storage.languages.fortran.parse.syntax import SyntaxCheck
 
-# Comments and continuation lines of fixed form. Where a file is in order, nothing else is asked.
+# Comments and continuation lines of fixed form. A match counts only if the file has errors.
 _FIXED_FORM = regex(
     r"^(?:[cC*](?:[ \t]+[A-Za-z]+){2}|\*|[cC][-=*!]{3}| {5}[1-9$+*#@>|][ \t]*\w)", re.MULTILINE
 )

@@ -1,8 +1,8 @@
-"""The code of a kernel's subroutine, and what the module around it offers.
+"""The code of a kernel's subroutine, and the declarations of the enclosing module.
 
 Statements are told apart in `specified` and `constructs`; `reader` reads the expressions, types and
-entities in them. What is not understood is kept as it is written (`ir.unit.Opaque`).
-Nothing is read unless somebody asks.
+entities in them. Unsupported text is preserved verbatim (`ir.unit.Opaque`). Everything is read
+lazily.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def _is_wanted(scope: ScopeNode, name: str) -> bool:
 
 
 def _module(around: ScopeNode) -> kc.KernelModule:
-    """Return what a module offers to its procedures; it is read once for all of them."""
+    """Return the declarations that a module provides to its procedures; it is read once for all."""
     if around.module is None:
         around.module = _read_module(around)
     return around.module
@@ -181,7 +181,7 @@ def _specified(scope: ScopeNode, run: list[Element]) -> Span:
 
 
 def end_of_functions(run: Sequence[Element], specification: Specification) -> int:
-    """Return the position behind the statement functions at the start of `run`.
+    """Return the position after the statement functions at the start of `run`.
 
     They belong to the specification part and define functions, whose types are declared there.
     """
@@ -205,7 +205,7 @@ def end_of_functions(run: Sequence[Element], specification: Specification) -> in
 
 
 def _elements(scope: ScopeNode) -> list[Element]:
-    """Return all that stands between the opening and the end statement of `scope`."""
+    """Return all elements between the opening and the end statement of `scope`."""
     first = scope.opening.whole().stop
     inside = scope.statements[1:]
     place = Span(scope.opening.source, first, inside[-1].offset(0))
@@ -213,7 +213,7 @@ def _elements(scope: ScopeNode) -> list[Element]:
 
 
 def _contains(run: Sequence[Element]) -> int:
-    """Return the position of the `contains` of the scope itself, behind the end if none.
+    """Return the position of the `contains` of the scope itself, the end of `run` if it has none.
 
     That of a type comes before `end type`.
     """

@@ -1,7 +1,7 @@
 """Brackets, strings and lists in the text of one statement.
 
-Owns the search for what stands outside brackets and strings. Positions are those of the text
-given; nothing is evaluated and nothing is reported.
+Owns the search for text outside brackets and strings. Positions are those of the given text;
+nothing is evaluated and nothing is reported.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ _OPERAND = regex(r"[A-Za-z]\w*|\d+")
 def punctuation(text: str, start: int, stop: int) -> Iterator[tuple[int, int, str]]:
     """Yield `(position, depth, mark)` for every bracket, comma and assignment outside strings.
 
-    An opening bracket and its closing one have the depth of what stands around them. A string
-    that is not closed is a mark of its own: its quote.
+    An opening bracket and its closing one have the depth of the text around them. An unclosed
+    string is a mark of its own: its quote.
     """
     depth = 0
     for found in _MARK.finditer(text, start, stop):

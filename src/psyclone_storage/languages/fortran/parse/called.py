@@ -1,6 +1,6 @@
-"""The code of procedures that others call: subroutines and functions of a module.
+"""The code of called procedures: subroutines and functions of a module.
 
-A name of an interface stands for all the procedures of the module that the interface names.
+A name of an interface denotes all the procedures of the module that the interface names.
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ _MODULES = (ScopeKind.MODULE, ScopeKind.SUBMODULE)
 
 
 def read_called(source: SourceText, module: str, name: str) -> tuple[tuple[KernelCode, str], ...]:
-    """Return the procedures behind `name` in `module`, each with the name of its result.
+    """Return the procedures that `name` in `module` denotes, each with the name of its result.
 
     A subroutine has no result. Nothing is returned where the module has no such name, or where a
-    procedure of an interface is none of the module's own.
+    procedure of an interface is not defined in the module.
     """
     around = next((one for one in read_scopes(source).modules if one.key == module.lower()), None)
     if around is None:
@@ -212,7 +212,7 @@ def read_operators(source: SourceText) -> dict[str, tuple[tuple[str, str], ...]]
 
 
 def _overload(opened: re.Match[str]) -> str:
-    """Return the name of what an operator or assignment is, as `operator(==)`."""
+    """Return the name of an operator or assignment, as `operator(==)`."""
     return f"{opened['word']}({_DOTTED.get(opened['operator'], opened['operator'])})"
 
 

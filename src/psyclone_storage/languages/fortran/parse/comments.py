@@ -34,7 +34,7 @@ def remark_line(remark: Remark) -> Comment | Blank | DirectiveLine | Opaque:
 
 
 def conditional_run(run: Sequence[Element], position: int) -> int:
-    """Return the position behind the `#endif` of the `#if` at `position`, which may be none.
+    """Return the position after the `#endif` of the `#if` that may be at `position`.
 
     Raises `NestingError` if it is not closed.
     """

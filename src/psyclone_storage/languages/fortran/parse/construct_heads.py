@@ -54,7 +54,7 @@ Head = (
 
 @dataclass(frozen=True, slots=True)
 class BracketedCondition:
-    """A condition in brackets behind a word, and what stands behind the brackets."""
+    """A condition in brackets after a keyword, and the text after the brackets."""
 
     condition: Expr
     rest: str
@@ -86,13 +86,13 @@ def construct_of(text: str) -> str:
 
 
 def ends(text: str) -> str:
-    """Return the word behind the `end` of a construct, as `do`; nothing for another statement."""
+    """Return the word after the `end` of a construct, as `do`; nothing for another statement."""
     found = _END.match(text)
     return found["word"].lower() if found else ""
 
 
 def end_name(text: str) -> str:
-    """Return the name that the end of a construct says."""
+    """Return the name at the end of a construct."""
     found = _END.match(text)
     return (found["name"] or "").lower() if found else ""
 
@@ -178,14 +178,14 @@ def _loop(rest: str) -> Head | None:
 
 
 def _inside(text: str, opening: int) -> str:
-    """Return what stands in the brackets that end `text`."""
+    """Return the text in the brackets that end `text`."""
     if closing(text, opening) != len(text) - 1:
         raise UnreadableError(text)
     return text[opening + 1 : -1].strip()
 
 
 def _controls(text: str) -> tuple[tuple[un.Control, ...], Expr | None, str]:
-    """Return the counters of a head, its mask and the type that it gives the counters."""
+    """Return the counters of a head, its mask and the type of the counters."""
     colons = first_outside(text, "::")
     kind = text[:colons].strip() if colons >= 0 else ""
     start = colons + 2 if colons >= 0 else 0

@@ -1,9 +1,9 @@
 """Executable statements as lines of a unit, constructs as they nest.
 
 A construct whose head is not understood is opaque as a whole, and so is what a conditional of the
-preprocessor cuts through; everything around it is read. In a kernel, whose names are looked
-up without regard to where they stand, constructs that give names a meaning of their own are opaque
-too, and so are conditionals.
+preprocessor cuts through; everything around it is read. In a kernel, whose names are looked up
+regardless of their position, constructs that give names a local meaning are opaque too, and so are
+conditionals.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ _END_WORDS = {
 
 
 def read_lines(body: Sequence[Element]) -> tuple[un.Line, ...]:
-    """Return the statements of a kernel that `body` is; a comment behind one comes before it."""
+    """Return the statements of a kernel in `body`; a trailing comment precedes its statement."""
     try:
         return tuple(_ElementCursor(body, whole=False).everything())
     except NestingError:
@@ -77,7 +77,7 @@ def read_lines(body: Sequence[Element]) -> tuple[un.Line, ...]:
 
 
 def read_whole_lines(body: Sequence[Element]) -> tuple[un.Line, ...]:
-    """Return all statements that `body` is in their order, with what stands between them."""
+    """Return all statements in `body` in their order, with the text between them."""
     run = tuple(_outside_of_statements(body))
     reading = _ElementCursor(run, whole=True)
     found: list[un.Line] = []
@@ -147,7 +147,7 @@ class _ElementCursor:
     def _block(self, until: str = "") -> Iterator[un.Line]:
         """Yield lines up to the statement that ends the construct or branch, which is left.
 
-        A loop with the label `until` ends behind the statement that has it.
+        A loop with the label `until` ends after the labelled statement.
         """
         while not self.at_end():
             element = self._run[self._at]
@@ -172,7 +172,7 @@ class _ElementCursor:
         return self._opaque(stop)
 
     def _conditional(self) -> un.Line:
-        """Return what the preprocessor chooses from, opaque if a branch cuts through something."""
+        """Return the branches of a conditional, opaque if a branch cuts through a construct."""
         start = self._at
         places = conditional_branches(self._run, start)
         parts: list[un.ConditionalBranch] = []
@@ -189,7 +189,7 @@ class _ElementCursor:
         return un.Conditional(tuple(parts), extent=self._extent(start))
 
     def _trailing(self) -> Iterator[un.Line]:
-        """Yield the comment behind the statement here, and take it out of the run, in a kernel."""
+        """Yield and remove from the run the trailing comment of the statement here, in a kernel."""
         following = self._at + 1
         if not self._whole and following < len(self._run):
             element = self._run[following]
@@ -249,7 +249,7 @@ class _ElementCursor:
         return line
 
     def _under_mask(self, statement: SourceStatement) -> un.Line | None:
-        """Return an `if` with one statement behind it."""
+        """Return an `if` with one statement after the condition."""
         try:
             mask = read_mask(statement.text)
         except UnreadableError:
@@ -375,7 +375,7 @@ class _ElementCursor:
         return replace(found, place=place, extent=extent)
 
     def _scope(self, name: str) -> un.Line | None:
-        """Return a block with what it declares."""
+        """Return a block with its declarations."""
         start = self._at
         stop = self._end_of(start)
         inside = self._run[start + 1 : stop - 1]
@@ -415,7 +415,7 @@ class _ElementCursor:
         return found
 
     def _end_of(self, start: int) -> int:
-        """Return the position behind the construct, statement or conditional at `start`."""
+        """Return the position after the construct, statement or conditional at `start`."""
         balance = _Balance()
         for place in range(start, len(self._run)):
             balance.pass_over(self._run[place])
@@ -425,7 +425,7 @@ class _ElementCursor:
 
 
 class _Balance:
-    """How many constructs are open, as elements are passed over."""
+    """The number of open constructs while elements are skipped."""
 
     def __init__(self) -> None:
         self._depth = 0

@@ -1,6 +1,6 @@
-"""What directives of OpenACC in a module put on a device: procedures, and variables.
+"""Procedures and variables that OpenACC directives in a module place on a device.
 
-Directives are looked for in the text, for they are comments to whoever reads statements.
+The search covers the text, because the statement reader treats directives as comments.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ _CONTINUED = regex(r"&[ \t]*\n[ \t]*!\$acc[ \t]*&?", re.IGNORECASE)
 
 
 def found_on_device(module: ScopeNode) -> dict[str, Procedure | None]:
-    """Return what directives in `module` put on a device, by keys; variables are None.
+    """Return the entities that directives in `module` place on a device; variables are None.
 
-    A generic name is among it if all procedures are that it may stand for.
+    A generic name is included if all procedures that it may denote are.
     """
     text = module.opening.source.text
     if "!$acc" not in text.lower():
@@ -46,10 +46,10 @@ def found_on_device(module: ScopeNode) -> dict[str, Procedure | None]:
 
 
 def as_called(scope: ScopeNode) -> Procedure:
-    """Return a procedure that runs on a device as whoever calls it there has to know it.
+    """Return a procedure that runs on a device in the form that a caller on the device needs.
 
-    All that it changes are arguments; a function that changes those is none to whoever asks
-    whether a function changes nothing.
+    All that it changes are arguments. For a caller that requires a function without side effects, a
+    function that changes its arguments is not one.
     """
     dummies = intents_of(scope)
     changes = any(intent is not Intent.IN for _, intent in dummies)
@@ -59,7 +59,7 @@ def as_called(scope: ScopeNode) -> Procedure:
 
 
 def joined(name: str, procedures: list[Procedure]) -> Procedure:
-    """Return what is known of a procedure that is one of several.
+    """Return the information on a procedure that is one of several.
 
     An argument is input if it is in all of them, wherever they have it.
     """

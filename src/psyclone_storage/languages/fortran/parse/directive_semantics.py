@@ -1,4 +1,4 @@
-"""What an author's directive in a kernel says, as far as steps ask for it.
+"""The meaning of an author's directive in a kernel, as far as transformations need it.
 
 Reads `acc routine`, `acc loop` and `omp declare target`. Any other directive is text.
 """
@@ -24,7 +24,7 @@ _CLAUSE = regex(r"(private|reduction)\s*\(([^()]*)\)", re.IGNORECASE)
 
 
 def meaning_of(text: str) -> KernelDirective | None:
-    """Return what a directive says, without its sentinel's `!$`; None if no step asks for it."""
+    """Return the text of a directive, without its sentinel's `!$`; None if no step needs it."""
     if found := _ROUTINE.match(text):
         return AccRoutineDirective(next(iter(_levels(text[found.end() :])), DeviceLevel.SEQ))
     if _TARGET.match(text):

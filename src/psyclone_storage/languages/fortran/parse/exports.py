@@ -1,4 +1,4 @@
-"""What a module offers to those who analyse statements: derived types and pure procedures."""
+"""The exports of a module that statement analysis needs: derived types and pure procedures."""
 
 from __future__ import annotations
 

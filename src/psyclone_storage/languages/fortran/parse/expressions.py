@@ -1,9 +1,9 @@
 """Expressions of Fortran, read by precedence climbing.
 
-Each token is looked at once; nothing is tried twice. Owns the precedence of operators and the
-form of designators, references, constructors and literals. Whether a name with brackets is an
-array or a function is not known here. Text that is no expression raises `UnreadableError` with
-the position of the first token that cannot stand there. An image selector is none of ours.
+Each token is read once; there is no backtracking. Owns the precedence of operators and the form of
+designators, references, constructors and literals. The reader does not decide if a name with
+brackets is an array or a function. Invalid text raises `UnreadableError` with the position of the
+first unexpected token. Image selectors are not supported.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class ExpressionParser:
         self.at = 0
 
     def fail(self) -> UnreadableError:
-        """Return the error that the token here cannot stand here."""
+        """Return the error for an unexpected token here."""
         return UnreadableError(self.tokens.source, self.tokens.starts[self.at])
 
     def expect_end(self) -> None:
@@ -54,20 +54,20 @@ class ExpressionParser:
             raise self.fail()
 
     def skip(self, mark: str) -> bool:
-        """Go behind `mark` if it stands here, and return whether it does."""
+        """Consume `mark` if it is the next token, and return whether it is."""
         if self.texts[self.at] != mark:
             return False
         self.at += 1
         return True
 
     def expect(self, mark: str) -> None:
-        """Go behind `mark`; raise `UnreadableError` if it does not stand here."""
+        """Consume `mark`; raise `UnreadableError` if it is not the next token."""
         if self.texts[self.at] != mark:
             raise self.fail()
         self.at += 1
 
     def name(self) -> str:
-        """Return the name that stands here, and go behind it."""
+        """Return the name here, and consume it."""
         if self.kinds[self.at] != TokenKind.NAME:
             raise self.fail()
         self.at += 1
@@ -95,7 +95,7 @@ class ExpressionParser:
         return left
 
     def _operator(self) -> AnyOperator | None:
-        """Return the operator between two operands that stands here."""
+        """Return the binary operator here."""
         text = self.texts[self.at]
         kind = self.kinds[self.at]
         if kind == TokenKind.MARK:
@@ -157,7 +157,7 @@ class ExpressionParser:
         return ex.Index(literal, self._items()) if self.texts[self.at] == "(" else literal
 
     def _in_brackets(self) -> ex.Expr:
-        """Return what stands in brackets: an operand, or the two parts of a complex constant."""
+        """Return the contents of brackets: an operand, or the two parts of a complex constant."""
         self.at += 1
         inner = self.expression()
         if self.skip(","):
@@ -165,7 +165,7 @@ class ExpressionParser:
             self.expect(")")
             return inner
         self.expect(")")
-        # Brackets count where they tell the order of a computation.
+        # Brackets count where they determine the order of a computation.
         if isinstance(inner, ex.Binary) and inner.op.kind is OperatorKind.ARITHMETIC:
             return replace(inner, bracketed=True)
         return inner
@@ -189,7 +189,7 @@ class ExpressionParser:
         return ex.ArrayLiteral(tuple(items))
 
     def _skip_type(self) -> bool:
-        """Go behind a type and its `::` at the start of a constructor, if there is one."""
+        """Consume a type and its `::` at the start of a constructor, if there is one."""
         depth = 0
         for place in range(self.at, len(self.texts) - 1):
             text = self.texts[place]
@@ -212,7 +212,7 @@ class ExpressionParser:
         return loop if loop is not None else self.expression()
 
     def _implied_do(self) -> ex.ImpliedDo | None:
-        """Return the implied loop `(items, i = first, last)` that stands here, or None."""
+        """Return the implied loop `(items, i = first, last)` here, or None."""
         head = self._head_of_implied_do()
         if head is None:
             return None
@@ -234,7 +234,7 @@ class ExpressionParser:
         return ex.ImpliedDo(tuple(items), ex.Name(variable), bounds[0], bounds[1], step)
 
     def _head_of_implied_do(self) -> int | None:
-        """Return where `i =` stands in the brackets that open here, None if it does not."""
+        """Return the position of `i =` in the brackets that open here, None if it is missing."""
         depth = 0
         for place in range(self.at, len(self.texts) - 1):
             text = self.texts[place]
@@ -295,7 +295,7 @@ class ExpressionParser:
         return found
 
     def _triplet(self, lower: ex.Expr | None) -> ex.Range:
-        """Return the subscript triplet whose first `:` stands here."""
+        """Return the subscript triplet whose first `:` is here."""
         self.at += 1
         upper = None if self.texts[self.at] in (":", ",", ")") else self.expression()
         step = self.expression() if self.skip(":") else None

@@ -37,7 +37,7 @@ _CALL_FORM = (
 
 @dataclass(frozen=True, slots=True)
 class InvokeLabel:
-    """The name that the algorithm gives to an invoke, and where it says so."""
+    """The name that the algorithm gives an invoke, and its place."""
 
     text: str
     span: Span
@@ -68,9 +68,9 @@ def find_invoke(statement: SourceStatement) -> int:
 
 
 def read_invoke(statement: SourceStatement, start: int) -> InvokeCall:
-    """Return the invoke whose `call` stands at position `start`.
+    """Return the invoke whose `call` is at position `start`.
 
-    Raises `CompileError` with everything that is wrong in it.
+    Raises `CompileError` with all errors in it.
     """
     problems: list[Diagnostic] = []
     opening, close = _brackets(statement, start)

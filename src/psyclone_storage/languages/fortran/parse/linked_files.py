@@ -1,9 +1,9 @@
-"""The names in a whole file, resolved: what each stands for, and what its brackets mean.
+"""Name resolution for a whole file: the entity of each name and the meaning of its brackets.
 
-Every unit counts: main programs, modules, submodules, procedures wherever they stand. A name is
-looked up in the unit, in what it imports, in the units around it with what those import, and in the
-language. A submodule sees what the module declares that it belongs to; what another submodule
-between the two declares is not read, and may be any name.
+Every unit counts: main programs, modules, submodules, and all procedures. A name is looked up in
+the unit, in its imports, in the enclosing units with their imports, and in the language. A
+submodule sees the declarations of the module that it belongs to. The declarations of an
+intermediate submodule are not read, and may define any name.
 """
 
 from __future__ import annotations
@@ -108,11 +108,11 @@ class _Seen(LookedUpNames):
         super().__init__(_own_symbols(unit, own), doubt, unit.body)
 
     def inside(self, unit: ProgramUnit) -> _Seen:
-        """Return what is seen inside of a procedure that this unit contains."""
+        """Return the names visible inside of a procedure that this unit contains."""
         return _Seen(unit, self, self._finder, self._scopes)
 
     def looked_up(self, key: str) -> Symbol:
-        """Return what a name stands for that the unit does not declare itself."""
+        """Return the entity of a name that the unit does not declare itself."""
         found = self._finder.imported(self._uses, key)
         if found is not None and found.is_resolved:
             return found
@@ -128,7 +128,7 @@ class _Seen(LookedUpNames):
         return own or found or Symbol(key, key, Origin.UNRESOLVED)
 
     def lists(self, key: str) -> bool:
-        """Return whether a module is said to give the name, here or around."""
+        """Return whether the name is imported explicitly, here or in an enclosing unit."""
         listed = any(name.key == key for use in self._uses for name in use.names)
         return listed or (self._outer is not None and self._outer.lists(key))
 
@@ -143,9 +143,9 @@ class _Seen(LookedUpNames):
 
 
 def _own_symbols(unit: ProgramUnit, own: ModuleSymbols) -> dict[str, Symbol]:
-    """Return what a unit declares, its arguments among it, by key.
+    """Return the declarations of a unit, including its arguments, by key.
 
-    A main program without its first statement has its declarations alone to tell.
+    For a main program without its first statement, only its declarations are available.
     """
     dummies = {name.lower() for name in unit.dummies}
     known = {key: Symbol(key, key, Origin.DUMMY) for key in dummies}

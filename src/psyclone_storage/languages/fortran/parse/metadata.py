@@ -15,7 +15,7 @@ from psyclone_storage.base.names import did_you_mean, listed
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.ir.expr import Construct, Expr, Keyword, Literal, Name
-from psyclone_storage.ir.parsed import MetadataComponent, MetadataItem, ParsedKernel
+from psyclone_storage.ir.parsed import MetadataComponent, MetadataItem, ParsedKernel, ScopeKind
 from psyclone_storage.ir.types import Intrinsic
 from psyclone_storage.languages.fortran.parse.brackets import (
     closing,
@@ -82,9 +82,11 @@ def read_kernel(
     except CompileError as error:
         raise CompileError(*problems, *error.problems) from None
     raise_if_any(problems)
+    # Without the preprocessor, its alternatives for a module's name are nested modules.
+    *_, outermost = (one for one in module.outwards() if one.kind is ScopeKind.MODULE)
     return ParsedKernel(
         kernel.text.lower(),
-        module.name,
+        outermost.name,
         tuple(components),
         implementation.procedure,
         implementation.specifics,
@@ -205,7 +207,7 @@ def _read_component(
 
 
 def _constructor(text: str, start: int, stop: int) -> tuple[int, int] | None:
-    """Return start and stop of what stands inside an array constructor, None if it is none."""
+    """Return start and stop of the contents of an array constructor, None if it is not one."""
     width = 2 if text.startswith("(/", start) else 1 if text.startswith("[", start) else 0
     if not width or closing(text, start) + 1 != stop:
         return None

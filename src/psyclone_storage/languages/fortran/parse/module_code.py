@@ -1,4 +1,4 @@
-"""All procedures of a module with their statements, for whoever follows calls into it."""
+"""All procedures of a module with their statements, for analyses that follow calls into it."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _NAME = regex(r"[a-z]\w*")
 
 @dataclass(slots=True)
 class ModuleCode:
-    """The procedures of a module, read when they are asked for.
+    """The procedures of a module, read on request.
 
-    `generics` are the names that stand for several of them, by their keys. With `submodules` there
-    are procedures that other files have.
+    `generics` are the names that denote several of them, by their keys. With `submodules` some
+    procedures are defined in other files.
     """
 
     source: SourceText
@@ -40,7 +40,7 @@ class ModuleCode:
         return tuple(self._scopes)
 
     def code(self, key: str) -> KernelCode | None:
-        """Return the procedure `key`, None if there is none, or several by preprocessor."""
+        """Return the procedure `key`, None if undefined or with several preprocessor variants."""
         scope = self._scopes.get(key)
         return None if scope is None else code_of(scope)
 

@@ -1,4 +1,4 @@
-"""What the modules of a file declare, as symbols, and what they import.
+"""The declarations of the modules of a file, as symbols, and their imports.
 
 Only specification parts and the heads of procedures are read. Of preprocessor conditionals all
 branches are: of two declarations of a name the first counts.
@@ -29,7 +29,7 @@ _CONSTRUCTS = (ScopeKind.BLOCK, ScopeKind.ASSOCIATE)
 
 
 def read_module_symbols(source: SourceText) -> tuple[ModuleSymbols, ...]:
-    """Return what the modules of `source` declare and import."""
+    """Return the declarations and imports of the modules of `source`."""
     return tuple(_read_scopes(source, (ScopeKind.MODULE,)).values())
 
 
@@ -53,7 +53,7 @@ def _read_scopes(source: SourceText, kinds: tuple[ScopeKind, ...]) -> dict[int, 
 
 
 class _Access:
-    """What the `public` and `private` statements of a module say."""
+    """The `public` and `private` statements of a module."""
 
     def __init__(self) -> None:
         self.default_private = False
@@ -171,7 +171,7 @@ def _named(name: str, sort: Sort, module: str) -> Symbol:
 
 
 def _without_brackets(text: str) -> str:
-    """Return `text` without what stands in brackets and behind `=`."""
+    """Return `text` without bracketed text and without the text after `=`."""
     shorter = re.sub(r"\([^()]*\)", "", text)
     while shorter != text:
         text, shorter = shorter, re.sub(r"\([^()]*\)", "", shorter)

@@ -1,4 +1,4 @@
-"""What implements a kernel: the procedure bound to its type, or an interface of its module.
+"""The implementation of a kernel: the procedure bound to its type, or an interface of its module.
 
 Owns the choice between several candidates (spec 1.1) and the check that the subroutines exist. A
 subroutine is only looked for by name; its text is not read.
@@ -27,7 +27,7 @@ _CODE = "code"
 
 @dataclass(frozen=True, slots=True)
 class TypeBoundProcedure:
-    """A procedure bound to a type: the name of the binding and of what is bound."""
+    """A procedure bound to a type: the names of the binding and of the procedure."""
 
     name: str
     target: str
@@ -36,7 +36,7 @@ class TypeBoundProcedure:
 
 @dataclass(frozen=True, slots=True)
 class GenericInterface:
-    """A generic interface of a module, with the procedures behind it."""
+    """A generic interface of a module, with its specific procedures."""
 
     name: str
     specifics: tuple[str, ...]
@@ -48,7 +48,7 @@ Candidate = TypeVar("Candidate", TypeBoundProcedure, GenericInterface)
 
 @dataclass(frozen=True, slots=True)
 class Implementation:
-    """What a kernel's call names, the subroutines behind it, and where the module says so."""
+    """The name in a kernel's call, its subroutines, and the place of the definition."""
 
     procedure: str
     specifics: tuple[str, ...]
@@ -56,7 +56,7 @@ class Implementation:
 
 
 def read_bindings(statement: SourceStatement) -> tuple[TypeBoundProcedure, ...]:
-    """Return the procedures that a statement behind a type's `contains` binds, if it does."""
+    """Return the procedures that a statement after a type's `contains` binds, if it does."""
     head = _BINDING.match(statement.text)
     if head is None:
         return ()
@@ -85,11 +85,11 @@ def find_implementation(
     bindings: tuple[TypeBoundProcedure, ...],
     generics: Mapping[str, GenericInterface],
 ) -> Implementation:
-    """Return what implements the kernel whose type's name is at `kernel`.
+    """Return the implementation of the kernel whose type's name is at `kernel`.
 
     That is the binding `code`, or the only binding, or without one the only generic interface of
-    the module (`generics`, by name in lower case). Raises `CompileError` if there is none, or more
-    than one to choose from.
+    the module (`generics`, by name in lower case). Raises `CompileError` if there is no candidate,
+    or more than one.
     """
     target, span = _chosen(kernel, bindings, generics)
     generic = generics.get(target.lower())
@@ -133,7 +133,7 @@ def subroutine_names(source: SourceText) -> frozenset[str]:
 def _chosen(
     kernel: Span, bindings: tuple[TypeBoundProcedure, ...], generics: Mapping[str, GenericInterface]
 ) -> tuple[str, Span]:
-    """Return the name of what implements the kernel, and where it is said."""
+    """Return the name of the procedure that implements the kernel, and its place."""
     if bindings:
         codes = [binding for binding in bindings if binding.name.lower() == _CODE]
         binding = _only(kernel, codes or list(bindings), "binds")

@@ -29,7 +29,7 @@ _DOUBLE = "kind(0.0d0)"
 
 @dataclass(frozen=True, slots=True)
 class DeclaredType:
-    """What a type specification says; `details` are attributes that come with it.
+    """A parsed type specification; `details` are attributes that come with it.
 
     They are `class` for a polymorphic entity, and a character's length as `len=...`.
     """
@@ -53,7 +53,7 @@ class Entity:
 
 
 def read_expression(text: str) -> Expr:
-    """Return the expression written in `text`; raise `UnreadableError` if it is none."""
+    """Return the expression written in `text`; raise `UnreadableError` if it is invalid."""
     if _NAME.fullmatch(text):
         return Name(text)
     number = _NUMBER.fullmatch(text)
@@ -78,7 +78,7 @@ def _expression(text: str) -> Expr:
 
 @lru_cache(maxsize=_REMEMBERED)
 def read_type(text: str) -> DeclaredType:
-    """Return what a type specification such as `real(r_def)` or `class(t)` declares."""
+    """Return the type that a specification such as `real(r_def)` or `class(t)` declares."""
     parser = _Parser(text)
     found = parser.type()
     parser.expect_end()
@@ -111,7 +111,7 @@ def read_shape(text: str) -> tuple[Expr, ...]:
 
 
 class _Parser(ExpressionParser):
-    """What stands in a declaration: expressions, types and entities."""
+    """Parser for the parts of a declaration: expressions, types and entities."""
 
     def type(self) -> DeclaredType:
         """Return the type specification here."""
@@ -145,7 +145,7 @@ class _Parser(ExpressionParser):
         return DeclaredType(found, details)
 
     def _kind(self) -> str | None:
-        """Return the kind behind the name of a type as written, None if there is none."""
+        """Return the kind after the name of a type as written, None if there is no kind."""
         if self.skip("*"):
             return self._written_integer()
         if not self.skip("("):
@@ -176,7 +176,7 @@ class _Parser(ExpressionParser):
         return DeclaredType(ScalarType(Intrinsic.CHARACTER, kind), details)
 
     def _old_length(self) -> str:
-        """Return the length behind a `*`."""
+        """Return the length after a `*`."""
         if not self.skip("("):
             return self._written_integer()
         length = self._length()
@@ -193,7 +193,7 @@ class _Parser(ExpressionParser):
         return self.texts[self.at].lower() == word and self.texts[self.at + 1] == "="
 
     def _written(self) -> str:
-        """Return the expression here as it is written."""
+        """Return the source text of the expression here."""
         start = self.tokens.starts[self.at]
         self.expression()
         return self.tokens.source[start : self.tokens.stops[self.at - 1]]

@@ -1,7 +1,7 @@
-"""The names in a kernel's subroutine, resolved: what each stands for, and what its brackets mean.
+"""Name resolution in a kernel's subroutine: the entity of each name, the meaning of its brackets.
 
-A name is looked up in the subroutine, in what it imports, in the module around it, in what that
-imports, and in the language. What is not found is `UNRESOLVED`, and brackets behind it are
+A name is looked up in the subroutine, in its imports, in the enclosing module, in the imports of
+that, and in the language. A name that is not found is `UNRESOLVED`, and its brackets are
 `Unresolved`.
 """
 
@@ -54,9 +54,10 @@ def resolve_code(code: KernelCode, finder: ModuleFinder) -> KernelCode:
 
 
 class LookedUpNames(ABC):
-    """What the names in one procedure or program stand for, looked up once each.
+    """The entities of the names in one procedure or program, each looked up once.
 
-    What is known of a name in `doubt` is not all. `body` is read for its `associate` constructs.
+    The information on a name in `doubt` is incomplete. `body` is read for its `associate`
+    constructs.
     """
 
     def __init__(
@@ -70,14 +71,14 @@ class LookedUpNames(ABC):
 
     @abstractmethod
     def looked_up(self, key: str) -> Symbol:
-        """Return what a name stands for that is not declared here."""
+        """Return the entity of a name that is not declared here."""
 
     @abstractmethod
     def defined(self, type_: DerivedType) -> Symbol | None:
         """Return the definition of a derived type, None if it is not found."""
 
     def symbol(self, name: str) -> Symbol:
-        """Return what `name` stands for here."""
+        """Return the entity that `name` denotes here."""
         key = name.lower()
         if key in self.doubt:
             return Symbol(key, name, Origin.UNRESOLVED)
@@ -96,7 +97,7 @@ class LookedUpNames(ABC):
         return self.structures[place]
 
     def _name_associated(self, body: tuple[Line, ...]) -> None:
-        """Note what the names of `associate` constructs stand for, where one stands for one."""
+        """Record the selectors of `associate` names, where the selector is itself a name."""
         for line in walk_lines(body):
             if not isinstance(line, Associate):
                 continue
@@ -113,7 +114,7 @@ class LookedUpNames(ABC):
 
 
 class _Resolver(LookedUpNames):
-    """What the names in one subroutine stand for."""
+    """The entities of the names in one subroutine."""
 
     def __init__(self, code: KernelCode, finder: ModuleFinder) -> None:
         self._code = code
@@ -124,7 +125,7 @@ class _Resolver(LookedUpNames):
         super().__init__(dict(_local_symbols(code)), doubt, code.body)
 
     def looked_up(self, key: str) -> Symbol:
-        """Return what a name stands for that the subroutine does not declare."""
+        """Return the entity of a name that the subroutine does not declare."""
         found = self._finder.imported(self._code.uses, key)
         if found is not None and found.is_resolved:
             return found
@@ -151,7 +152,7 @@ class _Resolver(LookedUpNames):
         return found
 
     def _is_listed(self, key: str) -> bool:
-        """Return whether a module is said to give the name."""
+        """Return whether the name is imported explicitly from a module."""
         return any(name.local.lower() == key for _, name in imports_of(self._code))
 
     def defined(self, type_: DerivedType) -> Symbol | None:
@@ -165,7 +166,7 @@ class _Resolver(LookedUpNames):
 
 
 def intrinsic_symbol(key: str) -> Symbol | None:
-    """Return the procedure of the language that is called `key`, None if there is none."""
+    """Return the intrinsic procedure `key`, None if the language has no such procedure."""
     if key not in PROCEDURES:
         return None
     sort = Sort.FUNCTION if key in PURE else Sort.PROCEDURE
@@ -176,7 +177,7 @@ def intrinsic_symbol(key: str) -> Symbol | None:
 
 
 def _local_symbols(code: KernelCode) -> Iterator[tuple[str, Symbol]]:
-    """Yield what the subroutine declares itself, also in declarations that are kept as text."""
+    """Yield the subroutine's own declarations, also those that are stored as text."""
     dummies = {name.lower() for name in code.dummies}
     internal = local_names(code) - dummies
     for key in internal:
@@ -203,7 +204,7 @@ def _symbols_of(item: Specified) -> Iterator[Symbol]:
 
 
 def declared_elsewhere(opaque: Iterable[Opaque], body: tuple[Line, ...]) -> frozenset[str]:
-    """Return the names of which a declaration of their type does not say all.
+    """Return the names whose type declaration is incomplete.
 
     A statement such as `dimension` may say more, and a block in `body` has names of its own. The
     name of a statement function is declared as that of a scalar.
@@ -229,7 +230,7 @@ def declared_elsewhere(opaque: Iterable[Opaque], body: tuple[Line, ...]) -> froz
 
 @dataclass(frozen=True, slots=True)
 class _Imports:
-    """The names that a subroutine takes from other modules, by what they are."""
+    """The names that a subroutine takes from other modules, by their class."""
 
     constants: frozenset[str]
     variables: tuple[Symbol, ...]
@@ -237,7 +238,7 @@ class _Imports:
 
 
 def _imports(code: KernelCode, finder: ModuleFinder, used: frozenset[str]) -> _Imports:
-    """Return what the names are that `code` takes from other modules.
+    """Return the classes of the names that `code` takes from other modules.
 
     Constants are all that it and its module import by name, and what it uses of modules that are
     imported as a whole; the rest is what it uses. A kind is a constant wherever it comes from.
@@ -265,5 +266,5 @@ def _imports(code: KernelCode, finder: ModuleFinder, used: frozenset[str]) -> _I
 
 
 def _is_lost(found: Symbol | None, whole: tuple[object, ...]) -> bool:
-    """Return whether nobody knows what a name is: it may be of a module, or of none."""
+    """Return whether a name is unknown: it may come from a module, or be undeclared."""
     return not whole if found is None else not found.is_resolved

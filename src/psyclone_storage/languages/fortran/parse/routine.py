@@ -1,4 +1,4 @@
-"""The interface of a subroutine: its dummy arguments and what it declares about them."""
+"""The interface of a subroutine: its dummy arguments and their declarations."""
 
 from __future__ import annotations
 

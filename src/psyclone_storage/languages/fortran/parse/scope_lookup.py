@@ -88,7 +88,7 @@ class _SeenNames:
         self._known: dict[str, ex.Symbol] = {}
 
     def symbol(self, name: str) -> ex.Symbol:
-        """Return what `name` stands for here."""
+        """Return the entity that `name` denotes here."""
         key = name.lower()
         if key not in self._known:
             self._known[key] = self._found(key)
@@ -120,7 +120,7 @@ class _SeenNames:
 
 
 class _FileNames(_SeenNames):
-    """What an algorithm file defines, and the places in it."""
+    """The definitions of an algorithm file, and their places."""
 
     def __init__(
         self,
@@ -170,7 +170,7 @@ class _FileNames(_SeenNames):
 
 
 class _ScopeNames(_SeenNames):
-    """One scope of a file, with what is seen from around it."""
+    """One scope of a file, with the names visible from the enclosing scopes."""
 
     def __init__(self, scope: parsed.Scope, outer: _SeenNames) -> None:
         super().__init__(outer.file)
@@ -257,7 +257,7 @@ class _ScopeNames(_SeenNames):
 
 
 def _designated(expr: ex.Expr) -> ex.Symbol | None:
-    """Return what an expression is, or is a part of: a variable or a component."""
+    """Return the variable or component that an expression is, or is a part of."""
     while isinstance(expr, ex.Index):
         expr = expr.base
     return expr.symbol if isinstance(expr, ex.Name | ex.Member) else None
@@ -269,7 +269,7 @@ def _without_values(symbol: ex.Symbol) -> ex.Symbol:
 
 
 def _beyond(key: str) -> ex.Symbol:
-    """Return what a name stands for that the file does not declare."""
+    """Return the entity of a name that the file does not declare."""
     if key in FUNCTIONS:
         return ex.Symbol(key, key, ex.Origin.INTRINSIC, ex.Sort.FUNCTION)
     return ex.Symbol(key, key, ex.Origin.UNRESOLVED)

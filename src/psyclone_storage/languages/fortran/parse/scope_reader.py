@@ -1,4 +1,4 @@
-"""Reader of the scopes of a file: what opens and closes them, and what they specify.
+"""Reader of the scopes of a file: their opening and end statements, and their specifications.
 
 Only specification statements are read here; all others are listed with the scope that they are in.
 """
@@ -113,7 +113,7 @@ class _ScopeReader:
         }
 
     def others(self) -> Iterator[Standing]:
-        """Yield each statement that specifies nothing, with the scope that it stands in."""
+        """Yield each statement outside the specification parts, with its enclosing scope."""
         for statement in self._statements:
             head = _WORD.match(statement.text)
             word = head.group().lower() if head else ""
@@ -240,7 +240,7 @@ class _ScopeReader:
         return True
 
     def _select(self, statement: SourceStatement) -> bool:
-        """Note the name that `select type (name => selector)` gives to its selector."""
+        """Record the name that `select type (name => selector)` gives to its selector."""
         head = _SELECT.match(statement.text)
         if head is not None and self._scope is not None:
             self._scope.associations += _association(statement, *head.span("list"))
@@ -266,7 +266,7 @@ class _ScopeReader:
     def _skip(
         self, end: re.Pattern[str], opening: SourceStatement, generic: InterfaceBlock | None = None
     ) -> None:
-        """Pass over the statements up to the one that `end` matches; `generic` gets what it is."""
+        """Skip the statements up to the one that `end` matches; record them in `generic`."""
         depth = 0
         for statement in self._statements:
             if generic is not None:
@@ -326,7 +326,7 @@ class _ScopeReader:
 
 
 def _note_procedures(generic: InterfaceBlock, statement: SourceStatement, depth: int) -> int:
-    """Note what a statement of an interface says of it; return how much deeper the next stands."""
+    """Record a statement of an interface; return the change of the nesting depth."""
     if depth == 0 and (listed := _LISTED.match(statement.text)):
         generic.procedures += _WORD.findall(listed["names"].lower())
         return 0
@@ -357,7 +357,7 @@ def _not_closed(opening: SourceStatement) -> Diagnostic:
 
 
 def _behind(statement: SourceStatement) -> int:
-    """Return where a statement can be inserted behind `statement`: on the next line, if it may."""
+    """Return where a statement can be inserted after `statement`: on the next line, if possible."""
     stop = statement.whole().stop
     rest = _REST_OF_LINE.match(statement.source.text, stop)
     return rest.end() if rest else stop

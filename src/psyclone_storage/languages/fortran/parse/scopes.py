@@ -26,7 +26,7 @@ INDENT = 2
 
 @dataclass(slots=True)
 class InterfaceBlock:
-    """An interface block: its name in lower case, empty without one, and what it holds.
+    """An interface block: its name in lower case, empty without one, and its contents.
 
     `procedures` are the names, in lower case, of procedures that are declared elsewhere, `bodies`
     those that it declares itself, as written, each with the word `function` or `subroutine`.
@@ -173,7 +173,7 @@ class FileScopes:
         return self.statements[first : bisect_left(self.statements, stop, lo=first, key=_begin)]
 
     def structures(self) -> tuple[parsed.ParsedStructure, ...]:
-        """Return the derived types of the file, with what they inherit from one another."""
+        """Return the derived types of the file, with their inherited components."""
         own = [(definition, scope) for scope in self.scopes for definition in scope.definitions]
         by_name = {definition.structure.name: definition for definition, _ in own}
         return tuple(
@@ -230,7 +230,7 @@ def _with_origin(
 
 
 def _origin(name: str, scope: ScopeNode) -> DerivedType:
-    """Return where the type called `name` in `scope` comes from, as far as the file tells."""
+    """Return the origin of the type called `name` in `scope`, as far as the file shows."""
     for inner in scope.outwards():
         if any(definition.structure.name == name for definition in inner.definitions):
             return DerivedType(name, inner.key if inner.kind is parsed.ScopeKind.MODULE else None)
@@ -244,7 +244,7 @@ def _origin(name: str, scope: ScopeNode) -> DerivedType:
 def _inherited(
     definition: TypeDefinition, by_name: dict[str, TypeDefinition]
 ) -> tuple[parsed.Declaration, ...]:
-    """Return the components of a type behind those of the types it extends, of the same file."""
+    """Return a type's components, preceded by those of its parent types in this file."""
     components = definition.structure.components
     seen = {definition.structure.name}
     parent = by_name.get(definition.parent)

@@ -63,7 +63,7 @@ class Specification:
 
 
 def end_of_specification(run: Sequence[Element]) -> int:
-    """Return the position behind the last element of `run`'s specification part.
+    """Return the position after the last element of `run`'s specification part.
 
     Comments in front of an executable statement belong to that.
     """
@@ -88,7 +88,7 @@ def end_of_specification(run: Sequence[Element]) -> int:
 
 
 def read_specification(run: Sequence[Element]) -> Specification:
-    """Return what the elements of a specification part say."""
+    """Return the declarations in the elements of a specification part."""
     uses: list[Use] = []
     declarations: list[Specified] = []
     directives: list[DirectiveLine] = []
@@ -104,7 +104,7 @@ def read_specification(run: Sequence[Element]) -> Specification:
 
 
 def read_items(run: Sequence[Element]) -> tuple[SpecificationItem, ...]:
-    """Return the statements of a specification part in their order, and what is between them."""
+    """Return the statements of a specification part in their order, and the text between them."""
     found: list[SpecificationItem] = []
     place = 0
     while place < len(run):
@@ -197,7 +197,7 @@ def _use(use: ParsedUse, *, intrinsic: bool) -> Use:
 
 
 def _read(statement: SourceStatement) -> tuple[Declaration, ...]:
-    """Return what `statement` declares, nothing if it says more than `Declare` can hold."""
+    """Return the declarations of `statement`, nothing if `Declare` cannot represent them."""
     if _PARAMETERISED.match(statement.text) or "=>" in statement.text:
         return ()
     try:
@@ -264,7 +264,7 @@ def _declares(statement: SourceStatement) -> bool:
 
 
 def _end_of_block(run: Sequence[Element], place: int) -> int:
-    """Return the position behind a definition or interface at `place`, or behind the statement."""
+    """Return the position after a definition or interface at `place`, or after the statement."""
     element = run[place]
     text = element.text
     end = next((closes for opens, closes in _ENDS if opens.match(text)), None)

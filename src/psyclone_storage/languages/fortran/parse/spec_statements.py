@@ -78,11 +78,11 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class TypeDefinition:
-    """A derived type as it stands: its own components, and the name of the type it extends.
+    """A derived type as written: its own components, and the name of the type it extends.
 
     `components` are the statements up to `contains`, `bindings` those after it. `procedures` are,
-    in lower case, the names of its procedures, also of components that are some. `problems` are
-    what could not be read of its components.
+    in lower case, the names of its procedures, including procedure components. `problems` are the
+    errors in its components.
     """
 
     structure: ParsedStructure
@@ -139,7 +139,7 @@ class ProcedureHead:
 def read_use(statement: SourceStatement) -> ParsedUse | None:
     """Return the `use` statement that `statement` is, or None.
 
-    Raises `CompileError` at a listed name that is none.
+    Raises `CompileError` at an invalid name in the list.
     """
     head = _USE.match(statement.text)
     if head is None:

@@ -1,10 +1,10 @@
-"""Free-form Fortran text as logical statements that know where each of their characters stands.
+"""Free-form Fortran text as logical statements that know the source position of each character.
 
 Owns continuation, comments, `;`, labels, strings and preprocessor lines. A statement's text is
-joined and free of comments, and every position in it maps back to the offset in the file.
-Comments are dropped, directives behind a `!` sentinel (`!$omp`, `!$`) among them. Preprocessor
-lines never become statements: no branch of a conditional is chosen, all of them are read, and
-each statement says how deep in conditionals it stands. What a statement means is not known here.
+joined and free of comments, and every position in it maps back to the offset in the file. Comments
+are dropped, including directives with a `!` sentinel (`!$omp`, `!$`). Preprocessor lines never
+become statements. All branches of a conditional are read, and each statement records its depth in
+conditionals. The meaning of a statement is not known here.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ _OPENING = frozenset({"if", "ifdef", "ifndef"})
 class SourceStatement:
     """One logical statement.
 
-    `text` is joined and trimmed, without its `label`. The piece of it from position `starts[i]`
-    on stands in the file from `offsets[i]` on. `conditional` counts the preprocessor conditionals
-    around it. `split` is whether a preprocessor line stands between its lines.
+    `text` is joined and trimmed, without its `label`. The piece of it from position `starts[i]` on
+    is in the file from `offsets[i]` on. `conditional` counts the preprocessor conditionals around
+    it. `split` is whether a preprocessor line is between its lines.
     """
 
     source: SourceText
@@ -68,7 +68,7 @@ class SourceStatement:
     def span(self, start: int, stop: int) -> Span:
         """Return the place of the characters from position `start` up to, not with, `stop`.
 
-        Where there is none, it is the nearest character: nothing has no place to point at.
+        An empty range is mapped to the nearest character, because an empty span cannot be shown.
         """
         start = min(start, len(self.text) - 1)
         last = min(max(start, stop - 1), len(self.text) - 1)
@@ -265,7 +265,7 @@ class _Scanner:
             )
 
     def _drop_label(self, pieces: list[tuple[int, int]]) -> str:
-        """Move the start of the first piece behind blanks and a label; return the label."""
+        """Move the start of the first piece past blanks and a label; return the label."""
         start, stop = pieces[0]
         head = _HEAD.match(self._text, start, stop)
         if head is None:

@@ -1,11 +1,11 @@
-"""Statements that cannot be Fortran, as far as a look at their form tells.
+"""Statements that cannot be valid Fortran, judged by their form.
 
-Owns the warnings about the statements around invokes, whose text is passed on as it is: a
-compiler would refuse it later, in a file that nobody wrote. Asked are brackets, strings, the words
-that a statement begins with, what stands beside an operator, and which statement closes which
-construct. A statement may pass here and yet be no Fortran; one that is reported is none. In a file
-for the preprocessor a word may be a macro, and a branch may open what another closes: neither is
-asked.
+Owns the warnings about the statements around invokes, whose text is passed on verbatim. Otherwise
+the compiler would report the error later, in a generated file. The checks cover brackets, strings,
+the first words of a statement, the tokens next to an operator, and the nesting of constructs. A
+statement may pass these checks and still be invalid; a reported statement is always invalid. In a
+file for the preprocessor a word may be a macro, and a branch may open a construct that another
+closes. Neither is checked there.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ _WORDS = frozenset(
 
 
 def find_broken(statement: SourceStatement, *, has_macros: bool = False) -> Diagnostic | None:
-    """Return why `statement` cannot be Fortran (P014, a warning), None if nothing tells.
+    """Return why `statement` cannot be Fortran (P014, a warning), None if no check fails.
 
     With `has_macros` a statement may begin with any word.
     """
@@ -90,7 +90,7 @@ def find_broken(statement: SourceStatement, *, has_macros: bool = False) -> Diag
 
 
 class SyntaxCheck:
-    """What the statements of a file look like, those that specify nothing."""
+    """The form of the statements of a file outside the specification parts."""
 
     def __init__(self, source: SourceText) -> None:
         self._preprocessed = bool(_PREPROCESSED.search(source.text))
@@ -98,7 +98,7 @@ class SyntaxCheck:
         self._broken: list[Diagnostic] = []
 
     def look_at(self, statement: SourceStatement, scope: object) -> None:
-        """Keep what is wrong with `statement`, if it can be told; `scope` is what it stands in."""
+        """Record the detectable errors in `statement`; `scope` is its enclosing scope."""
         if not self._preprocessed:
             self._broken += self._nesting.follow(statement, scope)
         problem = find_broken(statement, has_macros=self._preprocessed)
@@ -106,7 +106,7 @@ class SyntaxCheck:
             self._broken.append(problem)
 
     def warnings(self) -> tuple[Diagnostic, ...]:
-        """Return all that was found, once every statement was looked at."""
+        """Return all errors, after every statement was checked."""
         return (*self._broken, *self._nesting.left_open())
 
 
@@ -120,7 +120,7 @@ class _Nesting:
     _open: dict[Hashable, list[tuple[str, SourceStatement]]] = field(default_factory=dict)
 
     def follow(self, statement: SourceStatement, scope: Hashable) -> Iterator[Diagnostic]:
-        """Yield that `statement` closes what is not open (P014); open what it opens."""
+        """Yield an error if `statement` closes no open construct (P014); open its own."""
         stack = self._open.setdefault(scope, [])
         text = _unlabelled(statement.text)
         ends = _CLOSING.match(text)
@@ -190,7 +190,7 @@ def _unbalanced(text: str) -> _Problem | None:
 
 
 def _form(text: str, start: int = 0) -> _Problem | None:
-    """Return what is wrong with the statement from position `start` of a balanced text on."""
+    """Return the error in the statement from position `start` of a balanced text on."""
     if start == 0 and (label := _LABELLED.match(text)):
         start = label.end()
     if _is_assignment(text, start):
@@ -211,7 +211,7 @@ def _form(text: str, start: int = 0) -> _Problem | None:
 
 
 def _conditional(text: str, opening: int) -> _Problem | None:
-    """Return what is wrong with an `if` whose condition begins at `opening`."""
+    """Return the error in an `if` whose condition begins at `opening`."""
     close = closing(text, opening)
     if problem := _expression(text, opening, close + 1):
         return problem
@@ -225,7 +225,7 @@ def _conditional(text: str, opening: int) -> _Problem | None:
 
 
 def _is_assignment(text: str, start: int) -> bool:
-    """Return whether a name, with brackets and components, and `=` stand at `start`."""
+    """Return whether a name, with brackets and components, and `=` are at `start`."""
     word = _WORD.match(text, start)
     if word is None:
         return False
@@ -262,7 +262,7 @@ def _expression(
 
 
 class _ExpressionState:
-    """What may come next in an expression: an operand if it `wants` one, else an operator."""
+    """The possible next tokens in an expression: an operand if it `wants` one, else an operator."""
 
     def __init__(self, assigns: bool, commas: int) -> None:
         self.wants = True
@@ -273,7 +273,7 @@ class _ExpressionState:
         self._may_be_empty = False
 
     def takes(self, kind: str, token: str) -> bool:
-        """Return whether the token may stand here; go on behind it."""
+        """Return whether the token is allowed here; consume it."""
         allowed = self._operand(kind, token) if self.wants else self._operator(kind, token)
         self._before = (kind, token)
         return allowed
@@ -321,7 +321,7 @@ class _ExpressionState:
         return False
 
     def _mark(self, token: str) -> bool:
-        """Return whether a mark may stand behind an operand; an operand follows it."""
+        """Return whether a mark is allowed after an operand; an operand follows it."""
         self.wants = True
         if token == "=" and self._depth == 0:
             allowed, self._assigns = self._assigns, False

@@ -1,6 +1,6 @@
 """Whole files of Fortran: every program unit, its specification, its statements, its procedures.
 
-Reads any text to its end: what does not fit is opaque where it stands. Of a conditional of the
+Reads any text to its end: unsupported text becomes an opaque node in place. Of a conditional of the
 preprocessor around units or their first statements all branches are read.
 """
 
@@ -72,7 +72,7 @@ class _File:
         self._at = 0
 
     def units(self, *, inside: bool) -> Iterator[ProgramUnit | Between]:
-        """Yield units and what is between them, up to the end of the one that they are `inside`."""
+        """Yield units and the text between them, up to the end of the enclosing one, `inside`."""
         while self._at < len(self._run):
             element = self._run[self._at]
             if isinstance(element, Remark):
@@ -152,7 +152,7 @@ class _File:
                 depth = 1
 
     def _end_of_specification(self) -> int:
-        """Return the position behind the specification part; a file may be included in it."""
+        """Return the position after the specification part; a file may be included in it."""
         run, at = self._run, self._at
         stop = at + end_of_specification(run[at:])
         while stop < len(run):
@@ -168,7 +168,7 @@ class _File:
             return stop
 
     def _behind_include(self, at: int) -> int | None:
-        """Return the position behind the include line that is the next statement, if it is one."""
+        """Return the position after the include line that is the next statement, if it is one."""
         for place in range(at, len(self._run)):
             element = self._run[place]
             if isinstance(element, SourceStatement):
@@ -199,7 +199,7 @@ class _File:
 
 
 def _opening(statement: SourceStatement) -> ProgramUnit | None:
-    """Return what a statement says about the unit that it opens, None if it opens none."""
+    """Return the description of the unit that a statement opens, None if it opens none."""
     text = statement.text
     if found := _SEPARATE.match(text):
         return ProgramUnit(ScopeKind.SEPARATE, found["name"], text)

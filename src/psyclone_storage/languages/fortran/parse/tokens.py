@@ -29,7 +29,7 @@ _BLANK = regex(r"[ \t]*\Z")
 
 
 class UnreadableError(ValueError):
-    """A piece of text is not the Fortran that its place asks for; `position` is where it stops."""
+    """A text is invalid Fortran in its context; `position` is the first invalid character."""
 
     def __init__(self, text: str, position: int = 0) -> None:
         super().__init__(text, position)
@@ -42,7 +42,7 @@ class TooDeepError(UnreadableError):
 
 
 class TokenKind(IntEnum):
-    """What a token is; the values are the numbers of the pattern's groups."""
+    """The class of a token; the values are the numbers of the pattern's groups."""
 
     END = 0
     NAME = 1
@@ -56,7 +56,7 @@ class TokenKind(IntEnum):
 
 
 class Tokens:
-    """The tokens of a text: their kinds, what they say, and where they start and stop.
+    """The tokens of a text: their kinds, texts, and start and stop positions.
 
     The last one is the end. Names and literals are as written; marks have no case.
     """

@@ -1,8 +1,8 @@
-"""The text of a procedure in order: its statements, and what stands between them.
+"""The text of a procedure in order: its statements, and the text between them.
 
-Owns comments, directives, empty lines and the lines of the preprocessor, which `statements` leaves
-out. What a statement means is not known here. The text of any run of elements can be had
-back as written.
+Owns comments, directives, empty lines and the lines of the preprocessor, which `statements` omits.
+The meaning of a statement is not known here. The source text of any run of elements can be
+recovered.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _NAME = regex(r"(?:(?<![\w.])|(?<=[\d.]_))[a-z]\w*", re.IGNORECASE)
 
 
 class RemarkKind(Enum):
-    """What a line between statements is."""
+    """The class of a line between statements."""
 
     COMMENT = "comment"
     DIRECTIVE = "directive"
@@ -39,9 +39,8 @@ class RemarkKind(Enum):
 class Remark:
     """A line between two statements, or a directive or preprocessor line with its continuations.
 
-    `text` of a comment is what stands behind its `!`, of a directive what stands behind its `!$`,
-    and of the others the line itself. `trailing` tells that it stands on the line of the
-    statement before it.
+    `text` of a comment is the text after its `!`, of a directive the text after its `!$`, and of
+    the others the line itself. `trailing` means that it is on the line of the statement before it.
     """
 
     kind: RemarkKind
@@ -54,9 +53,9 @@ Element = SourceStatement | Remark
 
 
 def elements(statements: Iterable[SourceStatement], place: Span) -> Iterator[Element]:
-    """Yield the `statements` in `place` with what is around them.
+    """Yield the `statements` in `place` with the text around them.
 
-    `place` starts right behind a statement. A comment inside a statement comes before it.
+    `place` starts immediately after a statement. A comment inside a statement comes before it.
     """
     before = place.start
     for statement in statements:
@@ -68,7 +67,7 @@ def elements(statements: Iterable[SourceStatement], place: Span) -> Iterator[Ele
 
 
 def opaque(run: Sequence[Element]) -> Opaque:
-    """Return a run of elements, of which there is at least one, as it is written."""
+    """Return a run of at least one element as verbatim text."""
     source = source_of(run[0])
     text = source.text[start_of(run[0]) : stop_of(run[-1])].replace("\r\n", "\n")
     names: set[str] = set()
@@ -120,7 +119,7 @@ def _inside(statement: SourceStatement) -> Iterator[Remark]:
 
 
 def _between(gap: Span) -> Iterator[Remark]:
-    """Yield the lines of `gap`, which starts right behind a statement."""
+    """Yield the lines of `gap`, which starts immediately after a statement."""
     source = gap.source
     lines = [_trimmed(line) for line in _lines(source, gap.start, gap.stop)]
     position = 0

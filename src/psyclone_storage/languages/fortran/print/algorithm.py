@@ -24,7 +24,7 @@ _MORE = " &"
 
 @dataclass(frozen=True, slots=True)
 class _StatementEdit:
-    """Text that stands for the characters from `start` up to, not including, `stop`."""
+    """Text that replaces the characters from `start` up to, not including, `stop`."""
 
     start: int
     stop: int
@@ -33,7 +33,7 @@ class _StatementEdit:
 
 @dataclass(frozen=True, slots=True)
 class _StatementPlace:
-    """Where a statement goes: the columns taken before it and the code behind it on its lines.
+    """The place of an inserted statement: the columns before it and the code after it on its lines.
 
     `indent` is the white space that its line starts with.
     """
@@ -109,7 +109,7 @@ def _import(
         indent = " " * unit.indent
         lines = _laid_out(head, routines, "", _StatementPlace(len(indent), indent))
         return _StatementEdit(at, at, indent + newline.join(lines) + newline)
-    # More statements stand on the line of the unit's last `use`.
+    # The line of the unit's last `use` contains more statements.
     place = _place(text, at, reserved=_code_behind(text, at))
     lines = _laid_out(f"; {head}", routines, "", place)
     return _StatementEdit(at, at, newline.join(lines))
@@ -122,7 +122,7 @@ def _place(text: str, at: int, *, reserved: int) -> _StatementPlace:
 
 
 def _code_behind(text: str, at: int) -> int:
-    """Return how much of the line behind `at` must stay within the limit: all but a comment."""
+    """Return how much of the line after `at` must stay within the limit: all but a comment."""
     stop = text.find("\n", at)
     rest = text[at : stop if stop >= 0 else len(text)].rstrip()
     return 0 if rest.lstrip().startswith("!") else len(rest)

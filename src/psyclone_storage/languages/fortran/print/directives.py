@@ -1,6 +1,6 @@
-"""How OpenMP and OpenACC are spelt in Fortran: directives, and what they say about data.
+"""The spelling of OpenMP and OpenACC directives and their data clauses in Fortran.
 
-Nothing else in the compiler knows. Texts are without the sentinel's `!$`.
+No other part of the compiler knows it. Texts are without the sentinel's `!$`.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ _REGIONS_WITH_COPIES = (Directive.ACC_PARALLEL, Directive.ACC_KERNELS)
 
 
 def spell_block(block: un.DirectiveBlock) -> tuple[list[str], list[str]]:
-    """Return the directives before a block, and those behind it."""
+    """Return the directives before a block, and those after it."""
     kind = block.directive
     if kind is Directive.ACC_DATA:
         return _data_region(block.items)
@@ -77,7 +77,7 @@ def spell_block(block: un.DirectiveBlock) -> tuple[list[str], list[str]]:
 
 
 def spell_directive(line: StandAlone) -> str:
-    """Return a directive that stands for itself."""
+    """Return a stand-alone directive."""
     match line:
         case un.EnterDataLine(items, queue, values):
             how = "copyin" if values else "create"
@@ -116,7 +116,7 @@ def _end(words: str) -> str:
 
 
 def _asked(kind: Directive, options: RegionOptions) -> Iterator[str]:
-    """Yield what a script asks for. A `nowait` of the first thread stands at the foot."""
+    """Yield the requested clauses. A `nowait` of the first thread is in the end directive."""
     if (sharing := options.schedule) is not None:
         chunk = f",{sharing.chunk}" if sharing.chunk else ""
         yield f"schedule({_SHARINGS[sharing.rule]}{chunk})"
@@ -167,7 +167,7 @@ def _reductions(reductions: Iterable[tuple[str, ReductionOp]]) -> Iterator[str]:
 
 
 def _maps(items: Iterable[un.DeviceItem], scalars: Iterable[str]) -> Iterator[str]:
-    """Yield what is copied to the device, and what is copied back, too.
+    """Yield the clauses of data copied to the device, and of data also copied back.
 
     Where nothing is said a compiler copies all of it both ways.
     """

@@ -41,7 +41,6 @@ from psyclone_storage.languages.fortran.print.wrap import GOAL, wrapped
 
 Node = un.Line | SpecificationItem | ProgramUnit
 _Insertion = Callable[[Sequence[str], int], Iterator[TextEdit]]
-_BLANK_OR_COMMENT = regex(r"[ \t]*(?:![^\n]*)?\r?(?:\n|\Z)")
 _SIGN = "\0"
 _MARK = regex(rf"(?P<indent> *)!{_SIGN}(?P<run>\d+)")
 _SEPARATOR = regex(r"[ \t]*;[ \t]*")
@@ -50,7 +49,7 @@ _STEP = 2
 
 
 def emit_changed(before: SourceFile, after: SourceFile) -> str:
-    """Return the text of `before`, which was read, with what is different in `after`."""
+    """Return the text of `before`, which was read, with the changes in `after`."""
     text = before.source.text
     found = _Difference(before).of_file(after)
     edits = sorted(found, key=lambda edit: (edit.start, edit.stop))
@@ -78,7 +77,7 @@ def node_extent(node: Node) -> Span | None:
 
 
 class _Difference:
-    """What is different between two trees of one file."""
+    """The differences between two trees of one file."""
 
     def __init__(self, before: SourceFile) -> None:
         self._source = before.source
@@ -114,7 +113,7 @@ class _Difference:
                 yield from self._inside(old[old_to], after[new_to])
 
     def _matched(self, old: Sequence[Node], after: Sequence[Node]) -> Iterator[tuple[int, int]]:
-        """Yield the positions of nodes that stand in both blocks, in the order of the text."""
+        """Yield the positions of nodes that are in both blocks, in the order of the text."""
         known = {self._key(node): at for at, node in enumerate(old)}
         last = -1
         for at, node in enumerate(after):
@@ -145,7 +144,7 @@ class _Difference:
         yield from self._replaced([old], [new], (), None) if edits is None else edits
 
     def _construct(self, old: un.Line, new: un.Line) -> list[TextEdit] | None:
-        """Return the edits inside of a construct, None if it has to be written anew."""
+        """Return the edits inside of a construct, None if it must be rewritten."""
         blocks = list(zip(blocks_of(old), blocks_of(new), strict=False))
         place = node_extent(old)
         if not blocks or place is None or len(blocks_of(old)) != len(blocks_of(new)):
@@ -167,7 +166,7 @@ class _Difference:
         return [*heads, *edits]
 
     def _action_behind(self, old: un.Line, new: un.Line) -> list[TextEdit] | None:
-        """Return the exchange of the statement behind a condition, None if more is different."""
+        """Return the replacement of the statement after a condition, None if more is different."""
         match (old, new):
             case (un.If((mine,)), un.If((other,), ())) | (
                 un.Where((mine,)),
@@ -286,7 +285,7 @@ class _Difference:
     def _fitted(
         self, start: int, lines: Sequence[str], indent: int, first: Node, *, labelled: bool
     ) -> tuple[int, str]:
-        """Return where lines go that replace what is at `start`, and their text there."""
+        """Return the place and the text of lines that replace the code at `start`."""
         text = "\n".join(lines)
         head = start_of_line(self._text, start)
         alone = not self._text[head:start].strip(" \t&")
@@ -334,9 +333,9 @@ class _Difference:
     def _lines_behind_comment(
         self, nodes: Sequence[Node], indent: int, stop: int
     ) -> tuple[list[str], int]:
-        """Return the lines of nodes that replace what ends at `stop`, and where that ends now.
+        """Return the lines of nodes that replace the text that ends at `stop`, and its new end.
 
-        A comment behind an author's statement stays on its line if more lines follow.
+        A comment after an author's statement stays on its line if more lines follow.
         """
         runs: list[_Run] = []
         marked = self._marked_lines(nodes, indent, runs)
@@ -350,7 +349,7 @@ class _Difference:
         return _unmarked(marked, runs), comment.end()
 
     def _lines(self, nodes: Sequence[Node], indent: int) -> list[str]:
-        """Return the lines of nodes; what the file's author wrote of them is as it was."""
+        """Return the lines of nodes; the author's text is unchanged."""
         runs: list[_Run] = []
         return _unmarked(self._marked_lines(nodes, indent, runs), runs)
 
@@ -514,7 +513,7 @@ def _no_lines(_: tuple[un.Line, ...]) -> tuple[un.Line, ...]:
 
 
 def _is_one_line(node: Node) -> bool:
-    """Return whether a choice is an `if` or a `where` with one statement behind it."""
+    """Return whether a choice is an `if` or a `where` with one statement after the condition."""
     return (
         isinstance(node, un.If | un.Where)
         and len(node.branches) == 1
@@ -524,14 +523,14 @@ def _is_one_line(node: Node) -> bool:
 
 
 def _is_simple(line: un.Line) -> bool:
-    """Return whether a statement may stand behind a condition on one line."""
+    """Return whether a statement may follow a condition on one line."""
     return not (
         blocks_of(line) or _needs_a_line(line) or isinstance(line, un.Label | un.Blank | un.Format)
     )
 
 
 def _needs_a_line(node: Node) -> bool:
-    """Return whether nothing may stand in front of a node, or behind it, on its line."""
+    """Return whether a node must be alone on its line."""
     return isinstance(
         node,
         un.Comment | un.DirectiveLine | un.Opaque | un.Conditional | ProgramUnit | un.Generated,

@@ -1,7 +1,7 @@
 """Kernels as Fortran: a subroutine that was read, and the module around it, printed back.
 
-The subroutine is printed from its code; the rest of the module is its author's text, in which
-names alone are exchanged: a changed kernel stands beside the author's own (spec 7.9).
+The subroutine is printed from its code; the rest of the module is its author's text, in which only
+names are replaced: a changed kernel coexists with the author's own (spec 7.9).
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ _TOKEN = regex(
 
 @dataclass(frozen=True, slots=True)
 class KernelNames:
-    """What a kernel is called: its module, what is called of it, its type, and its subroutines.
+    """The names of a kernel: its module, the called name, its type, and its subroutines.
 
-    What is called is the subroutine, or the interface that stands for all of them.
+    The called name is that of the subroutine, or of the interface that denotes all of them.
     """
 
     module: str
@@ -52,8 +52,8 @@ def names_of(kernel: Kernel) -> KernelNames:
 def numbered_names(names: KernelNames, number: int) -> KernelNames:
     """Return the names of the changed kernel `number`, counted from 0.
 
-    The number stands before the `_mod`, `_code` or `_type` that a name ends in, which a name
-    without one gets (spec 7.9).
+    The number precedes the `_mod`, `_code` or `_type` that a name ends in; a name without such a
+    suffix gets one (spec 7.9).
     """
     return KernelNames(
         f"{base_name(names.module)}_{number}_mod",
@@ -150,7 +150,7 @@ def _renamed(text: str, names: Mapping[str, str]) -> str:
 
 
 def emit_code(code: KernelCode, indent: int = _STEP) -> list[str]:
-    """Return the lines of a subroutine whose first line starts behind `indent` blanks."""
+    """Return the lines of a subroutine whose first line is indented by `indent` blanks."""
     inner = indent + _STEP
     lines = wrapped(_head(code), indent)
     for use in code.uses:

@@ -48,7 +48,7 @@ class LineBreaks:
             yield self._split(at if last < 0 else last + 1, at, lines, indent)
 
     def after(self, at: int, lines: Sequence[str], indent: int) -> Iterator[TextEdit]:
-        """Yield the edits that insert `lines` behind what ends at `at`."""
+        """Yield the edits that insert `lines` after the text that ends at `at`."""
         joints = tuple(self.joints_after(at))
         rest = _REST_OF_LINE.match(self._text, at)
         if joints or rest is not None:
@@ -66,7 +66,7 @@ class LineBreaks:
         yield from self._joints(previous)
 
     def joints_after(self, at: int) -> Iterator[TextEdit]:
-        """Yield the removal of what continues a line between `at` and the statement behind it."""
+        """Yield the removal of the line continuation between `at` and the statement after it."""
         yield from self._joints(bisect_left(self._starts, at) - 1)
 
     def _joints(self, previous: int) -> Iterator[TextEdit]:
@@ -95,7 +95,7 @@ class LineBreaks:
         return TextEdit(end + 1, end + 1, _joined(lines) + "\n")
 
     def _split(self, at: int, code: int, lines: Sequence[str], indent: int) -> TextEdit:
-        """Return the insertion of lines at `at`, behind which a line goes on with `code`."""
+        """Return the insertion of lines at `at`, after which a line continues with `code`."""
         blanks = " " * max(0, indent - (code - at))
         return TextEdit(at, at, "\n" + _joined(lines) + "\n" + blanks)
 

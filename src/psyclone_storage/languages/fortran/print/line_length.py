@@ -1,8 +1,8 @@
-"""Lines as a compiler or a user wants them, without changing what they mean.
+"""Line lengths and indentation as a compiler or a user wants them, without a change of meaning.
 
-Those that an author wrote longer than a compiler takes are broken, and indentation can be left out.
-Every line within the limit stays as it is. What cannot be continued - a preprocessor line, an
-`include` line, a directive that is not OpenMP's or OpenACC's - stays as it is, too.
+Lines that an author wrote longer than a compiler accepts are broken, and indentation can be left
+out. Every line within the limit is unchanged. Lines that cannot be continued - a preprocessor line,
+an `include` line, a directive that is not OpenMP's or OpenACC's - are unchanged, too.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ _DIRECTIVE = regex(r"\s*!\$(omp|acc)\s", re.IGNORECASE)
 
 
 def within_limit(text: str) -> str:
-    """Return free-form Fortran with no line over 132 characters, but for those that must stay.
+    """Return free-form Fortran with no line over 132 characters, except for those that must stay.
 
-    A long statement is continued, at blanks where that is possible and inside of a string or a
-    name with an `&` on both sides where it is not; a long comment goes on as a comment on the
-    next line, and one behind a statement follows on lines of its own.
+    A long statement is continued, at blanks where that is possible and otherwise inside of a string
+    or a name with an `&` on both sides. A long comment continues as a comment on the next line, and
+    a trailing comment follows on lines of its own.
     """
     ending = "\r\n" if "\r\n" in text else "\n"
     lines: list[str] = []
@@ -70,7 +70,7 @@ def _code_of(line: str, quote: str) -> tuple[str, str]:
 def _shorter(line: str, code: str, before: str, after: str) -> Iterator[str]:
     """Yield the lines that `line` becomes.
 
-    `before` and `after` tell whether it starts or ends inside a string.
+    `before` and `after` are whether it starts or ends inside a string.
     """
     if _FIXED.match(line) and not before:
         yield line

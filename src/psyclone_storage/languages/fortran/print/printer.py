@@ -28,10 +28,10 @@ _STEP = 2
 
 @dataclass(frozen=True, slots=True)
 class InlinedProcedures:
-    """What a module holds besides its own, all of it private: lines that are printed already.
+    """Private additions to a module: lines that are printed already.
 
-    `specified` go into its specification part, `procedures` behind its own procedures. `codes` are
-    the subroutines among these as code, for languages that print them with what calls them. With
+    `specified` go into its specification part, `procedures` after its own procedures. `codes` are
+    the subroutines among these as code, for languages that print them with their callers. With
     `bounds_checks` C checks the indices of arrays.
     """
 
@@ -129,7 +129,7 @@ def _type(data_type: DataType, polymorphic: bool) -> str:
 
 
 def emit_lines(lines: Iterable[un.Line], indent: int) -> Iterator[str]:
-    """Yield statements, the outermost behind `indent` blanks."""
+    """Yield statements, the outermost indented by `indent` blanks."""
     label = ""
     for line in lines:
         if isinstance(line, un.Label):
@@ -145,7 +145,7 @@ def emit_lines(lines: Iterable[un.Line], indent: int) -> Iterator[str]:
 
 
 def _behind_label(label: str, line: un.Line, indent: int) -> Iterator[str]:
-    """Yield a statement with its label: on a line of its own where a comment would stand there."""
+    """Yield a statement with its label: on a line of its own where it would precede a comment."""
     if isinstance(
         line,
         un.Comment | un.DirectiveLine | un.Opaque | un.Conditional | un.ScopedBlock | un.Format,
@@ -309,7 +309,7 @@ def _scope(
 def _specified(
     items: tuple[un.Declare | un.Comment | un.Blank | un.Opaque, ...], indent: int
 ) -> Iterator[str]:
-    """Yield the declarations of a block in their order, with what stands between them."""
+    """Yield the declarations of a block in their order, with the text between them."""
     for declares, group in groupby(items, key=lambda item: isinstance(item, un.Declare)):
         if declares:
             found = (item for item in group if isinstance(item, un.Declare))

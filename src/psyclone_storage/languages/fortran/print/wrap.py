@@ -37,7 +37,7 @@ def wrapped(text: str, indent: int) -> list[str]:
 
 
 def _pieces(text: str, room: int) -> Iterator[str]:
-    """Yield `text` in parts that stay together, of at most `room` columns where that can be."""
+    """Yield `text` in unbreakable parts, of at most `room` columns where possible."""
     breaks = list(_breaks(text))
     positions = [position for position, _ in breaks]
 

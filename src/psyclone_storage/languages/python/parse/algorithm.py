@@ -60,7 +60,7 @@ def read_algorithm(dialect: Dialect, source: SourceText) -> parsed.ParsedAlgorit
 
 
 def _with_types(call: parsed.ParsedCall, known: Mapping[str, Symbol]) -> parsed.ParsedCall:
-    """Return a call with what is known of the variables that it passes."""
+    """Return a call with the information on the variables that it passes."""
     args = tuple(replace(one, expr=with_symbols(known, one.expr)) for one in call.args)
     return replace(call, args=args) if known else call
 
@@ -187,7 +187,7 @@ def _use(tree: Tree, node: ast.Import | ast.ImportFrom, dialect: Dialect) -> par
 
 
 def _end_of_imports(tree: Tree) -> int:
-    """Return the offset of the line behind the imports at the top level, or behind what leads."""
+    """Return the offset of the line after the imports at the top level, or after the preamble."""
     body = tree.module.body
     last: ast.stmt | None = None
     for position, node in enumerate(body):

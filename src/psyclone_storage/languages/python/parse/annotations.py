@@ -1,9 +1,9 @@
-"""What a program in Python says of its variables: annotations by the types of an API.
+"""Variable declarations in a Python program: annotations by the types of an API.
 
-`p: r_solver_field_type` says in a function's head, or where a local or a variable of the module
-gets its value, what a declaration in Fortran says; brackets behind the type hold extents, as in
-`chi: field_type[3]`, or a colon for each dimension. Other annotations say nothing here. A name that
-a function has for itself is not that of the program around it.
+`p: r_solver_field_type` in a function's head, or where a local or a variable of the module is
+assigned, has the meaning of a declaration in Fortran. Brackets after the type hold extents, as in
+`chi: field_type[3]`, or a colon for each dimension. Other annotations have no meaning here. A local
+name of a function hides that of the enclosing program.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 @dataclass(frozen=True, slots=True)
 class AnnotatedNames:
-    """What the annotations of a file say; `types` are those that an API has, by their words."""
+    """The annotations of a file; `types` are those that an API has, by their words."""
 
     tree: Tree
     types: Mapping[str, DataType]
     words: ImportedNames
 
     def around(self, node: ast.AST) -> Mapping[str, Symbol]:
-        """Return what is said of the names that are seen at `node`."""
+        """Return the annotations of the names visible at `node`."""
         found: dict[str, Symbol] = {}
         for scope in self._scopes(node):
             own = {name for name, _ in _bound(scope)}
@@ -87,7 +87,7 @@ def _extent(node: ast.expr) -> Expr | None:
 
 
 def _bound(scope: ast.Module | _Function) -> Iterator[tuple[str, ast.expr | None]]:
-    """Yield the names to which a scope itself gives a meaning, with what it says of each."""
+    """Yield the names that a scope itself declares, with the annotation of each."""
     said: dict[str, ast.expr | None] = {}
     if isinstance(scope, _Function):
         said = {one.arg: one.annotation for one in ast.walk(scope.args) if isinstance(one, ast.arg)}

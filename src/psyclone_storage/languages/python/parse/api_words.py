@@ -1,7 +1,7 @@
-"""What a reader of Python has to be told of an API: the words that lead to entries of metadata.
+"""The vocabulary of an API for the Python reader: the words that become entries of metadata.
 
-A front end knows a language and no domain. So an API says which of its words annotate arguments,
-and how an annotation becomes an entry as kernels in Fortran have them.
+A front end knows a language and no domain. So an API defines which of its words annotate arguments,
+and how an annotation becomes an entry in the form of Fortran kernels.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from psyclone_storage.ir.types import DataType, ScalarType
 
 @dataclass(frozen=True, slots=True)
 class Annotated:
-    """How the items of an annotation become those of an entry.
+    """The rule that turns the items of an annotation into those of an entry.
 
-    Where there are `short` of them, the words `before` and `behind` are put around them. With a
-    `head` that is the first item; a number of components, where they may be `counted`, is put into
-    it. Of the words for `types` the first is meant where none is written.
+    Where there are `short` of them, the words `before` and `behind` are put around them. A `head`
+    is the first item; a number of components, where they may be `counted`, is put into it. If no
+    type is written, the first of the words for `types` is the default.
     """
 
     short: int = -1
@@ -35,14 +35,14 @@ class Dialect:
     """The words of an API in Python.
 
     `module` offers them, `real` is the type of the numbers that kernels compute with. An argument
-    annotated by one of `annotations` becomes an `entry` of the component `arguments`; what the
-    decorator is given are `components` of their own. Of `rows` the text is a list, as in
+    annotated by one of `annotations` becomes an `entry` of the component `arguments`; the arguments
+    of the decorator are `components` of their own. Of `rows` the text is a list, as in
     `GO_STENCIL("000,011,000")`. `keywords` are words that are items with a keyword; a component
     that is a list has entries of the type in `lists`. With `ranges` a kernel is called for more
-    than a point: they are what it may loop over, `tables` the arrays it may look at that are no
-    arguments, `numbers` the whole numbers, each by its role. Elements of tables whose roles are
+    than a point: they are what it may loop over, `tables` the arrays it may read that are no
+    arguments, `numbers` the integers, each by its role. Elements of tables whose roles are
     `from_one` count from 0 in Python. `builtins` are words that are called in invokes, `types`
-    which an algorithm says what its variables are.
+    those with which an algorithm declares its variables.
     """
 
     module: str

@@ -62,7 +62,7 @@ def read_code(
 ) -> KernelCode:
     """Return the code of the kernel whose procedure is `name`; `dummies` are its arguments.
 
-    Functions that it imports are read from the modules that are found `beside` it.
+    Functions that it imports are read from the modules that `beside` finds.
 
     Raises:
         CompileError: everything that is wrong with the body.
@@ -139,7 +139,7 @@ def _written_names(node: ast.AST) -> set[str]:
 def _access(
     own: tuple[str, ...], passed: dict[str, Dummy], dialect: Dialect, found: KernelDefinition
 ) -> ArgumentAccess:
-    """Return how a kernel looks at its arguments, whose names are its `own`."""
+    """Return the access rules of a kernel's arguments, whose names are its `own`."""
     if dialect.ranges:
         return ColumnAccess(own, passed, dialect, found.names)
     i, j = (name for name in passed if name not in own)

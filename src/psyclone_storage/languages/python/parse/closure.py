@@ -233,7 +233,7 @@ class FunctionReader:
         snapshot: ClosureSnapshot,
         parts: Iterable[Callable[[Any], Any]],
     ) -> FunctionText:
-        """Return a function as it is now, and record each lookup."""
+        """Return the current source of a function, and record each lookup."""
         for part in parts:
             value = snapshot.look_up(part, function)
             if isinstance(value, dict):
@@ -301,7 +301,7 @@ def _names_in(code: CodeType) -> set[str]:
 
 
 def _defaults(function: Callable[..., Any]) -> tuple[tuple[str, float | None], ...]:
-    """Return the default values of arguments, None for what is not a number."""
+    """Return the default values of arguments, None for a default that is not a number."""
     code, own = function.__code__, getattr(function, "__defaults__", None) or ()
     names = code.co_varnames[: code.co_argcount]
     by_order = zip(names[len(names) - len(own) :], own, strict=False)

@@ -1,4 +1,4 @@
-"""Kernels for columns of cells, for dofs and for all of a domain: how they look at arguments.
+"""Kernels for columns of cells, for dofs and for all of a domain: their access to arguments.
 
 An element of a field is that of a dof in a layer, through the map from the cell's dofs; of an
 operator that of two dofs in a layer. Which arrays and numbers a kernel is passed for that follows
@@ -47,7 +47,7 @@ _WAYS: Mapping[Role, str] = {
 
 
 class _ElementForm(Enum):
-    """How an element of a field is found, and what stands in its brackets."""
+    """The addressing of an element of a field, and the contents of its brackets."""
 
     OWN = "[dof, layer]"
     STENCIL = "[dof, layer] or [dof, layer, neighbour]"
@@ -72,7 +72,7 @@ class ColumnAccess:
 
     @property
     def hint(self) -> str:
-        """How an element of an argument is written."""
+        """Return the spelling of an element of an argument."""
         field, vector = "a field's is 'x[dof, layer]'", "a vector's 'x[part, dof, layer]'"
         matrices = "an operator's 'm[to, from, layer]', a columnwise one's 'm[band, row]'"
         return f"Write an element: {field}, {vector}, {matrices}."
@@ -146,7 +146,7 @@ class ColumnAccess:
     def _component(
         self, scope: KernelScope, node: ast.Subscript, name: str, parts: list[ast.expr]
     ) -> tuple[str, Dummy] | None:
-        """Return the dummy that is meant; of a vector the component stands first, and is taken."""
+        """Return the denoted dummy; of a vector the first index, the component, is removed."""
         arg = self.own.index(scope.code(name))
         every = [(own, one) for own, one in self.passed.items() if _has_values(one, arg)]
         if every[0][1].component is None:
@@ -422,7 +422,7 @@ def _lengths(way: _ElementForm) -> tuple[int, ...]:
 
 
 def _reversed(node: ast.expr) -> ast.expr | None:
-    """Return what is counted backwards, None if `node` is not."""
+    """Return the range that `node` counts backwards, None if it does not."""
     match node:
         case ast.Call(func=ast.Name(id="reversed"), args=[inner], keywords=[]):
             return inner
@@ -430,7 +430,7 @@ def _reversed(node: ast.expr) -> ast.expr | None:
 
 
 def _key(scope: KernelScope, node: ast.Subscript) -> str:
-    """Return what an element is known by while its index is what it is."""
+    """Return the key of an element while its index is unchanged."""
     return f"{scope.code(ast.unparse(node.value))}[{ast.unparse(node.slice)}]"
 
 

@@ -60,7 +60,7 @@ _OF_CONDITIONS = {"==": ".eqv.", "/=": ".neqv."}
 
 
 def read(scope: KernelScope, node: ast.expr) -> TypedExpression:
-    """Return the typed expression that `node` is; what is wrong is noted in `scope`."""
+    """Return the typed expression for `node`; errors are recorded in `scope`."""
     reader = _READERS.get(type(node))
     if reader is None:
         what = f"'{scope.text(node)}' is nothing that a kernel can compute."
@@ -192,10 +192,10 @@ def _binary(scope: KernelScope, node: ast.BinOp) -> TypedExpression:
 
 
 def _is_nearest(scope: KernelScope, node: ast.BinOp) -> bool:
-    """Return whether a sum is that of the whole number nearest to `x`, of two the outer one.
+    """Return whether a sum is the outer one of the idiom for the integer nearest to `x`.
 
-    It is written `int(x) + int(2.0 * (x - int(x)))`, and is a real number as it is: what `x` has
-    behind its point has no rounding, a whole number of more than 52 bits has nothing there.
+    It is written `int(x) + int(2.0 * (x - int(x)))`, and is a real number without conversion: the
+    fractional part of `x` is exact, and an integer of more than 52 bits has no fractional part.
     """
     match node:
         case ast.BinOp(
@@ -223,7 +223,7 @@ def _is_nearest(scope: KernelScope, node: ast.BinOp) -> bool:
 
 
 def _kept(scope: KernelScope, node: ast.expr, found: TypedExpression) -> TypedExpression:
-    """Return an operand with the brackets around it, which tell what to compute first."""
+    """Return an operand with the brackets around it, which determine the order of evaluation."""
     span = scope.tree.span(node)
     before = span.source.text[: span.start].rstrip()
     if isinstance(node, ast.BinOp) and before.endswith("("):
@@ -283,7 +283,7 @@ def _apart(
     node: ast.expr,
     reader: Callable[[KernelScope, ast.expr], TypedExpression],
 ) -> _Apart:
-    """Return an expression with what has to be done before it, which is not done otherwise."""
+    """Return an expression with its preceding statements, which are executed conditionally."""
     scope.before, around = [], scope.before
     with scope.reached(None):
         value = reader(scope, node)
@@ -430,7 +430,7 @@ def _to_single(scope: KernelScope, node: ast.Call) -> TypedExpression:
 
 
 def _single(scope: KernelScope, node: ast.expr) -> ast.expr | None:
-    """Return what is rounded to single precision, None if `node` does not do that."""
+    """Return the operand that `node` rounds to single precision, None if it does not."""
     if not isinstance(node, ast.Call) or node.keywords or len(node.args) != 1:
         return None
     function = scope.offered.function(node.func)

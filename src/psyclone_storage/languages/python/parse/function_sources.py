@@ -1,7 +1,7 @@
-"""The functions of the author's that a kernel calls: where their texts are.
+"""The user's functions that a kernel calls: the location of their source code.
 
-One is in the file of the kernel, in a module that this imports, or, in a program that runs, what a
-name stands for there.
+A function is in the file of the kernel, in a module that this imports, or, in a running program,
+the object that its name denotes there.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ def no_modules(_name: str, _importing: SourceText) -> tuple[SourceText, ...]:
 class HelperText:
     """A function: its definition, the file with it, and the module that has its variables.
 
-    That is empty for the module of who calls, and None where it is not known. `around` are
-    variables of the function around it, which are no variables of a module. Of what a program has
-    that runs, `defaults` are the numbers that arguments are by default, None for what is none, and
+    The module is empty for that of the caller, and None where it is not known. `around` are
+    variables of the enclosing function, which are not variables of a module. In a running program,
+    `defaults` are the numbers that are the defaults of arguments, None for other defaults, and
     `wraps` names the function that it wraps.
     """
 
@@ -46,7 +46,7 @@ class HelperText:
 
 
 class RefusedError(Exception):
-    """What is called cannot be found, which is noted already."""
+    """The called function cannot be found; a diagnostic is already recorded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +59,10 @@ class Wanted:
 
 
 def find_helper(scope: KernelScope, call: ast.Call, beside: ModuleTexts) -> HelperText | None:
-    """Return the function of the author's that is called; None if there is none.
+    """Return the user's function that is called; None if the callee is not one.
 
     Raises:
-        RefusedError: it is noted what is wrong with what is called.
+        RefusedError: the callee is invalid; a diagnostic is recorded.
     """
     said = dotted(call.func)
     if not said or said.partition(".")[0] in _own(scope):
@@ -78,7 +78,7 @@ def find_helper(scope: KernelScope, call: ast.Call, beside: ModuleTexts) -> Help
 
 
 def _linked(called: CalledText | None) -> HelperText | None:
-    """Return the function that a name stands for in a program that runs."""
+    """Return the function that a name denotes in a running program."""
     if called is None:
         return None
     tree = read_tree(called.source)
@@ -138,7 +138,7 @@ def _is_bound_otherwise(tree: Tree, name: str) -> bool:
 
 
 def _imports_of(tree: Tree, said: str) -> Iterator[tuple[str, str, int]]:
-    """Yield modules that may have what a name stands for, its name there, and the dots before."""
+    """Yield modules that may define the entity of a name, its name there, and the dots before."""
     module, _, name = said.rpartition(".")
     for node in imports_in(tree.module):
         for one in node.names:

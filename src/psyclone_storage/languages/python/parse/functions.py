@@ -22,7 +22,7 @@ from psyclone_storage.languages.python.parse.tree import Tree
 
 
 class Signature(Enum):
-    """What a function takes, and what it gives."""
+    """The arguments and the result type of a function."""
 
     REALS = "reals, and gives a real"
     NUMBERS = "numbers, and gives one of their type"
@@ -86,10 +86,10 @@ ALL = sorted({*BUILTINS, *MATH})
 
 @dataclass(frozen=True, slots=True)
 class CallableImports:
-    """What the imports of a file give to call.
+    """The callable names that the imports of a file provide.
 
-    Names that are `defined` in the file mean what it says, as do those that are `bound` in it by
-    imports for functions of Python.
+    Names that are `defined` in the file have the meaning given there, as do those that are `bound`
+    in it by imports for functions of Python.
     """
 
     math: ImportedNames
@@ -109,11 +109,11 @@ class CallableImports:
         return BUILTINS.get(node.id)
 
     def is_numpy(self, node: ast.expr) -> bool:
-        """Return whether `node` names a function of NumPy, which gives numbers of NumPy."""
+        """Return whether `node` names a function of NumPy, which returns numbers of NumPy."""
         return self.numpy.meant(node) in NUMPY
 
     def is_math(self, node: ast.expr) -> bool:
-        """Return whether `node` names a function of `math`, which gives numbers of Python."""
+        """Return whether `node` names a function of `math`, which returns numbers of Python."""
         return self.math.meant(node) in MATH
 
     def constant(self, node: ast.expr) -> float | None:
@@ -167,6 +167,6 @@ _INSTEAD: Mapping[str, str] = {
 
 
 def offered(tree: Tree) -> CallableImports:
-    """Return what the imports of a file give to call."""
+    """Return the callable names that the imports of a file provide."""
     given = names_of(tree, "math"), names_of(tree, "numpy")
     return CallableImports(*given, defined_in(tree), bound_in(tree))

@@ -1,4 +1,4 @@
-"""The functions of a Python file and their arguments: what is asked of generated modules."""
+"""The functions of a Python file and their arguments, as needed for generated modules."""
 
 from __future__ import annotations
 

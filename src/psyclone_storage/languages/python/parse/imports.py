@@ -1,6 +1,6 @@
-"""What the names of a file stand for, as far as its imports say so.
+"""The meaning of the names of a file, as far as its imports determine it.
 
-Imports are looked for in the whole file, in functions, too: it is read and not run.
+The search for imports covers the whole file, including functions: it is read and not run.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _REMEMBERED = 4
 
 @dataclass(frozen=True, slots=True)
 class ImportedNames:
-    """Names that a file takes from a module, by what they are called in the file.
+    """Names that a file takes from a module, by their names in the file.
 
     `offered` are the module's own names; `modules` are names of the module itself, with a dot.
     """
@@ -27,7 +27,7 @@ class ImportedNames:
     whole: bool = False
 
     def meant(self, node: ast.expr) -> str:
-        """Return the name of the module that `node` stands for, or an empty text."""
+        """Return the name of the module that `node` denotes, or an empty text."""
         if isinstance(node, ast.Name):
             return self.words.get(node.id, node.id if self.whole else "")
         path = dotted(node)
@@ -55,7 +55,7 @@ def names_of(tree: Tree, module: str) -> ImportedNames:
 
 
 def modules_in(tree: Tree) -> dict[str, str]:
-    """Return the modules that `tree` imports as such, by what they are called there."""
+    """Return the modules that `tree` imports as such, by their names there."""
     return {
         item.asname or item.name: item.name
         for node in imports_in(tree.module)
@@ -72,9 +72,9 @@ def imports_in(module: ast.Module) -> tuple[ast.Import | ast.ImportFrom, ...]:
 
 
 def imported_from(tree: Tree, name: str) -> str:
-    """Return the module from which `tree` imports a name, but for those with functions of numbers.
+    """Return the module from which `tree` imports a name, except modules with numeric functions.
 
-    An empty text is returned where there is none.
+    An empty text is returned where there is no such import.
     """
     for node in imports_in(tree.module):
         if not isinstance(node, ast.ImportFrom) or node.module in NUMERIC:
@@ -88,7 +88,7 @@ NUMERIC = ("math", "numpy")
 
 
 def bound_in(tree: Tree) -> frozenset[str]:
-    """Return the names that `tree` gives a meaning outside of functions, by imports, too."""
+    """Return the names that `tree` binds outside of functions, by imports, too."""
     found = {
         (item.asname or item.name).partition(".")[0]
         for node in imports_in(tree.module)

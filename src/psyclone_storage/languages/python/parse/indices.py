@@ -15,7 +15,7 @@ _IN_RANGE = "Change the bounds of the loop, or compute the element under an 'if'
 
 
 def read_index(scope: KernelScope, node: ast.expr) -> Expr | None:
-    """Return a part of an index, as Python counts; None, with a note, if it is none."""
+    """Return a part of an index, in Python's counting; None, with a note, if it is invalid."""
     found = read_number(scope, node)
     if found.type not in (None, Intrinsic.INTEGER):
         what = f"'{scope.text(node)}' is no whole number, which an index is."
@@ -48,9 +48,9 @@ def is_within(scope: KernelScope, node: ast.expr, index: Expr, extent: Expr) -> 
 
 
 def is_written(node: ast.expr) -> bool:
-    """Return whether an index is made of numbers that are written.
+    """Return whether an index consists of literals.
 
-    One that a function is passed may stand where it never comes to.
+    An index passed to a function may be in code that is never reached.
     """
     return not any(isinstance(one, ast.Name) for one in ast.walk(node))
 

@@ -1,7 +1,8 @@
-"""Calls of the author's functions in kernels: their statements stand in the place of the calls.
+"""Inlining of the user's functions in kernels: their statements replace the calls.
 
-Owns what such a function may be: one that is read as kernels are, with arguments that have the
-types of what is passed. It returns once on each way, and not from within a loop.
+Owns the requirements on such a function: it is read as kernels are, with arguments that have the
+types of the actual arguments. It returns once on each control-flow path, and not from within a
+loop.
 """
 
 from __future__ import annotations
@@ -53,14 +54,14 @@ _MOST, _MOST_RETURNS, _LARGEST = 500, 30, 200
 
 
 def _wish(function: str, local: str) -> str:
-    """Return what a local of a function may be called in the code, where names are plain."""
+    """Return a name for a function's local in the code, where names are plain."""
     plain = "".join(one if one.isascii() else "x" for one in f"{function}_{local}")
     return plain if plain[0].isalpha() else f"own{plain}"
 
 
 @dataclass(frozen=True, slots=True)
 class _NamesOfFile:
-    """What names of a file stand for: functions, words of the API, numbers and modules."""
+    """The meaning of the names of a file: functions, words of the API, numbers and modules."""
 
     offered: CallableImports
     access: ArgumentAccess
@@ -88,7 +89,7 @@ class HelpersInPlace:
         )
 
     def value(self, scope: KernelScope, node: ast.Call) -> TypedExpression | None:
-        """Return what a call gives; None if it calls no function of the author's."""
+        """Return the value of a call; None if it calls no user function."""
         try:
             helper = self._helper(scope, node)
         except RefusedError:
@@ -103,7 +104,7 @@ class HelpersInPlace:
         return found
 
     def statements(self, scope: KernelScope, node: ast.Call) -> list[Line] | None:
-        """Return what a call does that is a statement; None if it calls no such function."""
+        """Return the statements of a call statement; None if it calls no user function."""
         try:
             helper = self._helper(scope, node)
         except RefusedError:
@@ -124,7 +125,7 @@ class HelpersInPlace:
     def _entered(
         self, scope: KernelScope, call: ast.Call, helper: HelperText, frozen: frozenset[str]
     ) -> KernelScope | None:
-        """Return the scope of a function with what a call passes; None, with a note, if none."""
+        """Return the scope of a function with a call's arguments; None, with a note, if invalid."""
         node, name = helper.node, helper.node.name
         self.count += 1
         if problem := self._problem(scope, helper):
@@ -159,7 +160,7 @@ class HelpersInPlace:
         return inner if all(is_right) and _sees_no_numbers_around(inner, helper) else None
 
     def _about(self, scope: KernelScope, tree: Tree) -> _NamesOfFile:
-        """Return what the names of a file stand for."""
+        """Return the meaning of the names of a file."""
         if tree.source not in self._known:
             known = offered(tree)
             constants = constants_of(tree, scope.real, known, self.beside)
@@ -241,7 +242,7 @@ def _bound(
 
 
 def _defaults(helper: HelperText) -> dict[ast.arg, ast.expr]:
-    """Return what arguments are by default: in a program that runs as it is now."""
+    """Return the defaults of arguments: in a running program their current values."""
     args = helper.node.args
     by_order = [*args.posonlyargs, *args.args]
     last = by_order[len(by_order) - len(args.defaults) :]
@@ -259,7 +260,7 @@ def _defaults(helper: HelperText) -> dict[ast.arg, ast.expr]:
 
 
 def _default(now: float | None, written: ast.expr | None, arg: ast.arg) -> ast.expr:
-    """Return what an argument is by default: what is written, but for another number."""
+    """Return the default of an argument: the written expression, or the current number."""
     if written is not None and (
         not _is_number(written) or repr(ast.literal_eval(written)) == repr(now)
     ):
@@ -279,7 +280,7 @@ def _passed(
     *,
     is_default: bool,
 ) -> bool:
-    """Note what an argument stands for; return whether that can be."""
+    """Record the value of an argument; return whether it is allowed."""
     arg, value = passed
     reader = inner if is_default else scope
     if is_default and not _is_number(value):
@@ -340,7 +341,7 @@ def _is_array(scope: KernelScope, name: str) -> bool:
 
 
 def _array(scope: KernelScope, inner: KernelScope, arg: ast.arg, value: ast.Name) -> bool:
-    """Let an argument be an array that is passed: what is written into it is written there."""
+    """Bind an argument to a passed array, so that writes go to that array."""
     if arg.arg in inner.assigned:
         what = f"'{value.id}' is an array, and '{arg.arg}' is given other values."
         scope.refuse("P051", what, value, "Give these another name in the function.")
@@ -371,7 +372,7 @@ def _sees_no_numbers_around(inner: KernelScope, helper: HelperText) -> bool:
 
 
 def _value(inner: KernelScope, node: ast.FunctionDef) -> TypedExpression:
-    """Return the value of a function; what it does before goes before the statement."""
+    """Return the value of a function; its statements precede the current one."""
     body = without_text(node.body)
     wanted = _type_of_value(inner, node)
     match body:
@@ -403,12 +404,12 @@ _ONE_TYPE = "What a function gives has one type. Write '0.0', not '0', for a rea
 
 
 def _type_of_value(inner: KernelScope, node: ast.FunctionDef) -> Intrinsic | None:
-    """Return the type that a function says that its value has; None if it says none."""
+    """Return the annotated type of a function's value; None without an annotation."""
     return None if node.returns is None else ANNOTATIONS.get(inner.text(node.returns))
 
 
 def _always_returns(body: Sequence[ast.stmt]) -> bool:
-    """Return whether statements end with a value on every way."""
+    """Return whether statements return a value on every control-flow path."""
     for node in body:
         match node:
             case ast.Return(value=value):
@@ -433,9 +434,9 @@ def _has_return(node: ast.stmt) -> ast.Return | None:
 
 @dataclass(slots=True)
 class _Returns:
-    """What puts the value of a function into a local, in the place of each `return`.
+    """A transformer that replaces each `return` by an assignment of the result to a local.
 
-    What follows a choice in which some branch returns goes into its branches.
+    The statements after a choice in which some branch returns are moved into its branches.
     """
 
     scope: KernelScope
@@ -444,7 +445,7 @@ class _Returns:
 
     @property
     def result(self) -> str:
-        """What the value is called in messages."""
+        """Return the name of the value in messages."""
         return f"the value of {self.node.name}"
 
     def put_in_place(self) -> list[ast.stmt]:

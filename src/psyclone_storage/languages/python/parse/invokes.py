@@ -45,7 +45,7 @@ _MOST_BITS = 1024
 
 @dataclass(slots=True)
 class InvokeReader:
-    """A reader of the invokes of one file; `problems` are what is wrong with all of them.
+    """A reader of the invokes of one file; `problems` are the errors in all of them.
 
     Real numbers in them are of the type `real`. In typed code indices count `from_one` where parts
     of what is passed have numbers there. One that `keeps_all` takes what is no expression as its
@@ -192,7 +192,7 @@ def _argument(node: ast.expr, real: ScalarType) -> ex.Expr | None:
 
 
 def _is_computed(node: ast.expr) -> bool:
-    """Return whether an argument is arithmetic on constants alone, or a large whole number."""
+    """Return whether an argument is arithmetic on constants alone, or a large integer."""
     parts = list(ast.walk(node))
     is_large = any(
         isinstance(one, ast.Constant) and isinstance(one.value, int) and one.value > _LARGEST
@@ -204,9 +204,9 @@ def _is_computed(node: ast.expr) -> bool:
 
 
 def _computed(node: ast.expr, real: ScalarType) -> ex.Expr | None:
-    """Return what constants are together, as one; None where that is no number.
+    """Return a constant expression folded into one constant; None if that is no number.
 
-    A whole number that kernels have no type for is a real one.
+    An integer that kernels have no type for becomes a real.
     """
     value = _constant(node)
     if isinstance(value, int) and -_LARGEST <= value + (value < 0) <= _LARGEST:
@@ -222,7 +222,7 @@ def _computed(node: ast.expr, real: ScalarType) -> ex.Expr | None:
 
 
 def _constant(node: ast.expr) -> int | float | None:
-    """Return the number that arithmetic on constants gives in Python, None if it gives none."""
+    """Return the value in Python of arithmetic on constants, None if it has none."""
     match node:
         case ast.Constant(value=int() | float() as value):
             return value
@@ -242,14 +242,14 @@ def _constant(node: ast.expr) -> int | float | None:
 
 
 def _is_huge(op: ast.operator, first: float, second: float) -> bool:
-    """Return whether a power of whole numbers has more digits than any number that is passed."""
+    """Return whether a power of integers has more digits than any number that is passed."""
     if not isinstance(op, ast.Pow) or not isinstance(first, int) or not isinstance(second, int):
         return False
     return first.bit_length() * second > _MOST_BITS
 
 
 def constant_of(expr: ex.Expr) -> bool | int | float | None:
-    """Return the value in Python of a constant that is passed, None of what is computed."""
+    """Return the value in Python of a constant argument, None of a computed one."""
     match expr:
         case ex.Literal():
             value = expr.value
@@ -273,7 +273,7 @@ def _counted_from_one(expr: ex.Expr) -> ex.Expr:
 
 
 def _place_from_one(item: ex.Expr) -> ex.Expr:
-    """Return an index counted from 1; a text is what it is."""
+    """Return an index counted from 1; a text is unchanged."""
     is_text = isinstance(item, ex.Literal) and item.intrinsic is Intrinsic.CHARACTER
     return item if is_text else from_one(item)
 

@@ -23,7 +23,7 @@ from psyclone_storage.languages.python.parse.tree import Tree, read_tree
 
 
 def source_of(dialect: Dialect, name: str, resolved: Resolved | None) -> SourceText:
-    """Return a text with the function of the kernel `name` on its own lines, after what it needs.
+    """Return a text with the kernel function `name` on its own lines, after its dependencies.
 
     Raises:
         CompileError: P052, its text is not available, or it is in no module; P053, it uses a number

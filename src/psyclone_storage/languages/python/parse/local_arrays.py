@@ -1,7 +1,7 @@
-"""Arrays of a kernel's own: `a = np.zeros((len(layers()), 3))`, looked at by numbers from 0.
+"""Local arrays of a kernel: `a = np.zeros((len(layers()), 3))`, indexed from 0.
 
-Their extents are whole numbers that are known where the kernel is called: constants, arguments, and
-the lengths of what it loops over. Each time that the statement is reached all elements are zero.
+Their extents are integers that are known at the call of the kernel: constants, arguments, and the
+lengths of its loop ranges. Each time that the statement is reached all elements are zero.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def is_array(scope: KernelScope, node: ast.expr) -> bool:
 
 
 def local_array(scope: KernelScope, node: ast.Subscript) -> LocalVariable | None:
-    """Return the array that brackets stand behind, None if it is none of the kernel's own."""
+    """Return the array that a subscript indexes, None if it is not local to the kernel."""
     found = scope.local(node.value.id) if isinstance(node.value, ast.Name) else None
     return found if found is not None and found.shape else None
 
@@ -77,7 +77,7 @@ def make_array(scope: KernelScope, node: ast.Assign) -> list[Line]:
 
 
 def _type(scope: KernelScope, call: ast.Call) -> tuple[Intrinsic, ScalarType | None] | None:
-    """Return the type of the elements of a new array; None, with a note, if it is none."""
+    """Return the type of the elements of a new array; None, with a note, if it is invalid."""
     said = call.keywords[0].value if call.keywords else None
     if len(call.keywords) > 1 or (call.keywords and call.keywords[0].arg != "dtype"):
         what = f"'{scope.text(call.keywords[-1])}' says nothing of an array of a kernel."
@@ -149,7 +149,7 @@ def _functions(expr: Expr) -> frozenset[str]:
 
 
 def read_element(scope: KernelScope, node: ast.Subscript, local: LocalVariable) -> TypedExpression:
-    """Return an element that is looked at."""
+    """Return an element that is read."""
     found = _element(scope, node, local)
     return UNKNOWN if found is None else TypedExpression(found, local.type)
 

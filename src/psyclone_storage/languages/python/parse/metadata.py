@@ -45,7 +45,7 @@ def read_kernel(
     """Return the raw metadata of the kernel `type_name`, whatever its case.
 
     Raises:
-        CompileError: there is none (P040, at `wanted_by` where that is given), the file is no
+        CompileError: it does not exist (P040, at `wanted_by` where that is given), the file is no
             Python (P050), or the function cannot be a kernel (P052).
     """
     found = find_kernel(dialect, source, type_name, wanted_by)
@@ -79,7 +79,7 @@ def find_kernel(
     """Return the definition of the kernel `name`, whatever its case.
 
     Raises:
-        CompileError: P040, there is none; P052, there are several.
+        CompileError: P040, it does not exist; P052, there are several.
     """
     known = list(_definitions(read_tree(source), dialect))
     found = [one for one in known if one.node.name.lower() == name.lower()]
@@ -160,7 +160,7 @@ IN_FORTRAN_TOO = (
 
 
 def unusable_name(name: str, seen: dict[str, str], span: Span) -> Diagnostic | None:
-    """Return what is wrong with a name, and note it in `seen`."""
+    """Return the error in a name, and record the name in `seen`."""
     other = seen.setdefault(name.lower(), name)
     if not (name.isascii() and name[:1].isalpha() and len(name) <= MAX_FORTRAN_NAME):
         message = f"'{name}' cannot be a name in a kernel."
@@ -179,7 +179,7 @@ def _all_args(node: ast.FunctionDef) -> list[ast.arg]:
 def _components(
     found: KernelDefinition, dialect: Dialect, problems: list[Diagnostic]
 ) -> Iterator[MetadataComponent]:
-    """Yield what the decorator says, in the order in which the API has it."""
+    """Yield the components in the decorator, in the order of the API."""
     said: dict[str, MetadataComponent] = {}
     for keyword in found.decorator.keywords:
         place = found.tree.span(keyword)
@@ -197,7 +197,7 @@ def _components(
 def _component(
     found: KernelDefinition, keyword: ast.keyword, dialect: Dialect, span: Span
 ) -> MetadataComponent:
-    """Return what one keyword says: a word, or a list of entries."""
+    """Return the value of one keyword: a word, or a list of entries."""
     name, value = str(keyword.arg), keyword.value
     if name not in dialect.lists or not isinstance(value, ast.List | ast.Tuple):
         return MetadataComponent(name, "integer", (), (_item(found, value, dialect),), False, span)
@@ -247,14 +247,14 @@ def _entry(
 
 
 def _counted(written: list[ast.expr], rule: Annotated) -> int:
-    """Return how many items say how many components there are."""
+    """Return the number of items that specify the number of components."""
     return int(rule.counted and bool(written) and isinstance(written[0], ast.Constant))
 
 
 def _head(
     found: KernelDefinition, written: list[ast.expr], rule: Annotated, span: Span
 ) -> list[MetadataItem]:
-    """Return the items that an annotation stands for itself: what it is, and the type of data."""
+    """Return the items of an annotation itself: the class of the argument, and the type of data."""
     head: Expr = Name(rule.head)
     counted = _counted(written, rule)
     if counted:

@@ -1,4 +1,4 @@
-"""What the module around a kernel assigns or imports: numbers by name; the locals of functions."""
+"""Names that a kernel's module assigns or imports: numbers by name; the locals of functions."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def constants_of(
 ) -> dict[str, Intrinsic]:
     """Return the numbers that the module assigns to names, with their types.
 
-    Numbers that it imports by name are among them, where the module that has them is found
-    `beside` it.
+    Numbers that it imports by name are among them, where `beside` finds the module that defines
+    them.
     """
     return _constants(tree, real, known, beside, _MOST_IMPORTS)
 

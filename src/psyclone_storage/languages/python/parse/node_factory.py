@@ -28,7 +28,7 @@ def digits(text: str) -> Expr:
 
 
 def real(value: float, type_: ScalarType) -> Expr:
-    """Return a real constant of a type, by the shortest text that gives it back."""
+    """Return a real constant of a type, by the shortest text that round-trips."""
     text = repr(value)
     if "." not in text and "e" in text:
         text = text.replace("e", ".0e")
@@ -47,7 +47,7 @@ def binary(op: str, left: Expr, right: Expr) -> Binary:
 
 
 def bracketed(expr: Expr) -> Expr:
-    """Return an operation that is computed first; all else as it is."""
+    """Return an operation in brackets; all other expressions unchanged."""
     return replace(expr, bracketed=True) if isinstance(expr, Binary) else expr
 
 

@@ -1,7 +1,7 @@
-"""What operations and functions on numbers give in kernels in Python, each with its type.
+"""Results of operations and functions on numbers in kernels in Python, each with its type.
 
 Owns the meaning of operators: `/` is real division, `//` and `%` round down. Operands are read
-already: what typed code has no word for is refused at its place.
+already. Operations without an equivalent in typed code are rejected at their place.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ _COMPUTED: Mapping[type[ast.operator], Callable[[int, int], int]] = {
 
 
 def too_large(scope: KernelScope, node: ast.AST) -> TypedExpression:
-    """Refuse a whole number that is written out and has more than 32 bits."""
+    """Refuse an integer literal of more than 32 bits."""
     what = f"'{scope.text(node)}' is more than a whole number in a kernel can be."
     return scope.refuse("P054", what, node, "Write it as a real number.")
 
 
 def written(node: ast.expr) -> int | None:
-    """Return the whole number that is computed of written ones alone, as Python does, else None.
+    """Return the integer value of an expression of literals alone, as in Python, else None.
 
     Operands have 32 bits. Of a power that has more, some number that has more is returned.
     """
@@ -70,7 +70,7 @@ def _computed(sign: ast.operator, left: int, right: int) -> int | None:
 def bounded(
     scope: KernelScope, node: ast.AST, computed: ast.expr, found: TypedExpression
 ) -> TypedExpression:
-    """Return what an operation gives; of written whole numbers it has 32 bits or is refused."""
+    """Return the result of an operation; a constant integer has 32 bits or is refused."""
     value = written(computed) if found.type is _WHOLE else None
     if value is not None and not -LARGEST - 1 <= value <= LARGEST:
         return too_large(scope, node)
@@ -149,7 +149,7 @@ def alike(
 def power(
     scope: KernelScope, node: ast.AST, base: TypedExpression, exponent: TypedExpression
 ) -> TypedExpression:
-    """Return a power; one of whole numbers has an exponent that is written out."""
+    """Return a power; one of integers has a literal exponent."""
     if base.type is _WHOLE and exponent.type is _WHOLE:
         value = integer_value(exponent.expr)
         if value is None or value < 0:
@@ -203,7 +203,7 @@ _GIVE_ONE = ("merge", "min", "max")
 def _of_numbers(
     scope: KernelScope, function: str, args: Sequence[TypedExpression], *others: Expr
 ) -> TypedExpression:
-    """Return a function that gives a value of the type of its arguments, all of one type."""
+    """Return a function with a result of the type of its arguments, all of one type."""
     wide = rounded.chosen(scope, function, args, *others)
     value = nodes.call(function, *(arg.expr for arg in args), *others)
     may_change = function in _GIVE_ONE and any(arg.may_change for arg in args)
@@ -216,7 +216,7 @@ def _of_numbers(
 def applied(
     scope: KernelScope, node: ast.Call, function: TypedFunction, args: list[TypedExpression]
 ) -> TypedExpression:
-    """Return what a function of numbers gives, of Python or of NumPy."""
+    """Return the result of a numeric function of Python or NumPy."""
     of_numpy = scope.offered.is_numpy(node.func)
     if function.takes is Signature.POWER:
         scope.called.setdefault(function.name, scope.tree.span(node))
@@ -226,7 +226,7 @@ def applied(
     scope.called.setdefault(function.name, scope.tree.span(node))
     if function.takes is Signature.TO_WHOLE:
         return _to_whole(scope, node, function, args[0])
-    # What remains of a whole number of 32 bits has no more.
+    # The remainder of an integer of 32 bits has no more.
     within = function.name == "mod" and args[0].type is _WHOLE and args[0].wide is None
     kinds = precision.taken(scope, args) if function.takes is Signature.NUMBERS else UNKNOWN_NUMBER
     if kinds is None and not of_numpy:
@@ -246,9 +246,10 @@ def applied(
 
 
 def _extreme_of_numpy(word: str, first: Expr, second: Expr) -> Expr:
-    """Return the extreme of two reals, which is no number where one is none.
+    """Return the extreme of two reals, which is NaN if either is.
 
-    The usual one is the first then; so the second, the simpler of the two, is asked for itself.
+    The usual intrinsic then returns the first one; so the second, the simpler of the two, is tested
+    explicitly.
     """
     if len(tuple(walk(first))) < len(tuple(walk(second))) or isinstance(first, Literal):
         first, second = second, first
@@ -271,7 +272,7 @@ def by_numpy(
     given: Sequence[TypedExpression],
     made: TypedExpression,
 ) -> TypedExpression:
-    """Return what a function of NumPy gives, which keeps its kind when it meets others."""
+    """Return the result of a function of NumPy, which keeps its kind in operations with others."""
     kinds = precision.of_numpy(scope, given)
     if scope.single is None:
         return made
@@ -285,7 +286,7 @@ def by_numpy(
 def _power_by_call(
     scope: KernelScope, node: ast.Call, args: tuple[TypedExpression, TypedExpression]
 ) -> TypedExpression:
-    """Return a power that is written as a call: `math.pow` gives a number of Python."""
+    """Return a power that is written as a call: `math.pow` returns a number of Python."""
     given = args
     if scope.offered.is_math(node.func) and scope.single is not None:
         if any(precision.is_lost(scope, one) for one in args):

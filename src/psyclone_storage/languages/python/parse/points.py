@@ -1,4 +1,4 @@
-"""Kernels for points of a grid: arrays are looked at by a distance from the point.
+"""Kernels for points of a grid: arrays are indexed by a distance from the point.
 
 Owns what may be looked at, by the stencil, and what may be written: the point itself.
 """
@@ -90,7 +90,7 @@ class PointAccess:
 
 
 def _offset_of(scope: KernelScope, node: ast.expr) -> tuple[int, int] | None:
-    """Return the offset in the brackets of an element; None, with a note, if it is none."""
+    """Return the offset in the brackets of an element; None, with a note, if it is invalid."""
     parts = node.elts if isinstance(node, ast.Tuple) else [node]
     values = [_distance(part) for part in parts]
     if len(values) == len(_AXES) and values[0] is not None and values[1] is not None:

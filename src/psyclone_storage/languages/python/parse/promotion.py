@@ -1,10 +1,10 @@
 """Reals of several kinds in one kernel: which of them an expression has, and how they meet.
 
-The rules are those of NumPy, as a kernel computes where Python runs it. Numbers that are written
-out, variables of modules, and what functions of Python give, `float` and those of `math`, have 8
-bytes until they meet others, whose kind they take. Of two other kinds the larger one is that of
-both. What NumPy gives, and whole numbers of arrays, keep theirs. What Python would compute with 4
-bytes or with 8, by the values that a kernel finds, is refused. In a kernel whose reals are of the
+The rules are those of NumPy, as a kernel computes where Python runs it. Literals, variables of
+modules, and the results of functions of Python, `float` and those of `math`, have 8 bytes until
+they meet others, whose kind they take. Of two other kinds the larger one is that of both. The
+results of NumPy, and integers of arrays, keep theirs. An expression that Python would compute with
+4 or 8 bytes, depending on the values at run time, is refused. In a kernel whose reals are of the
 usual kind alone nothing here changes anything.
 """
 
@@ -41,7 +41,7 @@ _CHOOSES = "merge"
 
 
 def type_of(scope: KernelScope, expr: ex.Expr) -> ScalarType | None:
-    """Return of which reals an expression is, None if it takes the kind of what it meets.
+    """Return the real type of an expression, None if it takes the kind of the other operand.
 
     A number is one of Python where it is made one of the usual kind, and one of NumPy where that is
     done twice.
@@ -113,7 +113,7 @@ def _value(number: ex.Literal) -> float:
 
 
 def _kinds_of_whole(scope: KernelScope, expr: ex.Expr) -> Kinds:
-    """Return the kinds of a whole number: one of an array is one of NumPy, with 8 bytes as real."""
+    """Return the kinds of an integer: one of an array is NumPy's, with 8 bytes as a real."""
     if (value := ex.integer_value(expr)) is not None:
         return algebra.written(float(value))
     if isinstance(expr, ex.Element):
@@ -140,7 +140,7 @@ _SIGNS: dict[type[ast.operator], str] = {
 def combined(
     scope: KernelScope, op: ast.operator, operands: Sequence[TypedExpression]
 ) -> Kinds | None:
-    """Return the kinds of what an operation gives; None if it may be computed otherwise."""
+    """Return the kinds of an operation's result; None if it may be computed otherwise."""
     if scope.single is None:
         return WEAK
     left, right = (kinds_of(scope, one) for one in operands)
@@ -148,7 +148,7 @@ def combined(
 
 
 def is_compared(scope: KernelScope, op: str, operands: Sequence[TypedExpression]) -> bool:
-    """Return whether a comparison finds what it finds in Python."""
+    """Return whether a comparison has the same result as in Python."""
     if scope.single is None or any(one.type is Intrinsic.LOGICAL for one in operands):
         return True
     left, right = (kinds_of(scope, one) for one in operands)
@@ -157,7 +157,7 @@ def is_compared(scope: KernelScope, op: str, operands: Sequence[TypedExpression]
 
 
 def taken(scope: KernelScope, values: Sequence[TypedExpression]) -> Kinds | None:
-    """Return the kinds of a number that is one of some; None if it may have no room."""
+    """Return the kinds of a number that is one of several; None if they may be too small."""
     if scope.single is None:
         return WEAK
     made = kinds_of(scope, values[0])
@@ -167,7 +167,7 @@ def taken(scope: KernelScope, values: Sequence[TypedExpression]) -> Kinds | None
 
 
 def of_numpy(scope: KernelScope, values: Sequence[TypedExpression]) -> Kinds | None:
-    """Return the kinds of what a function of NumPy gives; None if it may compute otherwise."""
+    """Return the kinds of the result of a function of NumPy; None if it may compute otherwise."""
     if scope.single is None:
         return WEAK
     made = kinds_of(scope, values[0])
@@ -199,9 +199,9 @@ Pair = tuple[TypedExpression, TypedExpression]
 
 
 def met(scope: KernelScope, values: Pair) -> Pair:
-    """Return numbers that an operation joins: what has no kind of its own gets that of the others.
+    """Return the operands of an operation: one without a kind of its own takes that of the others.
 
-    Operands of an operator may differ, as it is done in the larger kind.
+    Operands of an operator may differ, because the operation uses the larger kind.
     """
     if scope.single is not None and _REAL in (values[0].type, values[1].type):
         values = _with_real(scope, values[0]), _with_real(scope, values[1])
@@ -212,7 +212,7 @@ def met(scope: KernelScope, values: Pair) -> Pair:
 
 
 def _with_real(scope: KernelScope, found: TypedExpression) -> TypedExpression:
-    """Return a whole number of NumPy as a real one, which has the usual kind."""
+    """Return an integer of NumPy as a real, which has the usual kind."""
     if found.type is not _WHOLE or found.wide is not None:
         return found
     return of_whole(scope, found) if Kind.DOUBLE in kinds_of(scope, found).of else found
@@ -221,7 +221,7 @@ def _with_real(scope: KernelScope, found: TypedExpression) -> TypedExpression:
 def of_whole(
     scope: KernelScope, found: TypedExpression, real: ex.Expr | None = None
 ) -> TypedExpression:
-    """Return a whole number as a real one, which is `real` if that is given."""
+    """Return an integer as a real, which is `real` if that is given."""
     if real is None:
         kind = [ex.Name(scope.real.kind)] if scope.real.kind else []
         real = nodes.call("real", found.expr, *kind)
@@ -262,12 +262,12 @@ def of_kind(expr: ex.Expr, wanted: ScalarType) -> ex.Expr:
 
 
 def weak(scope: KernelScope, expr: ex.Expr) -> ex.Expr:
-    """Return a real number as one of Python, which takes the kind of what it meets."""
+    """Return a real number as one of Python, which takes the kind of the other operand."""
     return expr if type_of(scope, expr) is None else of_kind(expr, scope.real)
 
 
 def widened(scope: KernelScope, expr: ex.Expr) -> ex.Expr:
-    """Return a real number of the usual kind: whole numbers that come of it have room there."""
+    """Return a real of the usual kind, which can hold the integers that result from it."""
     is_single = scope.single is not None and type_of(scope, expr) == scope.single
     return of_kind(expr, scope.real) if is_single else expr
 

@@ -1,7 +1,7 @@
-"""Whole numbers that come of rounding, and so may have more than 32 bits: what they are as reals.
+"""Integers that result from rounding, and so may have more than 32 bits: their values as reals.
 
-Owns which operations on them have a real number that is right, and refuses the others where their
-result becomes real, or is compared with one. A whole number that is kept, as a local, an index or
+Owns which operations on them have an exact result as a real, and rejects the others where their
+result becomes real, or is compared with a real. An integer that is stored, as a local, an index or
 the bound of a loop, has 32 bits.
 """
 
@@ -42,12 +42,12 @@ def as_real(scope: KernelScope, found: TypedExpression) -> TypedExpression:
 
 
 def as_real_if_rounded(scope: KernelScope, found: TypedExpression) -> TypedExpression:
-    """Return a number that was rounded as a real one, which has no bounds; others as they are."""
+    """Return a rounded number as a real, which has no bounds; return others unchanged."""
     return found if found.wide is None else as_real(scope, found)
 
 
 def as_exact(scope: KernelScope, found: TypedExpression) -> TypedExpression:
-    """Return a whole number as the real one that it is, without any rounding."""
+    """Return an integer as the real of the same value, without any rounding."""
     if found.wide is not None and found.wide.how is not Exactness.EXACT:
         return _refused(scope, found.wide, "is divided")
     return as_real(scope, found)
@@ -56,7 +56,7 @@ def as_exact(scope: KernelScope, found: TypedExpression) -> TypedExpression:
 def compared(
     scope: KernelScope, left: TypedExpression, right: TypedExpression
 ) -> tuple[Expr, Expr]:
-    """Return two numbers so that a comparison finds what it finds for numbers of any size."""
+    """Return two numbers whose comparison is correct for numbers of any size."""
     return _comparable(scope, left, right), _comparable(scope, right, left)
 
 
@@ -83,10 +83,10 @@ def _refused(scope: KernelScope, wide: WideNumber, what: str) -> TypedExpression
 
 
 def rounded(scope: KernelScope, node: ast.Call, function: str, number: Expr) -> WideNumber:
-    """Return a rounded number as a real one: whole numbers end before real ones do.
+    """Return a rounded number as a real, because integers overflow before reals do.
 
-    What is rounded towards zero is one too much, or too little, for the functions that round down
-    and up. Adding zero makes one zero of two, as whole numbers have one.
+    A number rounded towards zero is one too large, or too small, for the functions that round down
+    and up. Adding zero makes one zero of two, as integers have one.
     """
     number = widened(scope, number)
     towards_zero = nodes.call("aint", number)
@@ -111,7 +111,7 @@ _BEYOND: Mapping[str, tuple[str, int]] = {"floor": (">", -1), "ceiling": ("<", 1
 
 
 def negative(scope: KernelScope, found: TypedExpression) -> WideNumber | None:
-    """Return what a sign makes of a whole number; None if it has 32 bits."""
+    """Return the negated value of an integer; None if it has 32 bits."""
     if found.wide is None:
         return None
     return replace(found.wide, expr=_negated(scope, found.wide.expr))
@@ -125,7 +125,7 @@ def bracketed(found: WideNumber | None) -> WideNumber | None:
 def chosen(
     scope: KernelScope, function: str, args: Sequence[TypedExpression], *others: Expr
 ) -> WideNumber | None:
-    """Return what a function that gives one of its arguments, or its size, makes of whole numbers.
+    """Return the result for integers of a function that selects an argument or takes its magnitude.
 
     None if all have 32 bits.
     """
@@ -143,9 +143,9 @@ def chosen(
 
 
 def kept(values: Sequence[TypedExpression]) -> WideNumber | None:
-    """Return what a local makes of one of some whole numbers, which Python goes on to compute with.
+    """Return the wide value of a local that holds one of several integers.
 
-    None if all have 32 bits; if not, what the number is as a real one is lost.
+    None if all have 32 bits; if not, the value as a real is lost.
     """
     wide = next((one.wide for one in values if one.wide is not None), None)
     return None if wide is None else replace(wide, expr=UNKNOWN.expr, how=Exactness.LOST)
@@ -154,10 +154,10 @@ def kept(values: Sequence[TypedExpression]) -> WideNumber | None:
 def combined(
     scope: KernelScope, node: ast.AST, op: ast.operator, operands: Sequence[TypedExpression]
 ) -> WideNumber | None:
-    """Return what an operation makes of two whole numbers; None if both have 32 bits.
+    """Return the result of an operation on two integers; None if both have 32 bits.
 
-    The real number is the nearest one to what Python computes if both operands are real numbers as
-    they are. With what is already rounded it is near. Differences of such may have no bit right.
+    The real is the nearest one to Python's result if both operands are exact reals. For operands
+    that are already rounded it is an approximation. Differences of such may have no correct bit.
     """
     left, right = operands
     if left.type is not _WHOLE or right.type is not _WHOLE:

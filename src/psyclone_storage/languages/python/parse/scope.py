@@ -1,4 +1,4 @@
-"""The names in a kernel while it is read: arguments, locals, constants, and what is wrong so far.
+"""The names in a kernel while it is read: arguments, locals, constants, and errors so far.
 
 Owns which locals certainly have a value at a place: one that may have none cannot be read.
 """
@@ -26,9 +26,9 @@ from psyclone_storage.languages.python.parse.weak_types import Kinds
 
 
 class Exactness(Enum):
-    """How well a real number stands for a whole one that may have more than 32 bits.
+    """The accuracy with which a real represents an integer that may have more than 32 bits.
 
-    One that is `NEAR` is the same up to 2**53, and beyond 2**32 where that is.
+    One that is `NEAR` is the same up to 2**53, and beyond 2**32 where the integer is.
     """
 
     EXACT = 0
@@ -39,7 +39,7 @@ class Exactness(Enum):
 
 @dataclass(frozen=True, slots=True)
 class WideNumber:
-    """A whole number that may have more than 32 bits, as a real one; its place in the text."""
+    """An integer that may have more than 32 bits, as a real, with its place in the text."""
 
     expr: Expr
     how: Exactness
@@ -48,12 +48,12 @@ class WideNumber:
 
 @dataclass(frozen=True, slots=True)
 class TypedExpression:
-    """An expression and the type of its value; none where something is wrong with it.
+    """An expression and the type of its value, None where an error is in it.
 
-    `wide` is a whole number as a real one, where it may be more than whole numbers can be. A real
-    number that is `within` is known not to be. `kinds` are those of numbers in Python that it may
-    have, None where the expression itself says that. One that `may_change` is in Python an array
-    without dimensions, which `+=` changes where it stands.
+    `wide` is an integer as a real, where it may exceed the range of integers. A real that is
+    `within` is known not to exceed it. `kinds` are those of numbers in Python that it may have,
+    None where the expression itself determines that. One that `may_change` is in Python an array
+    without dimensions, which `+=` changes in place.
     """
 
     expr: Expr
@@ -83,7 +83,7 @@ class LocalVariable:
 
 @dataclass(frozen=True, slots=True)
 class ModuleVariable:
-    """A variable of another module: the key that it has here, and what it is called there."""
+    """A variable of another module: its key here, and its name there."""
 
     key: str
     module: str
@@ -93,9 +93,10 @@ class ModuleVariable:
 
 @dataclass(frozen=True, slots=True)
 class CountedRange:
-    """What a loop counts: its first and last value, and the step, in typed code.
+    """The range of a loop: the first and last value of the counter, and the step, in typed code.
 
-    There certainly is a turn if it is `taken`. One counted `from_one` counts from 0 in Python.
+    If it is `taken`, there is at least one iteration. One counted `from_one` counts from 0 in
+    Python.
     """
 
     first: Expr
@@ -106,15 +107,15 @@ class CountedRange:
 
 
 class ArgumentAccess(Protocol):
-    """What a kernel is called for, which decides how it looks at its arguments."""
+    """The iteration space of a kernel, which determines the access to its arguments."""
 
     @property
     def hint(self) -> str:
-        """How an element of an argument is written."""
+        """Return the spelling of an element of an argument."""
 
     @property
     def has_arrays(self) -> bool:
-        """Whether a kernel may have arrays of its own."""
+        """Return whether a kernel may have local arrays."""
 
     def assigned(self, name: str, dummy: Dummy) -> str:
         """Return how an element of the argument `name` is given a value."""
@@ -123,7 +124,7 @@ class ArgumentAccess(Protocol):
         """Return the rules as they are for a function of another file, whose words are its own."""
 
     def read(self, scope: KernelScope, node: ast.Subscript) -> TypedExpression:
-        """Return an element that is looked at; what is wrong is noted."""
+        """Return an element that is read; errors are recorded."""
 
     def target(
         self, scope: KernelScope, node: ast.Subscript, value: TypedExpression
@@ -134,23 +135,23 @@ class ArgumentAccess(Protocol):
         """Return how many elements a part of an index counts; None if that is not known."""
 
     def counted(self, scope: KernelScope, node: ast.expr) -> CountedRange | None:
-        """Return what a loop counts that is over a word of the API; None if it is over another."""
+        """Return the range of a loop over a word of the API; None for another loop."""
 
     def length(self, scope: KernelScope, node: ast.expr) -> TypedExpression | None:
-        """Return the number of turns of such a loop; None if `node` is no word of the API."""
+        """Return the number of iterations of such a loop; None if `node` is no word of the API."""
 
     def number(self, scope: KernelScope, node: ast.Call) -> TypedExpression | None:
-        """Return a whole number that the kernel is passed; None if `node` is no word of the API."""
+        """Return an integer that the kernel is passed; None if `node` is no word of the API."""
 
 
 class HelperCalls(Protocol):
-    """What is done where a kernel calls a function of the author's."""
+    """The handling of a kernel's calls of user functions."""
 
     def value(self, scope: KernelScope, node: ast.Call) -> TypedExpression | None:
-        """Return what a call gives; None if it calls no function of the author's."""
+        """Return the value of a call; None if it calls no user function."""
 
     def statements(self, scope: KernelScope, node: ast.Call) -> list[Line] | None:
-        """Return what a call does that is a statement; None if it calls no such function."""
+        """Return the statements of a call statement; None if it calls no user function."""
 
     def is_called(self, scope: KernelScope, node: ast.expr) -> bool:
         """Return whether there is such a call in an expression."""
@@ -173,28 +174,27 @@ class CalledHelper:
 
 @dataclass(slots=True)
 class KernelScope:
-    """What the names in a kernel stand for; real numbers are of the type `real`.
+    """The meaning of the names in a kernel; real numbers are of the type `real`.
 
     Where some of the arguments have other reals, these are `single`, and `local_kinds` are those of
-    the values that locals get anywhere, by their names in the code: they are known when the kernel
-    has been read before. `changing` are the locals that may have what `may_change`.
-    Arguments are looked at by the rules of `access`; `passed` are all that the subroutine
-    takes, in order. Of the counters `from_one` the value is one more than in Python. `assigned` are
-    the names of all locals, `locals` those that reading has come to. `known` are the names that
-    certainly have a value where it has come to; None behind a `return`. `called` are the functions
-    of the language that are needed, `imported` the variables of other modules, which are called by
-    what is in `modules`. `used` are the constants that are read, with their types, and where first.
-    `written` are the arrays of arguments of which reading has come to some element that is given a
-    value.
+    the values assigned to locals, by their names in the code: they are known when the kernel has
+    been read before. `changing` are the locals that may hold a value that `may_change`. Arguments
+    are read by the rules of `access`; `passed` are all that the subroutine takes, in order. Of the
+    counters `from_one` the value is one more than in Python. `assigned` are the names of all
+    locals, `locals` those that have been read so far. `known` are the names that certainly have a
+    value at the current statement; None after a `return`. `called` are the functions of the
+    language that are needed, `imported` the variables of other modules, with the names in
+    `modules`. `used` are the constants that are read, with their types, and their first place.
+    `written` are the arrays of arguments of which some element has been assigned so far.
 
-    A function that a kernel calls has a scope of its own, which shares what is known of the code:
-    `helpers` reads it, and `chain` are those around with the function itself. What is kept by name
-    there, in `locals`, `counters`, `from_one`, `known` and `written`, are names of the code, which
-    `names` gives to those of the function; `values` are what its other arguments are. `taken` are
-    all names of the code, `variables` those that are no constants, in lower case. Arrays that are
-    `frozen` cannot be written. `before` are statements that have to be done before the one that is
-    read. `certain` are the loops around, by their counters, all iterations of which reach what is
-    read; None where it may be reached in some cases only.
+    A function that a kernel calls has its own scope, which shares the information on the code:
+    `helpers` reads it, and `chain` are the enclosing calls with the function itself. The keys of
+    `locals`, `counters`, `from_one`, `known` and `written` there are names of the code, which
+    `names` maps from those of the function; `values` are its other arguments. `taken` are all names
+    of the code, `variables` those that are no constants, in lower case. Arrays that are `frozen`
+    cannot be written. `before` are statements that have to precede the current one. `certain` are
+    the enclosing loops, by their counters, all iterations of which reach the current statement;
+    None where it is conditional.
     """
 
     tree: Tree
@@ -243,7 +243,7 @@ class KernelScope:
         hint: str = "",
         related: tuple[Related, ...] = (),
     ) -> TypedExpression:
-        """Note what is wrong at a place, and return an expression without a type.
+        """Record an error at a place, and return an expression without a type.
 
         A function that is called several times is wrong once.
         """
@@ -258,11 +258,11 @@ class KernelScope:
         return UNKNOWN
 
     def code(self, name: str) -> str:
-        """Return what a name of the function is called in the code."""
+        """Return the name in the code of a name of the function."""
         return self.names.get(name, name)
 
     def local(self, name: str) -> LocalVariable | None:
-        """Return the local of a name; None if reading has come to none."""
+        """Return the local of a name; None if none has been read so far."""
         if self.chain and name not in self.names:
             return None
         return self.locals.get(self.code(name))
@@ -305,7 +305,7 @@ class KernelScope:
         return TypedExpression(Name(name), type_)
 
     def text(self, node: ast.AST) -> str:
-        """Return what is written at `node`, on one line and not for long."""
+        """Return the source text at `node`, on one line and truncated."""
         words = " ".join(self.tree.span(node).text.split())
         return words if len(words) <= _SHOWN else f"{words[:_SHOWN]}..."
 
@@ -384,9 +384,9 @@ class KernelScope:
 
 
 def _spelled_out(word: str) -> str:
-    """Return a word of a dotted name so that no two names are one when joined in lower case.
+    """Return a word of a dotted name so that names joined in lower case stay distinct.
 
-    Digits begin no word: `_0` and `_1` stand for an underscore and for the next letter's case.
+    Digits begin no word: `_0` and `_1` replace an underscore and mark the next letter's case.
     """
     word = word.replace("_", "_0")
     return "".join(f"_1{one.lower()}" if one != one.lower() else one for one in word)
@@ -401,12 +401,12 @@ A_VALUE = {
 
 
 def fits(value: Intrinsic, wanted: Intrinsic) -> bool:
-    """Return whether a value may be given to what is of the type `wanted`."""
+    """Return whether a value may be assigned to a variable of the type `wanted`."""
     return value is wanted or (value is Intrinsic.INTEGER and wanted is Intrinsic.REAL)
 
 
 def both(first: frozenset[str] | None, second: frozenset[str] | None) -> frozenset[str] | None:
-    """Return what is known where two ways meet; nobody comes along a way that is None."""
+    """Return what is known where two control-flow paths join; None is an unreachable path."""
     if first is None:
         return second
     return first if second is None else first & second

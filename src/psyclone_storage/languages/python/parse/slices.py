@@ -48,7 +48,7 @@ class _Slice:
 
 
 class _RefusedError(Exception):
-    """What is wrong with a slice is noted already."""
+    """A slice is invalid; a diagnostic is already recorded."""
 
 
 def has_slice(node: ast.expr) -> bool:
@@ -75,7 +75,7 @@ class _Assignment:
     target: ast.Subscript
 
     def lines(self, value: ast.expr) -> list[Line]:
-        """Return the loops, and what has to be done before them."""
+        """Return the loops, and the statements before them."""
         wanted = self._slices(self.target)
         self._check_index()
         if not has_slice(value):
@@ -100,7 +100,7 @@ class _Assignment:
         ]
 
     def _filled(self, wanted: Sequence[_Slice], value: ast.expr) -> list[Line]:
-        """Return the loops that give one number to all elements."""
+        """Return the loops that assign one number to all elements."""
         found = read(self.scope, value)
         counters = self._counters(wanted)
         into = self._into(wanted, counters, found)
@@ -306,7 +306,7 @@ def _before(length: ex.Expr) -> ex.Expr:
 
 
 class _InElement(ast.NodeTransformer):
-    """Puts counters in the place of slices."""
+    """Transformer that replaces slices by counters."""
 
     def __init__(self, counters: Sequence[str]) -> None:
         self._counters = counters
@@ -332,7 +332,7 @@ def _at(part: ast.Slice, counter: str) -> ast.expr:
     if part.step is not None and getattr(part.step, "value", 1) != 1:
         found = ast.BinOp(part.step, ast.Mult(), found)
     if part.lower is not None and getattr(part.lower, "value", None) != 0:
-        # Where a constant stands last, it becomes one with that of counting from 1.
+        # A constant at the end is folded with that of counting from 1.
         found = ast.BinOp(found, ast.Add(), part.lower)
     for one in ast.walk(found):
         if not hasattr(one, "lineno"):

@@ -1,7 +1,7 @@
 """Statements of kernels in Python as those of typed code.
 
-Owns which locals certainly have a value behind each statement. A `return` leaves the point; a loop
-counts over a `range`, whose counter has no value behind it.
+Owns which locals certainly have a value after each statement. A `return` leaves the point; a loop
+counts over a `range`, and its counter has no value after the loop.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ ANNOTATIONS = {"float": _REAL, "int": _WHOLE, "bool": _TRUTH}
 
 
 def read_block(scope: KernelScope, body: Iterable[ast.stmt]) -> tuple[Line, ...]:
-    """Return the statements of `body`; what is wrong is noted in `scope`."""
+    """Return the statements of `body`; errors are recorded in `scope`."""
     lines: list[Line] = []
     for node in body:
         reader = _READERS.get(type(node))
@@ -191,7 +191,7 @@ def _local(scope: KernelScope, target: ast.Name, value: TypedExpression) -> Expr
 
 
 def _if(scope: KernelScope, node: ast.If) -> list[Line]:
-    """Return a choice with all its branches; what follows knows what all of them leave."""
+    """Return a choice with all its branches; the state after it is the join of all branches."""
     branches: list[Branch] = []
     left: frozenset[str] | None = None
     otherwise: list[ast.stmt] = [node]
@@ -280,7 +280,7 @@ _ALL_OF_RANGE = 3
 
 
 def _before(behind: Expr, step: int) -> Expr:
-    """Return the last value that a loop can reach before `behind`."""
+    """Return the last value that a loop can reach before the exclusive end `behind`."""
     value = integer_value(behind)
     if value is not None:
         return nodes.whole(value - 1 if step > 0 else value + 1)
@@ -302,7 +302,7 @@ def _jump(scope: KernelScope, node: ast.Break | ast.Continue) -> list[Line]:
 
 
 def _expression(scope: KernelScope, node: ast.Expr) -> list[Line]:
-    """Return what a function of the author's does."""
+    """Return the statements of a user function."""
     if isinstance(node.value, ast.Call) and scope.helpers is not None:
         found = scope.helpers.statements(scope, node.value)
         if found is not None:

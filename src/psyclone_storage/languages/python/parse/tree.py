@@ -26,7 +26,7 @@ _CODE = "P050"
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """The text of a file, and what it says."""
+    """The text of a file, and its syntax tree."""
 
     source: SourceText
     module: ast.Module
@@ -53,7 +53,7 @@ class Tree:
         return bisect_right(self._starts, offset)
 
     def name_of(self, node: ast.FunctionDef | ast.alias) -> Span:
-        """Return the place of the name that a definition or an import gives."""
+        """Return the place of the name that a definition or an import binds."""
         whole = self.span(node)
         start = whole.start if isinstance(node, ast.alias) else whole.start + len("def")
         name = node.asname or node.name if isinstance(node, ast.alias) else node.name

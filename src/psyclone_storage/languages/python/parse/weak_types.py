@@ -1,9 +1,8 @@
 """The kinds that a number may have in Python, and what operations make of them.
 
-A number of Python (`WEAK`) has 8 bytes and takes the kind of what it meets; those of NumPy have 4
-or 8 and keep them, as whole numbers of arrays do. Which of them a number has may be known only when
-a kernel runs: behind `max(x, 0.0)` it is that of the number that was taken. Nothing here knows a
-kernel.
+A number of Python (`WEAK`) has 8 bytes and takes the kind of the other operand; those of NumPy have
+4 or 8 and keep them, as integers of arrays do. The kind of a number may be known only when a kernel
+runs: after `max(x, 0.0)` it is that of the selected number. Nothing here knows a kernel.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ _MOST_VALUES = 4
 
 
 class Kind(Enum):
-    """What a number is: one of Python, or one of NumPy that has 4 or 8 bytes."""
+    """The class of a number: one of Python, or one of NumPy that has 4 or 8 bytes."""
 
     WEAK = "Python's"
     SINGLE = "4 bytes"
@@ -32,9 +31,9 @@ class Kind(Enum):
 class Kinds:
     """The kinds of which a number has one.
 
-    Where it may be `WEAK`, but is kept in 4 bytes as it may be `SINGLE`, what is kept is the weak
-    number rounded; it is the number itself if it is `exact`. `values` are those that a weak one
-    may have, None if they are not known.
+    Where it may be `WEAK`, but is stored in 4 bytes as it may be `SINGLE`, the stored value is the
+    weak number rounded; it is the number itself if it is `exact`. `values` are those that a weak
+    one may have, None if they are not known.
     """
 
     of: frozenset[Kind]
@@ -43,7 +42,7 @@ class Kinds:
 
     @property
     def in_single(self) -> bool:
-        """Whether such a number is kept in 4 bytes."""
+        """Return whether such a number is stored in 4 bytes."""
         return Kind.SINGLE in self.of and Kind.DOUBLE not in self.of
 
     @property
@@ -53,7 +52,7 @@ class Kinds:
 
     @property
     def is_lost(self) -> bool:
-        """Whether a number that Python has in 8 bytes may have been kept in 4, rounded."""
+        """Return whether a number of 8 bytes in Python may have been rounded to 4 bytes."""
         return {Kind.WEAK, Kind.SINGLE} <= self.of and not self.exact
 
 
@@ -63,7 +62,7 @@ UNKNOWN_NUMBER = Kinds(frozenset({Kind.WEAK}), exact=False)
 
 
 def written(value: float) -> Kinds:
-    """Return the kinds of a number that is written out."""
+    """Return the kinds of a literal."""
     return _weak({value})
 
 
@@ -124,7 +123,7 @@ def _of_two(one: Kind, other: Kind) -> Kind:
 
 
 def combined(op: str, one: Kinds, other: Kinds) -> Kinds | None:
-    """Return the kinds of what an operation gives; None if it is computed otherwise than Python.
+    """Return the kinds of an operation's result; None if it is computed otherwise than in Python.
 
     It is computed in 4 bytes if it may have no more, else in 8.
     """
@@ -144,7 +143,7 @@ def combined(op: str, one: Kinds, other: Kinds) -> Kinds | None:
 
 
 def compared(op: str, one: Kinds, other: Kinds, *, small: bool) -> bool:
-    """Return whether a comparison finds what it finds in Python.
+    """Return whether a comparison has the same result as in Python.
 
     It is done in 4 bytes if one number has no more. `small` numbers are whole.
     """

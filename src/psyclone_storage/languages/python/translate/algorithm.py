@@ -1,4 +1,4 @@
-"""Algorithms in Fortran as algorithms in Python: invokes, and what is around them.
+"""Algorithms in Fortran as algorithms in Python: invokes, and the code around them.
 
 Each procedure with invokes becomes a function, a program one that is called where the file is run.
 Statements around invokes are those that numbers need: assignments, choices, loops. What has no form
@@ -71,9 +71,9 @@ def _is_invoke(call: un.Call) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class AlgorithmContext:
-    """What is known around the units of a file: where kernels are, and what imported names are.
+    """The context of the units of a file: the kernels, and the meaning of imported names.
 
-    `around` gives what a unit sees of modules, and `data` begins what it knows of its data.
+    `around` returns what a unit sees of modules, and `data` creates its information on data.
     """
 
     home_of: HomeOf
@@ -142,7 +142,7 @@ def _opening(
     needed: tuple[KernelImports, dict[str, None], dict[str, None]],
     lines: list[PlacedLine],
 ) -> list[str]:
-    """Return what stands before the functions: imports of what is needed."""
+    """Return the text that precedes the functions: the required imports."""
     imports, words, made = needed
     text = "\n".join(line.text for line in lines)
     opening = [f'"""{title}"""', ""]
@@ -196,7 +196,7 @@ def _within(unit: ProgramUnit) -> Iterator[ProgramUnit]:
 
 
 def _counters(body: tuple[un.Line, ...]) -> frozenset[str]:
-    """Return the counters of the loops in `body`, which count something else behind them."""
+    """Return the counters of the loops in `body`, whose values differ after the loops."""
     return frozenset(line.variable.key for line in walk_lines(body) if isinstance(line, un.Do))
 
 
@@ -232,7 +232,7 @@ class _UnitWriter:
 
     @property
     def numbers(self) -> AlgorithmNames:
-        """What writes expressions."""
+        """Return the writer of expressions."""
         dummies = frozenset(map(key_of, self.unit.dummies))
         return AlgorithmNames(
             self.scope,
@@ -259,7 +259,7 @@ class _UnitWriter:
         return frozenset(found & set(map(key_of, self.unit.dummies)))
 
     def said(self, name: str) -> str:
-        """Return the annotation of a variable; nothing where metadata tell what it is."""
+        """Return the annotation of a variable; nothing where metadata determine its type."""
         declared = self.declared.get(key_of(name))
         if declared is None:
             return ""
@@ -299,7 +299,7 @@ class _UnitWriter:
         return found
 
     def _return(self) -> str:
-        """Return the statement that ends the procedure; a function gives its result."""
+        """Return the statement that ends the procedure; a function returns its result."""
         if self.unit.kind is not ScopeKind.FUNCTION:
             return "return"
         result = ex.Name(self.unit.result or self.unit.name)
@@ -391,7 +391,7 @@ class _UnitWriter:
         return found
 
     def _select(self, line: un.Select) -> list[PlacedLine]:
-        """Return a choice between values that are written out."""
+        """Return a choice between literal values."""
         selector = self.numbers.whole(line.selector, Precedence.SUM)
         branches: list[un.Branch] = []
         otherwise: tuple[un.Line, ...] = ()
@@ -463,7 +463,7 @@ class _UnitWriter:
         yield from (f"{one} = {one}.value" for one in found)
 
     def _passed(self, expr: ex.Expr, before: dict[str, str]) -> str:
-        """Return what a kernel is passed; what has to be computed is a local made `before`.
+        """Return the arguments of a kernel; a computed one is a local assigned `before`.
 
         What is computed twice is one local, so that a field is known to be the same.
         """

@@ -1,4 +1,4 @@
-"""Imports of kernels into a file of algorithms: one name of Python stands for one kernel."""
+"""Imports of kernels into a file of algorithms: one name of Python denotes one kernel."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from psyclone_storage.languages.python.translate.values import NoPythonError
 
 @dataclass(slots=True)
 class KernelImports:
-    """What the kernels of all procedures are called, and where they are.
+    """The names and the locations of the kernels of all procedures.
 
-    Procedures of Fortran have imports of their own; those of Python are the file's, as are the
+    Procedures of Fortran have their own imports; those of Python share the file's, as well as the
     names of the `units` that it defines.
     """
 
@@ -21,7 +21,7 @@ class KernelImports:
     homes: dict[str, tuple[str, str]] = field(default_factory=dict)
 
     def named(self, name: str, home: tuple[str, str]) -> str:
-        """Return `name`, which stands for a kernel; refuse it if it is that of another thing."""
+        """Return `name`, which denotes a kernel; refuse it if it denotes another entity."""
         if name in self.units:
             raise NoPythonError(f"'{name}' is a kernel, and a procedure of the file")
         known = self.homes.setdefault(name, home)

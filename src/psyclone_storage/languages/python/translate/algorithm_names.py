@@ -1,7 +1,7 @@
-"""Names in algorithms: data that kernels are passed, and numbers that are computed with.
+"""Names in algorithms: data that kernels are passed, and numbers in expressions.
 
-Expressions are written as those of kernels are (`expressions.py`); here stands what their names
-are. Data of types that are not known are passed as they are.
+Expressions are written as those of kernels are (`expressions.py`); this module defines the meaning
+of their names. Data of types that are not known are passed unchanged.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class AlgorithmNames:
         return ExpressionWriter(self.scope, self)
 
     def passed(self, expr: ex.Expr) -> str:
-        """Return what a kernel is passed; data of any type are passed as they are."""
+        """Return the arguments of a kernel; data of any type are passed unchanged."""
         match expr:
             case ex.Name() | ex.Member() | ex.Index():
                 if (text := self._path(expr)) is not None:
@@ -71,7 +71,7 @@ class AlgorithmNames:
         return self._writer.of(expr).text
 
     def assigned(self, expr: ex.Expr, to: Declare) -> str:
-        """Return a value as it is assigned to a variable."""
+        """Return a value in the form assigned to a variable."""
         type_ = self.scope.type_of(self.scope.symbol(to.key))
         if to.shape:
             raise NoPythonError(f"'{to.name}' is an array, and is assigned to")
@@ -85,7 +85,7 @@ class AlgorithmNames:
         return self._writer.condition(expr)
 
     def whole(self, expr: ex.Expr, rank: int = 0) -> str:
-        """Return a whole number, as an operand of what binds as `rank` says."""
+        """Return an integer, as an operand of an operator of precedence `rank`."""
         self._check_types(expr)
         return self._writer.whole(expr).within(rank)
 
@@ -196,7 +196,7 @@ class AlgorithmNames:
         return key not in self.declared
 
     def _constant(self, key: str) -> ex.Symbol | None:
-        """Return a constant of another module, None if `key` is none."""
+        """Return a constant of another module, None if `key` is not one."""
         try:
             found = self.scope.symbol(key)
         except PrintError:

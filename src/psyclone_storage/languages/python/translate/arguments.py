@@ -1,4 +1,4 @@
-"""What invokes in Python are passed: the reader takes names, elements and arithmetic alone."""
+"""The arguments of invokes in Python: the reader takes only names, elements and arithmetic."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Arrays of constants of a kernel's own, which get their values where a kernel begins.
+"""Constant arrays of a kernel, which get their values where a kernel begins.
 
-In Python an array that is made is made of zeros, and no array is a constant. Nobody else writes one
-that Fortran declares as such; one that keeps its values between calls and is never written is a
-constant, too.
+In Python a new array is filled with zeros, and no array is a constant. Only this module writes
+arrays that Fortran declares as constants. An array that keeps its values between calls and is never
+written is a constant, too.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _UNDERSTOOD = (Assign, Blank, Comment, Do, If, Return)
 
 @dataclass(frozen=True, slots=True)
 class _OwnArray:
-    """An array in the place of one of a module, what reads its elements, and names for these."""
+    """A local copy of a module array, the accesses to its elements, and names for these."""
 
     declared: Declare
     read: tuple[Line, ...] = ()
@@ -40,10 +40,10 @@ class _OwnArray:
 
 
 def with_arrays_of_modules(code: KernelCode, scope: CScope) -> KernelCode:
-    """Return `code` with arrays of its own for arrays of modules whose extents are known.
+    """Return `code` with local arrays for arrays of modules whose extents are known.
 
-    Constants become numbers, as code does not know what they are computed from. The elements of a
-    variable of another module are read where the kernel begins, each by itself.
+    Constants become numbers, as code does not contain their definitions. The elements of a variable
+    of another module are read where the kernel begins, each by itself.
     """
     used = {name for line in walk_lines(code.body) for name in names_of_line(line)}
     declared = [item.key for item in code.declarations if isinstance(item, Declare)]
@@ -174,7 +174,7 @@ def without_constant_arrays(code: KernelCode, scope: CScope) -> KernelCode:
 def _values(
     code: KernelCode, item: Declare, scope: CScope
 ) -> list[tuple[tuple[ex.Expr, ...], ex.Expr]] | None:
-    """Return the elements of an array of constants, each with its value; None if it is none."""
+    """Return the elements of an array of constants, each with its value; None if it is not one."""
     if item.key in code.dummy_keys or not item.shape or not _never_written(code, item):
         return None
     axes = _axes(item.shape, scope)
@@ -209,7 +209,7 @@ def _listed(value: ex.Expr | None) -> tuple[ex.Expr, ...] | None:
 
 
 def _flat(listed: ex.ArrayLiteral) -> Iterator[ex.Expr]:
-    """Yield values in order; those of a list in a list stand where it does."""
+    """Yield values in order; those of a nested list take the place of the list."""
     for item in listed.items:
         if isinstance(item, ex.ArrayLiteral):
             yield from _flat(item)

@@ -1,4 +1,4 @@
-"""How algorithms in Python make the data that they pass: an API at a time.
+"""The creation of data in algorithms in Python, by API.
 
 In GOcean an algorithm makes its grid and fields. In LFRic fields come from a model around, which
 has meshes and spaces: algorithms are passed them.
@@ -24,7 +24,7 @@ _WHOLE_GRID = 3
 
 
 class DataForm(Protocol):
-    """How one procedure makes data; `imports` are the words that it needs of `runtime`."""
+    """The creation of data in one procedure; `imports` are the words of `runtime` that it needs."""
 
     @property
     def module(self) -> str:
@@ -40,11 +40,11 @@ class DataForm(Protocol):
 
     @property
     def first(self) -> int:
-        """What the index of the first element of an array is."""
+        """Return the index of the first element of an array."""
 
     @property
     def words(self) -> frozenset[str]:
-        """The keys of names that stand for themselves."""
+        """Return the keys of names that are written unchanged."""
 
     @property
     def built_ins(self) -> Mapping[str, str]:
@@ -66,7 +66,7 @@ class DataForm(Protocol):
         raise NotImplementedError
 
     def called(self, numbers: AlgorithmNames, line: Call) -> list[str]:
-        """Return what makes data by a call; raise `NoPythonError` if nobody knows what it does."""
+        """Return the creation of data by a call; raise `NoPythonError` if the call is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ class ColumnData:
 
     @property
     def types(self) -> frozenset[str]:
-        """Those that metadata do not tell."""
+        """Return the types that metadata do not determine."""
         return frozenset(lfric_words.DECLARED_TYPES) - lfric.TOLD_BY_METADATA
 
     def is_made(self, type_name: str) -> bool:
@@ -110,7 +110,7 @@ class ColumnData:
 
 @dataclass(frozen=True, slots=True)
 class GridData:
-    """Grids and fields of GOcean; `grids` has of each what is known so far."""
+    """Grids and fields of GOcean; `grids` has the information on each so far."""
 
     imports: dict[str, None] = field(default_factory=dict)
     grids: dict[str, list[str]] = field(default_factory=dict)

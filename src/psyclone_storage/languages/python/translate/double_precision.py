@@ -1,4 +1,4 @@
-"""Which of several subroutines a kernel in Python is: the one that computes in its precision.
+"""The subroutine that implements a kernel in Python: the one with Python's precision.
 
 A kernel of LFRic may have a subroutine for each kind of real numbers, of which Fortran takes the
 one for the fields that it is given. Fields in Python have 8 bytes, whatever metadata call them.

@@ -1,8 +1,8 @@
 """Expressions of kernels in Fortran as expressions of kernels in Python.
 
-Owns that both compute the same bits. Single precision is double precision that is rounded behind
-each operation; of functions it is refused. What Python's kernels have no words for is refused, too:
-the numbers of a point, arrays as a whole.
+Owns that both compute the same bits. Single precision is double precision rounded after each
+operation; for functions it is rejected. Constructs without an equivalent in Python's kernels are
+rejected, too: the numbers of a point, whole arrays.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _QUOTIENT = left_associative("/", Precedence.PRODUCT)
 
 
 class NamesInPython(Protocol):
-    """What the names in a kernel are in Python."""
+    """The Python spelling of the names in a kernel."""
 
     def element(self, name: ex.Name, items: tuple[ex.Expr, ...]) -> Value | None:
         """Return an element, None if `name` is no array; raise `NoPythonError` if it is unknown."""
@@ -88,7 +88,7 @@ class ExpressionWriter:
         return found.text
 
     def whole(self, expr: ex.Expr) -> Value:
-        """Return a whole number."""
+        """Return an integer."""
         found = self.of(expr)
         if found.type != INTEGER:
             raise NoPythonError(f"'{ex.spell(expr)}' is no whole number")
@@ -174,7 +174,7 @@ class ExpressionWriter:
         if left.type == right.type == LONG:
             raise NoPythonError(f"'{ex.spell(expr)}' is computed with whole numbers of 8 bytes")
         if op is Operator.DIVIDE and left.type == right.type == INTEGER:
-            # The quotient of two numbers of 32 bits is never rounded to a whole number.
+            # The quotient of two numbers of 32 bits is never rounded to an integer.
             return Value(f"int({_QUOTIENT.join(left, right)})", INTEGER)
         if left.type == right.type == REAL:
             # What is rounded to more than twice as many bits first is rounded to the same number.
@@ -249,7 +249,7 @@ def checked(type_: CType, name: str) -> None:
 
 
 def alike(left: Value, right: Value) -> tuple[Value, Value]:
-    """Return two numbers as an operation converts them; whole ones stay as they are."""
+    """Return two numbers as an operation converts them; integers are unchanged."""
     if left.type.is_logical or right.type.is_logical:
         raise NoPythonError("a condition stands where a number has to be")
     if left.type == right.type:
@@ -262,9 +262,9 @@ def alike(left: Value, right: Value) -> tuple[Value, Value]:
 
 
 def _nearest(value: Value) -> Value:
-    """Return the whole number nearest to a real one, of two the one that is farther from zero.
+    """Return the integer nearest to a real, of two the one that is farther from zero.
 
-    What a real number has behind its point is a real number, and so is twice that.
+    The fractional part of a real is exactly representable, and so is twice that.
     """
     towards_zero = Value(f"int({value.text})", INTEGER)
     rest = PYTHON.binary(Operator.MINUS, value, towards_zero)

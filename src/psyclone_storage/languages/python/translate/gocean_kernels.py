@@ -34,7 +34,7 @@ class GridKernels:
     module: str = "psyclone_storage.gocean"
 
     def of(self, kernel: TranslatedKernel) -> PointForm:
-        """Return how one kernel looks at its arguments."""
+        """Return the access of one kernel to its arguments."""
         return PointForm(kernel)
 
 
@@ -55,7 +55,7 @@ class PointForm:
         return frozenset(self._index)
 
     def begin(self, writer: TextWriter) -> None:
-        """Do nothing: names stay what they are."""
+        """Do nothing, because names are unchanged."""
 
     # ------------------------------------------------------------------------ elements
 
@@ -171,7 +171,7 @@ def _entries(component: MetadataComponent | None, parsed: ParsedKernel) -> tuple
 
 
 def _annotation(entry: MetadataItem) -> str:
-    """Return what an entry of metadata says, as an annotation."""
+    """Return an entry of metadata as an annotation."""
     items = [_word(item) for item in entry.items]
     if len(items) == 2:
         return f"grid_property[{items[1]}]"

@@ -1,8 +1,8 @@
 """The subroutine of a kernel in Fortran as a kernel in Python: its statements.
 
-Owns where locals tell where an element lies: `jiu = ji + 1` and `ij = map(df) + k` are no variables
-in Python, which has no words for what they count from. What becomes of such a local on ways that
-join is followed, so that no element is taken for another.
+Owns the locals that determine the position of an element: `jiu = ji + 1` and `ij = map(df) + k` are
+no variables in Python, which has no words for their origin. The values of such locals are tracked
+across joins of control-flow paths, so that no element is confused with another.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _HINT = "Keep the kernel in Fortran, or write this by what kernels in Python hav
 
 @dataclass(frozen=True, slots=True)
 class HiddenValue:
-    """What a whole number is that has no variable in Python; none if it differs between ways."""
+    """The value of an integer without a variable in Python; None if it differs between paths."""
 
     of: AffineForm | None
 
@@ -81,7 +81,7 @@ class KernelWriter:
         return [*(PlacedLine(line) for line in self.read.values()), *body]
 
     def _local_arrays(self) -> list[PlacedLine]:
-        """Return what makes the arrays of the kernel, which are zero where Fortran says nothing."""
+        """Return the creation of the kernel's arrays, which are zero where undefined in Fortran."""
         made: list[PlacedLine] = []
         if not self.form.has_arrays:
             return made
@@ -96,7 +96,7 @@ class KernelWriter:
         return made
 
     def _begun(self) -> Iterator[PlacedLine]:
-        """Yield values for locals that Python asks for and Fortran does not.
+        """Yield values for locals that Python requires and Fortran does not.
 
         A program that looks at a local before it has a value means nothing, so that any will do.
         """
@@ -163,7 +163,7 @@ class KernelWriter:
         return Value(self._of_other_module(symbol, scope), type_)
 
     def _of_other_module(self, symbol: ex.Symbol, scope: CScope) -> str:
-        """Return a local that holds what a variable of another module is when the kernel runs."""
+        """Return a local that holds the value of another module's variable when the kernel runs."""
         type_ = scope.type_of(symbol)
         checked(type_, symbol.name)
         original = key_in_python(symbol.name)
@@ -181,7 +181,7 @@ class KernelWriter:
         return self.local(self.homes[home])
 
     def sum_text(self, of: AffineForm) -> Value:
-        """Return a sum of whole numbers, in which no constant is added twice."""
+        """Return a sum of integers, in which no constant is added twice."""
         constant, text = of.constant, ""
         for factor, term in of.terms:
             found = self._expressions.whole(term)
@@ -332,7 +332,7 @@ class KernelWriter:
         ways: list[tuple[str, tuple[un.Line, ...], Span | None]],
         otherwise: tuple[un.Line, ...],
     ) -> list[PlacedLine]:
-        """Return branches; behind them the locals count what they count on all ways there."""
+        """Return branches; after them the locals have the values common to all paths."""
         before, ends = self.hidden, list[HiddenValues]()
         found: list[PlacedLine] = []
         for number, (test, body, place) in enumerate(ways):
@@ -355,7 +355,7 @@ class KernelWriter:
         return [line.indented() for line in lines]
 
     def _counted(self, line: un.Do) -> tuple[str, bool]:
-        """Return what a loop counts, and whether Python counts one less."""
+        """Return the range of a loop, and whether Python counts one less."""
         if (found := self.form.counted(self, line)) is not None:
             return found
         writer = self._expressions
@@ -388,7 +388,7 @@ class KernelWriter:
         found = [PlacedLine(head, line.place), *self._inner(line.body)]
         self.one_less.discard(line.variable.key)
         self.loops.pop()
-        # Behind the loop nobody knows on which turn, and where in it, a local was last counted.
+        # After the loop, the iteration and the position of a local's last update are unknown.
         self.hidden = {**before, **dict.fromkeys(changed & self.ever_hidden, _DIFFERS)}
         return found
 
@@ -438,7 +438,7 @@ def _joined(ends: list[HiddenValues], before: HiddenValues) -> HiddenValues:
 
 
 def _leaves(body: tuple[un.Line, ...]) -> bool:
-    """Return whether the last statement leaves: what stands behind is never reached from here."""
+    """Return whether the last statement leaves, so that any code after it is unreachable."""
     done = [line for line in body if not isinstance(line, un.Blank | un.Comment)]
     return bool(done) and isinstance(done[-1], un.Return | un.Exit | un.Cycle)
 

@@ -1,8 +1,8 @@
 """Kernels for columns of cells, for dofs and for whole domains in Python.
 
-A subroutine is passed maps and numbers beside its fields. In Python an element of a field is that
-of a dof in a layer, and what is counted has a word: this module knows which dummy stands for what,
-takes indices to pieces, and counts from 0 where Fortran counts from 1.
+A subroutine is passed maps and numbers with its fields. In Python an element of a field is that of
+a dof in a layer, and each counted entity has a word: this module maps dummies to words, decomposes
+indices, and counts from 0 where Fortran counts from 1.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from psyclone_storage.infrastructures import lfric_words as words
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.affine import AffineForm, affine_form
 from psyclone_storage.ir.interface import Dummy, Role, selecting_words
-from psyclone_storage.ir.kernel import ArgKind
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator, Precedence
 from psyclone_storage.ir.parsed import MetadataItem
@@ -38,7 +37,6 @@ _OF_NUMBERS: Mapping[Role, str] = {role: word for word, role in words.NUMBERS.it
 _VALUES = (Role.FIELD, Role.OPERATOR, Role.CMA_MATRIX, Role.DOF_VALUE, Role.SCALAR_ARRAY)
 _ARGUMENTS = (*_VALUES, Role.SCALAR)
 _MAPS = (Role.DOFMAP, Role.WHOLE_DOFMAP)
-_ANNOTATIONS = {kind: kind.value for kind in ArgKind}
 _OF_MATRIX = 3
 _BOTTOM = "it is not known which dof of which layer"
 
@@ -50,7 +48,7 @@ class ColumnKernels:
     module: str = "psyclone_storage.lfric"
 
     def of(self, kernel: TranslatedKernel) -> ColumnForm:
-        """Return how one kernel looks at its arguments."""
+        """Return the access of one kernel to its arguments."""
         keys = kernel.code.dummy_keys
         if len(keys) != len(kernel.dummies):
             text = f"The kernel '{kernel.parsed.name}' takes {len(keys)} arguments, and its"
@@ -80,7 +78,7 @@ class ColumnForm:
 
     def begin(self, writer: TextWriter) -> None:
         """Give the arguments their names."""
-        # Procedures that the kernel calls stand in its code already.
+        # Procedures that the kernel calls are inlined already.
         code = writer.code
         taken = {item.key for item in code.declarations if isinstance(item, Declare)}
         taken |= {name for line in walk_lines(code.body) for name in names_of_line(line)}
@@ -252,7 +250,7 @@ class ColumnForm:
     def _near(
         self, writer: TextWriter, dummy: Dummy, key: str, items: tuple[ex.Expr, ...]
     ) -> list[str] | None:
-        """Return what an element of a map says: the dof, and the cell where it is not this one."""
+        """Return the value of a map's element: the dof, and the cell where it is not this one."""
         by = self.roles[key]
         _check_begins_at_one(writer, key)
         if by.role is Role.STENCIL_MAP and by.arg == dummy.arg:
@@ -297,7 +295,7 @@ class ColumnForm:
         raise NoPythonError(f"'{key}' is a number or an array that Python hides")
 
     def counted(self, writer: TextWriter, line: Do) -> tuple[str, bool] | None:
-        """Return the word for what a loop counts; None if it has bounds of its own."""
+        """Return the word for the range of a loop; None if it has its own bounds."""
         step = 1 if line.step is None else ex.integer_value(line.step)
         if step not in (1, -1):
             return None
@@ -323,7 +321,7 @@ class ColumnForm:
         return None
 
     def _word(self, word: str, dummy: Dummy, index: list[str]) -> str:
-        """Return a word with what tells a dummy from others of its role."""
+        """Return a word with the index that distinguishes a dummy from others of its role."""
         others = [one for one in self.roles.values() if one.role is dummy.role and one != dummy]
         said = selecting_words(dummy, self.own)
         if not (others or dummy.space or dummy.arg is not None or dummy.property_name):
@@ -392,7 +390,7 @@ def _texts(writer: TextWriter, index: Iterable[AffineForm], less: int) -> list[s
 
 
 def _in_common(names: list[str]) -> str:
-    """Return what the names of a vector's components begin with, without the number behind it."""
+    """Return the common prefix of the names of a vector's components, without the number."""
     first, last = min(names), max(names)
     length = next((at for at, one in enumerate(first) if at >= len(last) or one != last[at]),
                   len(first))  # fmt: skip
@@ -405,7 +403,7 @@ def _spelled(word: str) -> str:
 
 
 def _annotation(entry: MetadataItem) -> str:
-    """Return what an entry of metadata says, as an annotation."""
+    """Return an entry of metadata as an annotation."""
     head, *items = entry.items
     kind, counted = _kind_of(head.expr)
     said = [counted] if counted else []
@@ -414,7 +412,7 @@ def _annotation(entry: MetadataItem) -> str:
 
 
 def _kind_of(head: ex.Expr) -> tuple[str, str]:
-    """Return the word for what an entry describes, and how many components it has."""
+    """Return the word for the argument of an entry, and its number of components."""
     match head:
         case ex.Binary(Operator.TIMES, ex.Name() as name, count) | ex.Binary(
             Operator.TIMES, count, ex.Name() as name

@@ -1,4 +1,4 @@
-"""Where the arrays begin that procedures are passed: the distance to Python's 0 has to be known."""
+"""Lower bounds of the arrays passed to procedures: the offset to Python's 0 has to be known."""
 
 from __future__ import annotations
 

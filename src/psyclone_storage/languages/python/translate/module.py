@@ -1,7 +1,7 @@
 """Names of one Python module: kernels, constants, and the modules whose variables are read.
 
-A constant stands in the module with its value. A variable of another module is read from there when
-a kernel runs, one of the kernel's own module is a variable of the Python module.
+A constant is defined in the module with its value. A variable of another module is read from there
+when a kernel runs; one of the kernel's own module is a variable of the Python module.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ NOTHING = {Intrinsic.REAL: "0.0", Intrinsic.INTEGER: "0", Intrinsic.LOGICAL: "Fa
 
 @dataclass(slots=True)
 class ModuleNames:
-    """What the names of a module in Python are, and what it declares."""
+    """The names of a module in Python, and its declarations."""
 
     fresh: NameTable
     declared: list[str] = field(default_factory=list)
@@ -45,7 +45,7 @@ class ModuleNames:
     def of(cls, taken: Iterable[str], *, in_place: bool = False) -> ModuleNames:
         """Return the names of a module whose kernels have names that are `taken`.
 
-        Constants stand `in_place` where the module is never imported.
+        Constants are `in_place` where the module is never imported.
         """
         return cls(NameTable((*RESERVED, *taken)), in_place=in_place)
 
@@ -113,5 +113,5 @@ class _OfConstants:
 
 
 def reserved(name: str) -> bool:
-    """Return whether a name is one that a kernel in Python cannot give to something."""
+    """Return whether a kernel in Python cannot bind a name."""
     return key_of(name) in RESERVED

@@ -117,7 +117,7 @@ def _ready(one: TranslatedKernel, around: ModuleContext, form: KernelForm) -> _R
 def _kernel(
     ready: _ReadyKernel, around: ModuleContext, names: ModuleNames
 ) -> tuple[list[PlacedLine], list[Diagnostic]]:
-    """Return the lines of a kernel, and what is wrong with it."""
+    """Return the lines of a kernel, and its errors."""
     one, of, code = ready.kernel, ready.form, ready.code
     if len(one.parsed.implementations) > 1:
         message = f"The kernel '{one.parsed.name}' has several subroutines, one for each type."

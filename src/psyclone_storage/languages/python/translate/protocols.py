@@ -1,7 +1,7 @@
-"""What a kernel is called for, as far as its form in Python depends on it.
+"""The iteration space of a kernel, as far as its form in Python depends on it.
 
 Kernels for points of a grid and for columns of cells have the same statements. They differ in their
-heads, and in how an element of an argument is found.
+heads, and in the addressing of an element of an argument.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class PlacedLine:
 
 
 class TextWriter(Protocol):
-    """What writes a kernel, as far as a form needs it."""
+    """The writer of a kernel, as far as a form needs it."""
 
     @property
     def code(self) -> KernelCode:
@@ -68,15 +68,15 @@ class TextWriter(Protocol):
         """Return a variable whose type kernels in Python have."""
 
     def sum_text(self, of: AffineForm) -> Value:
-        """Return a sum of whole numbers."""
+        """Return a sum of integers."""
 
 
 class ArgumentForm(Protocol):
-    """How one kernel looks at its arguments in Python."""
+    """The access of one kernel to its arguments in Python."""
 
     @property
     def has_arrays(self) -> bool:
-        """Whether kernels of this kind may have arrays of their own."""
+        """Return whether kernels of this kind may have local arrays."""
 
     @property
     def hidden(self) -> frozenset[str]:

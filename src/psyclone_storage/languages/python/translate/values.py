@@ -31,7 +31,7 @@ class NoPythonError(Exception):
 
 
 def number(literal: Literal, type_: CType) -> Value:
-    """Return a constant; raise `NoPythonError` if its type is none of those of kernels."""
+    """Return a constant; raise `NoPythonError` if kernels do not have its type."""
     match literal.intrinsic:
         case Intrinsic.LOGICAL:
             return Value(str(bool(literal.value)), LOGICAL)

@@ -211,3 +211,14 @@ def test_all_problems_are_reported() -> None:
     component = ONE_ARG.replace("(1)", "(2)") + "\ninteger :: gh_shape(1) = 1"
     found = problems(kernel_text(component, ""))
     assert [problem.code for problem in found] == ["P041", "P043", "P045"]
+
+
+@pytest.mark.parametrize("names", [("k_mod", "k32_mod"), ("k32_mod", "k_mod")])
+def test_alternative_names_of_the_module(names: tuple[str, str]) -> None:
+    opening = f"#ifndef SINGLE\nmodule {names[0]}\n#else\nmodule {names[1]}\n#endif\n"
+    found = read(kernel_text().replace("module k_mod\n", opening, 1))
+    assert found.module == names[0]
+
+
+def test_module_inside_a_block_that_is_not_closed() -> None:
+    assert read(f"block\n{kernel_text()}").module == "k_mod"
