@@ -12,11 +12,12 @@ from collections.abc import Callable, Iterator, Mapping
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.directive import AccLoopDirective
 from psyclone_storage.ir.expr import Expr, Literal, Name, walk
 from psyclone_storage.ir.keys import key_of, keys_of
-from psyclone_storage.ir.rewrite import everywhere, expressions_of, names_in, walk_lines
+from psyclone_storage.ir.rewrite import everywhere, expressions_of, names_in, rewritten, walk_lines
 from psyclone_storage.ir.types import Intrinsic, ScalarType
-from psyclone_storage.ir.unit import Declare, Imported, Line, ScopedBlock, Use
+from psyclone_storage.ir.unit import Declare, DirectiveLine, Imported, Line, ScopedBlock, Use
 from psyclone_storage.passes.inline.array_arguments import PassedArray, shifted_array
 from psyclone_storage.passes.inline.substitution import Substitution
 
@@ -32,7 +33,7 @@ def inlined_block(
     Kinds are imported for the whole module, all other names for the block.
     """
     names = _BlockNames.of(code, actuals, kind_name)
-    body = everywhere(code.body, names.changed)
+    body = rewritten(everywhere(code.body, names.changed), lambda line: (names.directive(line),))
     own = tuple(map(names.declaration, _locals(code)))
     uses = tuple(used for use in code.uses if (used := names.imports(use)).names)
     return (ScopedBlock(uses, own, body),) if own or uses else body
@@ -129,6 +130,19 @@ class _BlockNames(Substitution):
             shape=tuple(map(self.changed, item.shape)),
             value=None if item.value is None else self.changed(item.value),
         )
+
+    def directive(self, line: Line) -> Line:
+        """Return a directive of a step with the names of its variables in the block."""
+        match line:
+            case DirectiveLine(meaning=AccLoopDirective() as shared):
+                private = tuple(self.renamed.get(key_of(one), one) for one in shared.private)
+                reductions = tuple(
+                    (operator, self.renamed.get(key_of(one), one))
+                    for operator, one in shared.reductions
+                )
+                meaning = replace(shared, private=private, reductions=reductions)
+                return replace(line, meaning=meaning)
+        return line
 
     def imports(self, use: Use) -> Use:
         """Return what the block imports from a module: no kinds."""
