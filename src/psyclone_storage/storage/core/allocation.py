@@ -1,8 +1,8 @@
-"""Own `Allocation`, a piece of memory in one space; refuse to know whether its values are valid.
+"""`Allocation`: a block of memory in one space, without any state about the validity of its values.
 
-An allocation knows who owns the memory if the runtime does not. What its
-`block` is depends on the memory: bytes of a NumPy array for those of the host and of emulated
-devices, a memory pointer of CuPy for a GPU.
+An allocation records the owner of the memory if the runtime does not own it. The type of
+`block` depends on the memory: the bytes of a NumPy array for the host and emulated
+devices, a CuPy memory pointer for a GPU.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from psyclone_storage.storage.core.spaces import MemorySpace
 
 
 class Allocation(Piece):
-    """One piece of memory: address, capacity in bytes, space and owner; `alive` until it is freed.
+    """One block of memory: address, capacity in bytes, space and owner; `alive` until it is freed.
 
-    `owner` is None where the memory belongs to the runtime, else the object that must stay alive;
+    `owner` is `None` if the memory belongs to the runtime, else the object that must stay alive;
     such memory can be neither moved nor freed (HM-84). `writable` is False for read-only memory.
-    `pending` is what a device may still do here after an access has ended, for memories to keep:
-    it is changed by `swap_pending`. `failures` are where work failed that was to write here.
-    `lent` says that somebody may work here of whom nobody takes a note: with an array that was
-    handed out without an access, or with a device on memory of the host.
+    `pending` is the device work that may still use this memory after an access has ended; only
+    memories maintain it, through `swap_pending`. `failures` are the bytes that failed work was to
+    write. `lent` is true if untracked work may use this memory: through an array that was handed
+    out without an access, or by a device that works on host memory.
     """
 
     __slots__ = ("_trail",)
@@ -43,13 +43,13 @@ class Allocation(Piece):
 
     @property
     def block(self) -> Any:
-        """Return the bytes, as an array, or what the memory has in place of them."""
+        """Return the bytes as an array, or the object that represents them in this memory."""
         held = self.held
         return np.ndarray((self.capacity,), np.uint8, held) if isinstance(held, Lease) else held
 
     @property
     def trail(self) -> Any:
-        """Return what the detector of races knows of uses of this memory, None without any."""
+        """Return the access history of this memory for the race detector, None without any."""
         return getattr(self, "_trail", None)
 
     @trail.setter
@@ -58,12 +58,12 @@ class Allocation(Piece):
 
     @property
     def watched(self) -> bool:
-        """Say whether the runtime knows all that is done here."""
+        """Return whether the runtime tracks all work on this memory."""
         return not (self.lent or self.external)
 
     @property
     def external(self) -> bool:
-        """Say whether the memory belongs to somebody else."""
+        """Return whether the memory belongs to an owner outside the runtime."""
         return self.owner is not None
 
     def drop(self) -> None:

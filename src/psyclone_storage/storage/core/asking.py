@@ -37,7 +37,8 @@ from psyclone_storage.storage.memory.races import RACES
 def acquire_all(tokens: Sequence[AccessToken], *, later: bool = False) -> None:
     """Begin the accesses, all or none, after a wait if their policies allow one.
 
-    What a device does `later` waits for what it uses when it is asked for.
+    If the work runs `later` on a device, the accesses do not wait for pending device work here; the
+    queued work itself waits for it.
 
     Raises `AccessConflictError`, `AccessDeadlockError`, `PoisonedDataError`, `ConstBufferError`.
     """
@@ -149,7 +150,7 @@ def _prepare(tokens: Sequence[AccessToken], *, later: bool = False) -> None:
         except Exception as error:
             _check_spoiled(token, error)
             raise
-        # Let the user of a replica come after what devices still do there.
+        # Order the user of a replica after pending device work on it.
         memory, allocation = token.replica.memory, token.replica.allocation_there()
         if memory.queues_work:
             if not later:
@@ -161,9 +162,9 @@ def _prepare(tokens: Sequence[AccessToken], *, later: bool = False) -> None:
 
 
 def _check_spoiled(token: AccessToken, error: BaseException) -> None:
-    """Raise `PoisonedDataError` if values are not to be had because what was to make them failed.
+    """Raise `PoisonedDataError` if values are unavailable because the work that makes them failed.
 
-    That is known late, as work is done later than it was asked for.
+    Such a failure is detected late, because the work runs later than its submission.
     """
     replicas = token.buffer.replicas
     there = (replica.allocation for replica in replicas.all() if replica.allocation is not None)
@@ -173,10 +174,9 @@ def _check_spoiled(token: AccessToken, error: BaseException) -> None:
 
 
 def _check_arrived(token: AccessToken) -> None:
-    """Raise if work that was to make or to bring the values of an access has failed meanwhile.
+    """Raise if work that computes or transfers the values of an access has failed meanwhile.
 
-    What failed on the way is brought once more with the next access. What failed where the values
-    were made is lost.
+    The next access repeats a failed transfer. Values whose computation failed are lost.
     """
     replicas, allocation = token.buffer.replicas, token.replica.allocation_there()
     # Work that still writes there replaces the values, or fails itself.
@@ -200,9 +200,9 @@ def _check_arrived(token: AccessToken) -> None:
 
 
 def _take_failures(token: AccessToken) -> dict[int, BaseException]:
-    """Return the chunks whose values an access needs, but that work has failed to make.
+    """Return the chunks whose values an access needs, but whose computation failed.
 
-    Nobody will be told of them again.
+    The failures are consumed: no later call reports them again.
     """
     allocation = token.replica.allocation_there()
     found: dict[int, BaseException] = {}
@@ -231,31 +231,31 @@ FailureOf: TypeAlias = Callable[[AccessToken], BaseException | None]
 
 
 class PendingAccesses:
-    """Accesses that are asked for without waiting, from the question to the answer.
+    """Accesses that are requested without waiting, from the request to the answer.
 
-    Whoever asks keeps this object first, and calls `begin` then: an interrupt (Ctrl-C) that comes
-    in between, or in the middle of anything, leaves somebody who can end them. For the same reason
-    `give_up` and `close` can be done once more.
+    The caller stores this object first and then calls `begin`: if an interrupt (Ctrl-C) comes
+    between the two, or at any later point, an owner remains that can end the accesses. For the same
+    reason `give_up` and `close` can be repeated.
 
     `ready` resolves when all are granted and have their values. Waiting for it raises
-    `AccessDeadlockError` where it could never resolve; the accesses are given up then.
+    `AccessDeadlockError` if it could never resolve; the accesses are given up then.
     """
 
     __slots__ = ("tokens", "ready", "_group", "_is_brought")
 
     def __init__(self, tokens: Sequence[AccessToken]) -> None:
-        """Get ready to ask for the accesses, all or none."""
+        """Prepare a request for the accesses, all or none."""
         self.tokens = tokens
         self.ready: Future[None] = Future(self._begin_wait)
         self._group = Group(_pairs(tokens), self._prepare)
         self._is_brought = False
 
     def begin(self) -> None:
-        """Ask for the accesses; where that fails the caller has to `abandon` them."""
+        """Request the accesses; if that fails the caller has to `abandon` them."""
         queue_group(self._group)
 
     def begun(self) -> Future[AccessToken]:
-        """Ask for the accesses and return the future of the first."""
+        """Request the accesses and return the future of the first."""
         try:
             self.begin()
             return self.ready.map(lambda _: self.tokens[0])
@@ -264,7 +264,7 @@ class PendingAccesses:
             raise
 
     def give_up(self, error: BaseException) -> bool:
-        """Break the promise with `error`; say no if the accesses are granted already."""
+        """Fail the future with `error`; return False if the accesses are granted already."""
         given_up = self._group.give_up()
         if given_up and not self.ready.done():
             self.ready.set_exception(error)
@@ -273,9 +273,9 @@ class PendingAccesses:
     def close(self, failure_of: FailureOf, unopened: BaseException) -> Future[None]:
         """End the accesses; the future resolves when the preferred spaces have the values.
 
-        `failure_of` says for each access what made its writing fail, None for a success. What is
-        not granted yet is given up, with the error `unopened` for those who wait for it. What
-        failed to open needs no end.
+        `failure_of` returns for each access the error of its write, None for a success. Accesses
+        that are not granted yet are given up: waiting threads get the error `unopened`. Accesses
+        that failed to open need no end.
         """
         if self.give_up(unopened):
             return Future.completed(None)
@@ -297,9 +297,9 @@ class PendingAccesses:
         return closed
 
     def abandon(self, error: BaseException) -> None:
-        """Take back what `error`, an interrupt, has left of accesses that nobody used.
+        """Take back the accesses that `error`, an interrupt, has left without any use.
 
-        What they have given up already has no values any more.
+        Values that these accesses have already invalidated stay lost.
         """
         for token in self.tokens:
             if token.active and self.ready.done() and not token.mode.reads:
@@ -307,9 +307,9 @@ class PendingAccesses:
         self._group.abandon()
 
     def drop(self) -> bool:
-        """End accesses whose user is gone; may come amid anything. Say whether there were any.
+        """End accesses whose user is gone; return whether there were any. Safe at any point.
 
-        Nobody said that they have written, so that what they gave up has no values.
+        No user confirmed a write, so the values that these accesses invalidated are lost.
         """
         if not self.ready.done():
             gone = AccessReleasedError("The accessor was dropped before it was open.")
@@ -331,7 +331,7 @@ class PendingAccesses:
     def _prepare(self) -> None:
         """Bring the values of all accesses, which are granted, and resolve the future.
 
-        The thread that let them go on may be interrupted, which is no matter of theirs.
+        An interrupt of the thread that resumes them does not affect them.
         """
         try:
             self._bring()
@@ -340,7 +340,7 @@ class PendingAccesses:
             raise
 
     def _bring(self) -> None:
-        """Start what brings the values, unless that is done."""
+        """Start the transfers of the values, unless they are started."""
         tokens = self.tokens
         if self._is_brought or self.ready.done():
             return
@@ -388,7 +388,7 @@ def _pairs(tokens: Sequence[AccessToken]) -> Pairs:
 
 
 def _let_go(tokens: Sequence[AccessToken]) -> None:
-    """End accesses that nobody has used yet."""
+    """End accesses that no code has used yet."""
     for token in tokens:
         token.buffer.table.release(token)
 

@@ -1,9 +1,9 @@
-"""Own `CoherentBuffer`, the one true value of some data and its replicas in several memory spaces.
+"""`CoherentBuffer`: one logical value of some data and its replicas in several memory spaces.
 
-Every face (Storage, View, HArray, accessors) is a window on a buffer, so that all of them see the
+Every face (Storage, View, HArray, accessors) is a window on a buffer, so that all of them share the
 same validity, locks and statistics. A buffer is one-dimensional and knows elements, bytes and
-chunks; shapes, layouts and halos belong to the faces. It allocates nothing before it has to,
-never moves what is uninitialised, and moves what is stale once, when somebody asks for it.
+chunks; shapes, layouts and halos belong to the faces. It allocates lazily, never transfers
+uninitialised data, and transfers stale data once, on the first access that needs them.
 
     buffer = Buffer(1024, "float64", BufferOptions(label="pressure", init=0.0))
     with buffer.acquire("gpu", AccessMode.READ_WRITE) as access:
@@ -63,7 +63,7 @@ _R = TypeVar("_R")
 
 @dataclass(frozen=True, slots=True)
 class BufferOptions:
-    """How a buffer is made.
+    """Options for the construction of a buffer.
 
     - `label` appears in error messages and statistics.
     - `init` is the value of all elements, set on the side that is touched first; None leaves them.
@@ -83,7 +83,7 @@ class BufferOptions:
 class DirtySide(Enum):
     """The side that alone has all values; `NONE` if both have, or there are none.
 
-    `MIXED` says that no side has all: each is current in some chunks only.
+    `MIXED` means that no side has all: each is current in some chunks only.
     """
 
     NONE = "clean"
@@ -117,10 +117,10 @@ def _when_idle(
     return locked
 
 
-class CoherentBuffer(Acquirable):  # pylint: disable=too-many-public-methods  # what all faces ask for
+class CoherentBuffer(Acquirable):  # pylint: disable=too-many-public-methods  # used by all faces
     """Some data, coherent over memory spaces; the HDataManager of HMemo.
 
-    `single` says that there is one chunk. Where a method takes a space, a tag or an alias will do,
+    `single` means that there is one chunk. Where a method takes a space, a tag or an alias will do,
     and None is the host. Regions are pairs
     (first element, after last element).
     """
@@ -157,7 +157,7 @@ class CoherentBuffer(Acquirable):  # pylint: disable=too-many-public-methods  # 
                 replicas.allocate(replica)
         BUFFERS.note(self)
 
-    # -- what it is ------------------------------------------------------------------------------
+    # -- description -----------------------------------------------------------------------------
 
     @property
     def size(self) -> int:
@@ -176,12 +176,12 @@ class CoherentBuffer(Acquirable):  # pylint: disable=too-many-public-methods  # 
 
     @property
     def poisoned(self) -> BaseException | None:
-        """Return what made the last writing task fail, None if it went well."""
+        """Return the error of the last writing task, None if it succeeded."""
         return self.replicas.poisoned
 
     @property
     def exports(self) -> int:
-        """Return how many windows outside of any access look at the memory."""
+        """Return the number of windows outside of any access that refer to the memory."""
         return len(self.pins)
 
     # -- using it --------------------------------------------------------------------------------
@@ -204,15 +204,15 @@ class CoherentBuffer(Acquirable):  # pylint: disable=too-many-public-methods  # 
             """
 
         def release(self, token: AccessToken, error: BaseException | None = None) -> None:
-            """End an access; `error` says that what it wrote is unusable (spec 2B.2).
+            """End an access; `error` means that the values it wrote are unusable (spec 2B.2).
 
-            An `AccessConflictError` says that some access was refused, which wrote nothing: only
-            what this access had given up (`WRITE_ONLY`) is unusable. Raises `AccessReleasedError`
-            if the access has ended before.
+            An `AccessConflictError` means that some access was refused, which wrote nothing: only
+            the values that this access had invalidated (`WRITE_ONLY`) are unusable. Raises
+            `AccessReleasedError` if the access has ended before.
             """
 
     def drop(self, token: AccessToken, error: BaseException | None = None) -> None:
-        """Do `release` for an access whose object is gone; may come amid anything."""
+        """Do `release` for an access whose object is gone; safe at any point."""
         if not token.active:
             return
         if token.mode.writes:
@@ -228,7 +228,7 @@ class CoherentBuffer(Acquirable):  # pylint: disable=too-many-public-methods  # 
         mode: AccessMode = _READ,
         request: AccessRequest | None = None,
     ) -> Future[AccessToken]:
-        """Ask for an access without waiting; the future resolves when it is safe (ACC-18 to 20).
+        """Request an access without waiting; the future resolves when it is safe (ACC-18 to 20).
 
         Waiting for the future raises `AccessDeadlockError` where it could never resolve.
         """
@@ -240,7 +240,7 @@ class CoherentBuffer(Acquirable):  # pylint: disable=too-many-public-methods  # 
         mode: AccessMode = _READ,
         request: AccessRequest | None = None,
     ) -> PendingAccesses:
-        """Return what `open` begins, for someone who begins it, and may give up."""
+        """Return the accesses of `open`, for a caller that begins them, and may give them up."""
         return PendingAccesses((self.token(space, mode, Policy.WAIT, request),))
 
     def token(
@@ -266,7 +266,7 @@ class CoherentBuffer(Acquirable):  # pylint: disable=too-many-public-methods  # 
         self.acquire(space, _READ, _AUTO, request).release()
 
     def touch(self, space: SpaceLike = None) -> None:
-        """Note that all values at `space` are new, and others stale (GDP-114, GDP-115)."""
+        """Record that all values at `space` are new, and others stale (GDP-114, GDP-115)."""
         self.acquire(space, AccessMode.WRITE_ONLY, _AUTO).release()
 
     def prefetch(
@@ -281,7 +281,7 @@ class CoherentBuffer(Acquirable):  # pylint: disable=too-many-public-methods  # 
         return future
 
     def set_hints(self, hints: Hints) -> None:
-        """Change the wishes about places (ACC-5 to ACC-7); the truth starts to move at once.
+        """Change the placement hints (ACC-5 to ACC-7); the truth starts to move at once.
 
         `first_touch`, `managed`, `pinned` and `delayed` concern memory that is not allocated yet.
         """
@@ -296,18 +296,18 @@ class CoherentBuffer(Acquirable):  # pylint: disable=too-many-public-methods  # 
         self._follow(self.hints, True)
 
     def wait(self) -> None:
-        """Wait for all transfers that are under way; one that failed is tried again when needed."""
+        """Wait for all pending transfers; one that failed is tried again when needed."""
         if self.replicas.busy:
             self.replicas.settled().exception()
 
-    # -- asking about it -------------------------------------------------------------------------
+    # -- state -----------------------------------------------------------------------------------
 
     def is_valid(self, space: SpaceLike = None, region: tuple[int, int] | None = None) -> bool:
-        """Say whether the replica at `space` has the current values of `region`."""
+        """Return whether the replica at `space` has the current values of `region`."""
         return self.replicas.is_valid(memory_space(space), self._chunks(region))
 
     def is_initialised(self, region: tuple[int, int] | None = None) -> bool:
-        """Say whether `region` has values anywhere; an `init` not yet executed does not count."""
+        """Return whether `region` has values anywhere; an `init` not yet executed is ignored."""
         return self.replicas.validity.is_initialised(self._chunks(region))
 
     def incarnations(self) -> tuple[IncarnationState, ...]:
@@ -339,7 +339,7 @@ class CoherentBuffer(Acquirable):  # pylint: disable=too-many-public-methods  # 
 
     @_when_idle
     def trust(self, space: SpaceLike) -> None:
-        """Take the caller's word that what `space` ever held is current, and nothing else is."""
+        """Assume that the data that `space` ever held are current, and no others."""
         replica = self.replicas.find(memory_space(space))
         if replica is not None:
             self.replicas.validity.trust(replica.bit)
@@ -348,7 +348,7 @@ class CoherentBuffer(Acquirable):  # pylint: disable=too-many-public-methods  # 
 
     @_when_idle
     def resize(self, size: int, token: AccessToken | None = None) -> None:
-        """Change the size and keep the values; `token` is the write access that asks, if any.
+        """Change the size and keep the values; `token` is the requesting write access, if any.
 
         Only valid replicas that are too small get new memory (HM-56). Raises `AccessConflictError`
         while others use the memory (HM-64), `AllocationInUseError` for exported or foreign memory.
@@ -367,7 +367,7 @@ class CoherentBuffer(Acquirable):  # pylint: disable=too-many-public-methods  # 
         self.replicas.resize(size, growing)
 
     def check_room(self, size: int, space: SpaceLike) -> None:
-        """Raise what `resize` would for an access of this thread that is to write anew at `space`.
+        """Raise the error of a `resize` by an access of this thread that overwrites all at `space`.
 
         Other threads may let the data go before that.
         """
@@ -383,7 +383,7 @@ class CoherentBuffer(Acquirable):  # pylint: disable=too-many-public-methods  # 
 
     @_when_idle
     def reserve(self, size: int, space: SpaceLike = None) -> None:
-        """Allocate room for `size` elements at `space`; the size stays."""
+        """Reserve capacity for `size` elements at `space`; the size does not change."""
         replica = self.replicas.at(memory_space(space))
         nbytes = _checked_size(size) * self.itemsize
         if replica.capacity < nbytes:
@@ -411,7 +411,7 @@ class CoherentBuffer(Acquirable):  # pylint: disable=too-many-public-methods  # 
             self.replicas.drop(replica)
 
     def allocate(self, spaces: Iterable[SpaceLike]) -> None:
-        """Have memory at `spaces`, before anybody asks for values there."""
+        """Allocate memory at `spaces`, before any access requests values there."""
         with self.table.lock:
             for space in spaces:
                 self.replicas.allocate(self.replicas.at(memory_space(space)))
@@ -425,13 +425,13 @@ class CoherentBuffer(Acquirable):  # pylint: disable=too-many-public-methods  # 
         self.replicas.adopt(Incarnation(memory_of(allocation.space), allocation), valid)
 
     def pin(self) -> ExportPin:
-        """Keep the memory where it is until the pin is released: something outside looks at it."""
+        """Keep the memory in place until the pin is released: an outside object refers to it."""
         return ExportPin(self.pins)
 
     # -- private ---------------------------------------------------------------------------------
 
     def _end(self, token: AccessToken, error: BaseException | None) -> None:
-        """Let others have the data, and start what the hints ask for."""
+        """Release the data to others, and start the transfers that the hints request."""
         self._note_use(token)
         self.table.release(token)
         wrote = token.mode.writes
@@ -442,16 +442,16 @@ class CoherentBuffer(Acquirable):  # pylint: disable=too-many-public-methods  # 
                     self.prefetch(space)
 
     def _note_use(self, token: AccessToken) -> None:
-        """Note what a device may still do after the end of an access, in the thread of its user."""
+        """Record pending device work after the end of an access, in the thread of its user."""
         memory, allocation = token.replica.memory, token.replica.allocation
         if memory.queues_work and allocation is not None:
             memory.note_use(allocation, token.mode.writes, token.span)
             self.replicas.note_attention()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Copy or pickle by value: what it is, and the values that it has, wherever they are.
+        """Copy or pickle by value: the description, and the current values from any space.
 
-        Places, locks and statistics stay behind. Raises `PoisonedDataError` for unusable values.
+        Spaces, locks and statistics are not copied. Raises `PoisonedDataError` for unusable values.
         """
         parts: list[tuple[tuple[int, int], np.ndarray[Any, Any]]] = []
         for span in map(self.chunks.span, range(self.chunks.count)):
@@ -489,7 +489,7 @@ class CoherentBuffer(Acquirable):  # pylint: disable=too-many-public-methods  # 
                 self.replicas.close_write(token, error)
             self._end(token, error)
         except BaseException:
-            # Nobody can release it once more, whatever came.
+            # The caller cannot release the token a second time, whatever the error was.
             if token.mode.writes:
                 self.replicas.close_write(token, error)
             self._note_use(token)
@@ -515,7 +515,7 @@ class CoherentBuffer(Acquirable):  # pylint: disable=too-many-public-methods  # 
     def _pull_truths(self, chunks: tuple[int, int]) -> None:
         """Start to move the truth of `chunks` to the preferred spaces, if it is not there (ACC-6).
 
-        What has no values yet is put there by the first write.
+        The first write places values that do not exist yet.
         """
         preferred = self.hints.preferred
         if not preferred:
@@ -568,7 +568,7 @@ def _restored(
     options: BufferOptions,
     parts: list[tuple[tuple[int, int], np.ndarray[Any, Any]]],
 ) -> CoherentBuffer:
-    """Make a buffer from what `__reduce__` says."""
+    """Create a buffer from the result of `__reduce__`."""
     buffer = kind.__new__(kind)
     CoherentBuffer.__init__(buffer, size, dtype, replace(options, const=False))
     for span, values in parts:

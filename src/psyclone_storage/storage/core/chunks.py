@@ -1,4 +1,4 @@
-"""Own the division of a buffer into chunks; refuse anything that two nodes could see differently.
+"""Division of a buffer into chunks, identical on all nodes.
 
 The layout is a pure function of its arguments, so that all nodes compute the same one (ACC-27).
 """
@@ -13,7 +13,7 @@ from psyclone_storage.base.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ChunkLayout:
-    """Where chunks begin: `bounds` are ascending element numbers, from 0 to the size."""
+    """Start positions of chunks: `bounds` are ascending element numbers, from 0 to the size."""
 
     bounds: tuple[int, ...]
 
@@ -52,7 +52,7 @@ class ChunkLayout:
         return bisect_right(self.bounds, start) - 1, bisect_left(self.bounds, stop)
 
     def covers(self, region: tuple[int, int], chunk: int) -> bool:
-        """Say whether `region` contains the whole of `chunk`."""
+        """Return whether `region` contains the whole of `chunk`."""
         start, stop = self.span(chunk)
         return region[0] <= start and stop <= region[1]
 

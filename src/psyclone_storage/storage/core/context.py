@@ -1,7 +1,7 @@
-"""Own the executing contexts: who runs a kernel, and with which memories; refuse to hold data.
+"""Execution contexts: the processor that runs a kernel, and its memories; contexts hold no data.
 
-There is one `Context` object per kind and device (HM-7). `with context:` makes it the executing
-one of the calling thread, nested as deep as one likes (HM-12). The words of HMemo (`getContextPtr`,
+There is one `Context` object per kind and device (HM-7). `with context:` makes it the current
+context of the calling thread, at any nesting depth (HM-12). The HMemo names (`getContextPtr`,
 `getMemoryPtr` ...) are aliases of ours.
 """
 
@@ -40,10 +40,10 @@ class ContextKind(Enum):
 
 
 class Context:
-    """A place that executes kernels, the host or one device.
+    """A processor that executes kernels: the host or one device.
 
     `zero_copy` makes a device work on page-locked host memory instead of its own (HM-17). Obtain
-    contexts from `Context.get`; one is alive as long as somebody refers to it (HM-9).
+    contexts from `Context.get`; a context lives while references to it exist (HM-9).
     """
 
     Host = ContextKind.HOST
@@ -51,7 +51,7 @@ class Context:
     MIC = ContextKind.MIC
 
     def __init__(self, kind: ContextKind | str, device_id: int, space: MemorySpace) -> None:
-        """Stand for the device whose own memory is `space`; its memory must be there (HM-8)."""
+        """Create the context of the device with memory `space`; the memory must exist (HM-8)."""
         self.kind = kind
         self.device_id = device_id
         self.space = space
@@ -111,9 +111,9 @@ class Context:
         return self._stream.submit(self._run, work, args)
 
     def synchronize(self) -> None:
-        """Wait until all that was submitted is done, and functors and kernels as well.
+        """Wait until all submitted work is complete, including functors and kernels.
 
-        Raises what failed of those since the last time, unless somebody was told.
+        Raises the failures of functors and kernels since the last call that were not yet reported.
         """
         self._stream.synchronize()
         self._memory.finish()
@@ -155,7 +155,7 @@ class HostContext(Context):
     """The context of the host (HM-6)."""
 
     def __init__(self, device_id: int = 0) -> None:
-        """Stand for the one host. Raises `DeviceUnavailableError` for any number but 0."""
+        """Create the host context. Raises `DeviceUnavailableError` for any number but 0."""
         if device_id != 0:
             raise DeviceUnavailableError(f"There is one host, number 0, and no number {device_id}.")
         super().__init__(ContextKind.HOST, 0, host_space())
@@ -165,7 +165,7 @@ class CUDAContext(Context):
     """The context of one GPU, or of the emulated device in its place (HM-6)."""
 
     def __init__(self, device_id: int) -> None:
-        """Stand for device `device_id` of the own node."""
+        """Create the context of device `device_id` of the own node."""
         super().__init__(ContextKind.CUDA, device_id, device_space(device_id))
 
 
@@ -176,7 +176,10 @@ class MICContext(Context):
     """
 
     def __init__(self, device_id: int) -> None:
-        """Stand for coprocessor `device_id`. Raises `DeviceUnavailableError` outside emulation."""
+        """Create the context of coprocessor `device_id`.
+
+        Raises `DeviceUnavailableError` outside emulation.
+        """
         if resolved_device() is not DeviceKind.EMULATED:
             raise DeviceUnavailableError(
                 "This machine has no coprocessor of the kind MIC: only emulated devices can play "

@@ -1,9 +1,9 @@
-"""Own the choice of the device behind the device memory spaces; refuse to touch any device.
+"""Selection of the device that provides the device memory spaces; this module uses no device.
 
-The choice comes from the environment variable `PSYCLONE_STORAGE_DEVICE` (`auto`, `cuda` or
-`emulated`) or from `use_device`, which takes precedence. `auto`, the default, means the GPU if CuPy
-finds one; where it finds none, asking for a device is an error that names the variable. The choice
-governs what is allocated from then on: a buffer that already lives on a device stays there.
+The selection comes from the environment variable `PSYCLONE_STORAGE_DEVICE` (`auto`, `cuda` or
+`emulated`) or from `use_device`, which takes precedence. `auto`, the default, selects the GPU if
+CuPy finds one; otherwise a request for a device is an error that names the variable. The selection
+applies to later allocations: a buffer that already lives on a device stays there.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ DEFAULT_DEVICE_VARIABLE = "SCAI_DEVICE"
 
 
 class DeviceKind(Enum):
-    """The ways to get a device."""
+    """The choices of a device."""
 
     AUTO = "auto"
     CUDA = "cuda"
@@ -43,10 +43,11 @@ class Emulation:
     poison pattern when it loses validity, `peers` lets two devices copy directly instead of through
     the host.
 
-    Each device has a queue for kernels and one for copies in each direction. `order` says when what
-    is in them is done: "late", which is when somebody has to wait for it, "eager", which is at
-    once, or "shuffled", with any text behind it that begins the chance. Where it is named, as by
-    `PSYCLONE_STORAGE_QUEUES` in the environment, no access takes a short way past the queues.
+    Each device has a queue for kernels and one for copies in each direction. `order` controls when
+    queued work runs: "late", only when a caller has to wait for it, "eager", immediately, or
+    "shuffled", at random times, followed by any text that seeds the random choices. If an order is
+    given, as by `PSYCLONE_STORAGE_QUEUES` in the environment, no access takes a fast path that
+    bypasses the queues.
     """
 
     count: int = 2

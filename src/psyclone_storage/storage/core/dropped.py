@@ -1,9 +1,9 @@
-"""Own the end of accesses whose objects were dropped, where that cannot happen on the spot.
+"""Deferred release of accesses whose objects were dropped at a point where no release is possible.
 
-An object may be deleted in the middle of anything, even while its thread holds the very lock that
-the end of the access needs. What cannot be done there is noted here without any lock, and done by
-the next thread that is about to wait for an access, or by a thread of its own for those that wait
-already.
+The garbage collector may delete an object at any point, even while its thread holds the very lock
+that the release of the access needs. Such releases are recorded here without any lock. The next
+thread that is about to wait for an access performs them, or a separate thread does for threads that
+wait already.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from psyclone_storage.storage.core.forking import FORKS, ForkHandlers, Rank, not
 
 
 class DroppedAccesses:
-    """The calls that end accesses, until somebody makes them."""
+    """The pending calls that end accesses, until a thread makes them."""
 
     __slots__ = ("_calls", "_wake", "_thread", "_lock", "_busy")
 
@@ -30,7 +30,7 @@ class DroppedAccesses:
         self.restart()
 
     def restart(self) -> None:
-        """Go on without a thread, as the child of a fork has to; what is noted stays so."""
+        """Continue without a thread, as in the child of a fork; pending calls stay recorded."""
         self._wake: queue.SimpleQueue[None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
         self._busy = False

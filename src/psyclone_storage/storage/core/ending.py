@@ -1,10 +1,10 @@
-"""Own the exit status of a program whose deferred work failed at its end; refuse to know what work.
+"""Exit status of a program whose deferred work, of any kind, failed at exit.
 
-Nobody can catch an error of work that was put off to the end. Python gives the status 120 to a
-program that cannot empty its own streams when it ends, which is used here for what was lost. It
-takes the place of any other status, that of `sys.exit(3)` as well: Python shows no status to what
-is done at the end, so that 0 cannot be told from 3 there. Who is ended by an interrupt (Ctrl-C)
-still ends by that signal. Processes that end by `os._exit` are asked nothing.
+The program cannot catch an error of work that was deferred to its end. Python uses exit status 120
+for a program that cannot flush its own streams at exit; this module uses it for lost results. It
+replaces any other status, also that of `sys.exit(3)`: Python does not pass the status to exit
+handlers, so that they cannot distinguish 0 from 3. A program that an interrupt (Ctrl-C) ends still
+ends by that signal. Processes that end by `os._exit` run none of this.
 """
 
 from __future__ import annotations
@@ -19,20 +19,23 @@ class _StreamOfFailure:
     """The error output of a program that has failed at its end, which Python cannot empty."""
 
     def __init__(self, stream: TextIO | None) -> None:
-        """Stand in the place of a stream; where there is none, nobody reads what is said."""
+        """Wrap a stream; without one, discard all output."""
         self._stream = io.StringIO() if stream is None or _is_closed(stream) else stream
 
     def __getattr__(self, name: str) -> Any:
-        """Return what the stream has."""
+        """Return the attribute of the stream."""
         return getattr(self._stream, name)
 
     @property
     def closed(self) -> bool:
-        """Whether the stream is closed; no for the interpreter, which asks closed ones nothing."""
+        """Return whether the stream is closed; False for the interpreter at exit.
+
+        The interpreter does not flush closed streams.
+        """
         return _is_closed(self._stream) and not sys.is_finalizing()
 
     def flush(self) -> None:
-        """Empty the stream; fail when the interpreter itself asks, after all other code."""
+        """Flush the stream; fail when the interpreter itself calls this, after all other code."""
         if not _is_closed(self._stream):
             self._stream.flush()
         if sys.is_finalizing():

@@ -1,7 +1,7 @@
-"""Own the exceptions of the storage runtime; refuse to know what raises them.
+"""Exceptions of the storage runtime, independent of the code that raises them.
 
 Every message is a full sentence that names the buffer by its label, its size and the memory spaces
-concerned, and ends with what to do about it. `code` identifies the kind of error for tools, in the
+concerned, and ends with the remedy. `code` identifies the kind of error for tools, in the
 R (run time) series.
 """
 
@@ -15,25 +15,25 @@ class StorageError(Exception):
 
 
 class AccessConflictError(StorageError, RuntimeError):
-    """An error: an access was asked for while another one makes it unsafe (HM-61, HM-62)."""
+    """An error: an access was requested while another one makes it unsafe (HM-61, HM-62)."""
 
     code = "R201"
 
 
 class AccessDeadlockError(AccessConflictError):
-    """An error: a wait could never end, because the waiter itself holds what it waits for."""
+    """An error: a wait could never end, because the waiting thread holds the resource itself."""
 
     code = "R202"
 
 
 class PoisonedDataError(StorageError, RuntimeError):
-    """An error: the last task that wrote the data failed: nobody may read them (spec 2B.2)."""
+    """An error: the last task that wrote the data failed, so that they are unusable (spec 2B.2)."""
 
     code = "R203"
 
 
 class ConstBufferError(StorageError, TypeError):
-    """An error: a write access was asked for on data that are read-only (spec 2B.7)."""
+    """An error: a write access was requested on data that are read-only (spec 2B.7)."""
 
     code = "R204"
 
@@ -50,14 +50,14 @@ class AccessReleasedError(StorageError, RuntimeError):
     code = "R206"
 
 
-class MemoryException(StorageError, RuntimeError):  # noqa: N818 - the word of HMemo
-    """An error: a memory cannot do what was asked: no route, or a wrong size (HM-26, HM-36)."""
+class MemoryException(StorageError, RuntimeError):  # noqa: N818 - the name in HMemo
+    """An error: a memory cannot do the request: no route, or a wrong size (HM-26, HM-36)."""
 
     code = "R207"
 
 
 class DeviceUnavailableError(StorageError, RuntimeError):
-    """An error: a device was asked for where there is none."""
+    """An error: a device was requested that does not exist."""
 
     code = "R208"
 
@@ -75,7 +75,7 @@ class HostUseError(StorageError, TypeError):
 
 
 class GTNoSuchBufferError(StorageError, TypeError, BufferError):
-    """An error: a storage has no buffer on the side that was asked for (GDP-108, GDP-110)."""
+    """An error: a storage has no buffer on the requested side (GDP-108, GDP-110)."""
 
     code = "R211"
 
@@ -93,7 +93,7 @@ class DataRaceError(StorageError, RuntimeError):
 
 
 class ViewTypeError(StorageError, TypeError):
-    """An error: types forbid what was asked of a view, whatever its extents (VIEW-82 to 86)."""
+    """An error: types forbid the request to a view, whatever its extents (VIEW-82 to 86)."""
 
     code = "R220"
 

@@ -1,7 +1,7 @@
-"""Own the way from any face to the buffer behind it, which all doors take; know no face by name.
+"""Access from any face to its buffer, common to all APIs and independent of any particular face.
 
-A face has its buffer as `buffer`. One that shows less than all elements, or shows them in other
-than one dimension, says so with `window_spec`.
+A face provides its buffer as `buffer`. One that covers only part of the elements, or has another
+number of dimensions than one, describes this by `window_spec`.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from psyclone_storage.storage.core.layout import strides_of
 
 
 def found_buffer(thing: Any) -> CoherentBuffer | None:
-    """Return the buffer that `thing` is, or has as a face of it; None where there is none."""
+    """Return the buffer that `thing` is or is a face of; `None` for any other object."""
     found = thing if isinstance(thing, CoherentBuffer) else getattr(thing, "buffer", None)
     return found if isinstance(found, CoherentBuffer) else None
 
 
 def buffer_behind(face: Any) -> CoherentBuffer:
-    """Return the buffer that `face` is, or has. Raises `TypeError` for what has no buffer."""
+    """Return the buffer that `face` is, or has. Raises `TypeError` for other objects."""
     found = found_buffer(face)
     if found is None:
         raise TypeError(f"{type(face).__name__} is no buffer, and has none.")

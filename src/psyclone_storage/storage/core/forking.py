@@ -1,9 +1,9 @@
-"""Own what happens when a process forks; refuse to know whose locks these are.
+"""Fork handlers for locks and other process-wide state, independent of the owners of the locks.
 
-A child process has the one thread that forked, and a copy of everything that the others were in the
-middle of. So the locks of the runtime are taken before a fork, in one order, and let go on both
-sides after it: what they guard is whole. What else a child must put right, it does in the order in
-which the steps were added.
+A child process has only the thread that forked, and a copy of all state that the other threads were
+modifying. Therefore the runtime acquires its locks before a fork, in one order, and releases them
+on both sides after it: the guarded state is consistent. A child performs all other repairs in the
+order in which the steps were added.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ PATIENCE = 1.0
 
 
 class Rank(IntEnum):
-    """The order of the locks: who holds one may ask for those of a higher rank."""
+    """The order of the locks: a thread that holds one may acquire those of a higher rank."""
 
     STREAM = 0
     FIRST_USE = 1
@@ -42,9 +42,9 @@ class Lock(Protocol):
 
 
 class ForkHandlers(NamedTuple):
-    """What to do before a fork, after it in the parent, and after it in the child.
+    """The steps before a fork, after it in the parent, and after it in the child.
 
-    `last` puts off what relies on the other steps.
+    `last` defers steps that rely on the other steps.
     """
 
     before: Callable[[], None]
@@ -77,7 +77,7 @@ class Forks:
         self._tables = locks
 
     def add(self, step: ForkHandlers) -> None:
-        """Do `step` with each fork: before the locks are taken, and after they are let go."""
+        """Do `step` with each fork: before the locks are acquired, and after their release."""
         self._steps.append(step)
         self._steps.sort(key=lambda added: added.last)
 
@@ -98,7 +98,7 @@ class Forks:
             step.in_parent()
 
     def in_child(self) -> None:
-        """Let the locks go, and put right what the other threads leave."""
+        """Release the locks, and repair the state that the other threads left."""
         self._let_go()
         for lock in self._missed:
             lock._at_fork_reinit()  # noqa: SLF001  # pylint: disable=protected-access
@@ -107,7 +107,7 @@ class Forks:
             step.in_child()
 
     def _forget(self, gone: weakref.ref[Any]) -> None:
-        """Drop a lock that nobody has any more; may come amid anything."""
+        """Remove a lock that is no longer referenced; may run at any point."""
         self._locks.pop(gone, None)
 
     def _let_go(self) -> None:
@@ -128,7 +128,7 @@ FORKS = Forks()
 
 
 def nothing() -> None:
-    """Be the part of a step that does nothing."""
+    """Do nothing, as one part of a step."""
 
 
 if hasattr(os, "register_at_fork"):

@@ -1,8 +1,8 @@
-"""Own `Future`, the promise of an asynchronous access or transfer; refuse to run anything.
+"""`Future`: the result of an asynchronous access or transfer; it executes nothing itself.
 
 One class serves the futures of `open` and `close` (ACC-20, ACC-22) and the tokens of asynchronous
-copies (HM-38). It is lighter than the one of the standard library: a future that is born done
-allocates no lock, and one that stands for a place in a lock queue can be told to look for a
+copies (HM-38). It is lighter than the one of the standard library: a future that is complete from
+the start allocates no lock, and one for a position in a lock queue can check for a
 deadlock before it blocks.
 """
 
@@ -43,7 +43,7 @@ class Future(Generic[T]):
     )
 
     def __init__(self, before_wait: Callable[[], Callable[[], None]] | None = None) -> None:
-        """Make an open promise; `before_wait` returns what to call when the wait is over."""
+        """Create a pending future; `before_wait` returns the function that ends the wait."""
         self._value: T | None = None
         self._error: BaseException | None = None
         self._done = False
@@ -70,11 +70,11 @@ class Future(Generic[T]):
         return future
 
     def done(self) -> bool:
-        """Say whether the value or the failure is there."""
+        """Return whether the value or the failure is available."""
         return self._done
 
     def result(self, timeout: float | None = None) -> T:
-        """Wait for the value and return it; raise what made it fail, or `TimeoutError`."""
+        """Wait for the value and return it; raise the error of a failure, or `TimeoutError`."""
         if not self._done:
             self._block(timeout)
         if self._error is not None:
@@ -84,7 +84,7 @@ class Future(Generic[T]):
     wait = result
 
     def exception(self, timeout: float | None = None) -> BaseException | None:
-        """Wait for the end and return what made it fail, None after a success."""
+        """Wait for the end and return the error of a failure, None after a success."""
         if not self._done:
             self._block(timeout)
         return self._error
@@ -92,9 +92,9 @@ class Future(Generic[T]):
     def then(self, callback: Callable[[Future[T]], None]) -> None:
         """Call `callback` with this future when it is done, at once if it is.
 
-        It is called once, but for an interrupt (Ctrl-C) of the thread that calls it, after which it
-        is called again. If it fails, those behind it are called, and then the first failure is
-        raised where the promise was kept or broken.
+        The future calls it once, except after an interrupt (Ctrl-C) of the calling thread, when it
+        calls it again. If it fails, the callbacks after it still run, and then the first failure is
+        raised where the future was resolved or failed.
         """
         if not self._done:
             with _LOCK:
@@ -106,9 +106,9 @@ class Future(Generic[T]):
     def __await__(self) -> Generator[Any, None, T]:
         """Wait in a coroutine of `asyncio`, while its loop goes on with others.
 
-        Others of the loop may end what this waits for: no search for deadlocks is made.
+        Other coroutines of the loop may resolve this future: no search for deadlocks is made.
         """
-        # Who awaits runs a loop, so that the module is there; others need not import it.
+        # An awaiting caller runs a loop, so that the module is loaded; others need not import it.
         loop = sys.modules["asyncio"].get_running_loop()
         ended = loop.create_future()
 
@@ -125,16 +125,16 @@ class Future(Generic[T]):
         return self.result()
 
     def begin_wait(self) -> Callable[[], None]:
-        """Look whether waiting could ever end; return what to call when the wait is over.
+        """Check that waiting could ever end; return the function that ends the wait.
 
-        Raises what the maker of the future raises to refuse the wait.
+        Raises the error by which the creator of the future refuses the wait.
         """
         if self._done or self._before_wait is None:
             return _nothing
         return self._before_wait()
 
     def map(self, function: Callable[[T], U]) -> Future[U]:
-        """Return the future of `function` of the value; `function` runs where this one is kept."""
+        """Return the future of `function` of the value; `function` runs where this one resolves."""
         mapped: Future[U] = Future(self.begin_wait)
 
         def pass_on(done: Future[T]) -> None:
@@ -153,18 +153,18 @@ class Future(Generic[T]):
         return mapped
 
     def set_result(self, value: T) -> None:
-        """Keep the promise, unless it is kept or broken already. Callbacks run in this thread."""
+        """Resolve the future, unless it is complete already. Callbacks run in this thread."""
         self._end(value, None)
 
     def set_exception(self, error: BaseException) -> None:
-        """Break the promise, unless it is kept or broken already: those who wait get `error`."""
+        """Fail the future, unless it is complete already: waiting threads get `error`."""
         self._end(None, error)
 
     def _end(self, value: T | None, error: BaseException | None) -> None:
-        """Tell all who want to know, if this thread is the first that ends the promise.
+        """Complete the future and call all callbacks if this thread is the first to complete it.
 
-        Nobody else calls the callbacks then, so that an interrupt of this thread, which is no
-        matter of theirs, is put right here.
+        No other thread calls the callbacks then. Therefore this function recovers from an interrupt
+        of this thread, which does not concern them.
         """
         failures: list[Exception] = []
         is_first = False
@@ -184,14 +184,14 @@ class Future(Generic[T]):
             raise failures.pop()
 
     def _tell(self, failures: list[Exception]) -> None:
-        """Call all callbacks, and let go on who waits; put the first failure into `failures`."""
+        """Call all callbacks, and wake waiting threads; put the first failure into `failures`."""
         callbacks = self._callbacks
         try:
             while callbacks:
                 try:
                     callbacks[0](self)
                 except Exception as error:  # noqa: BLE001  # pylint: disable=broad-exception-caught
-                    # No signal is looked for before this: what failed is not called again.
+                    # No signal is handled before this: a failed callback is not called again.
                     del callbacks[0]
                     if not failures:
                         failures.append(error)
@@ -202,7 +202,7 @@ class Future(Generic[T]):
                 self._waiters.wake()
 
     def _tell_the_rest(self) -> None:
-        """Call those whom an interrupt has left, whatever becomes of each."""
+        """Run the callbacks that an interrupt has left, ignoring their failures."""
         while self._callbacks:
             callback = self._callbacks.popleft()
             with suppress(BaseException):
@@ -273,4 +273,4 @@ def all_of(futures: list[Future[None]]) -> Future[None]:
 
 
 def _nothing() -> None:
-    """End a wait that nobody noted."""
+    """End a wait that was not recorded."""

@@ -1,4 +1,4 @@
-"""Own the wishes about where data should live; refuse to act on them (the buffer does)."""
+"""Hints about the placement of data; the buffer acts on them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from psyclone_storage.storage.core.spaces import MemorySpace
 
 @dataclass(frozen=True, slots=True)
 class Hints:
-    """How the data will be used.
+    """Expected use of the data.
 
     - `read_mostly` (ACC-5): readers far outnumber writers, so that existing copies are brought up
       to date as soon as a write is released.
@@ -40,7 +40,7 @@ class Hints:
     """Whether a new buffer knows a place at once."""
 
     def __post_init__(self) -> None:
-        """Note what each new buffer asks."""
+        """Derive the flags that each new buffer checks."""
         follows = bool(self.preferred or self.access_via or self.read_mostly)
         object.__setattr__(self, "follows_writes", follows)
         begins = self.first_touch is not None or not self.delayed
@@ -48,7 +48,7 @@ class Hints:
 
 
 class ReplicaOptions(Protocol):
-    """What the replicas need of the options of their buffer."""
+    """The options of a buffer that its replicas need."""
 
     @property
     def label(self) -> str:
@@ -56,15 +56,15 @@ class ReplicaOptions(Protocol):
 
     @property
     def hints(self) -> Hints:
-        """Return the wishes about places."""
+        """Return the hints about the placement of data."""
 
     @property
     def const(self) -> bool:
-        """Say whether nobody may write."""
+        """Return whether the data are read-only."""
 
     @property
     def init(self) -> Any:
-        """Return the value of elements that nobody wrote, None for no value."""
+        """Return the initial value of elements that are not yet written, None for no value."""
 
     @property
     def alignment(self) -> int:

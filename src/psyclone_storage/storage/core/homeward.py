@@ -1,4 +1,4 @@
-"""Own the way home of values whose memory on the host belongs to somebody else; refuse to wait."""
+"""Write-back of values to host memory that the user owns; it never waits."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 def write_back(buffer: CoherentBuffer) -> None:
-    """Bring the values home to host memory that belongs to somebody else, when its use ends.
+    """Write the values back to host memory that the user owns, when its use ends.
 
-    This comes with the end of an object or of the program, where nobody can wait: values that
-    cannot be had then are lost, with a `RuntimeWarning`, and with an exit status if it is the end.
+    This runs at the end of an object or of the program, where waiting is impossible: values that
+    are unavailable then are lost, with a `RuntimeWarning`, and at exit with an exit status.
     """
     failure: BaseException | None = buffer.poisoned
     if failure is None:

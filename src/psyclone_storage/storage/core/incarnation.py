@@ -1,4 +1,4 @@
-"""Own `Incarnation`, one replica of a buffer (HData of HMemo); refuse to know if it is valid."""
+"""`Incarnation`: one replica of a buffer (HData of HMemo), without any state about its validity."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ class Incarnation(Replica):
 
     @property
     def external(self) -> bool:
-        """Say whether the memory belongs to somebody else."""
+        """Return whether the memory belongs to an owner outside the runtime."""
         return self.allocation is not None and self.allocation.external
 
     @property
     def writable(self) -> bool:
-        """Say whether values can be written, in memory that is there or in new memory."""
+        """Return whether values can be written, in memory that is there or in new memory."""
         return self.allocation is None or self.allocation.writable
 
     @property
     def unsettled(self) -> bool:
-        """Say whether a device may still be at the memory, which some do not tell of themselves."""
+        """Return whether a device may still use the memory, even if the memory cannot track it."""
         held = self.allocation
         if held is None:
             return False
@@ -56,17 +56,17 @@ class Incarnation(Replica):
 
     @property
     def failed(self) -> bool:
-        """Say whether work has failed that was to write to the memory."""
+        """Return whether work has failed that was to write to the memory."""
         return self.allocation is not None and bool(self.allocation.failures)
 
     def allocation_there(self) -> Allocation:
-        """Return the allocation; raise `MemoryException` if there is none."""
+        """Return the allocation; raise `MemoryException` if it does not exist."""
         if self.allocation is None:
             raise MemoryException(f"Nothing is allocated at {self.space.tag}.")
         return self.allocation
 
     def free(self) -> None:
-        """Give up the memory, with which nobody is at work after that."""
+        """Free the memory after all pending work with it has ended."""
         if self.allocation is not None:
             self.memory.settle(self.allocation, writes=True)
             freed, self.allocation = self.allocation, None
@@ -76,7 +76,7 @@ class Incarnation(Replica):
 def allocated(memory: Memory, nbytes: int, options: ReplicaOptions) -> Allocation:
     """Return new memory. Raises `MemoryExhaustedError` if there is too little.
 
-    What the libraries below raise then has many types, and no label.
+    Errors of the underlying libraries have many types, and no label.
     """
     try:
         allocation = memory.allocate(nbytes, options.alignment)
@@ -87,7 +87,7 @@ def allocated(memory: Memory, nbytes: int, options: ReplicaOptions) -> Allocatio
 
 
 def move_values(memory: Memory, new: Allocation, old: Allocation, nbytes: int) -> None:
-    """Copy the first bytes to other memory, after what this thread has asked for within an access.
+    """Copy the first bytes to other memory, after the work of this thread within an access.
 
     Raises `PoisonedDataError` if work that was to write them has failed.
     """
@@ -95,7 +95,7 @@ def move_values(memory: Memory, new: Allocation, old: Allocation, nbytes: int) -
     try:
         memory.memcpy_from(new, old, (0, nbytes))
     except BaseException as error:
-        # After an interrupt the copy may still be under way: later work comes after it.
+        # After an interrupt the copy may still run: later work comes after it.
         memory.follow(old, writes=True)
         if not any(failure.error is error for failure in old.failures):
             raise
@@ -107,7 +107,7 @@ def move_values(memory: Memory, new: Allocation, old: Allocation, nbytes: int) -
 
 
 class ReplicaPlace:
-    """A place where new buffers begin: each has a replica of its own there, with memory.
+    """A factory of replicas for new buffers: each gets its own replica there, with memory.
 
     `spaces` are those that the replica serves.
     """
@@ -115,7 +115,7 @@ class ReplicaPlace:
     __slots__ = ("spaces", "has_current", "_like", "_pool")
 
     def __init__(self, space: MemorySpace, memory: Memory) -> None:
-        """Be the place at `space`, which is that of the memory."""
+        """Create the factory for replicas at `space`, the space of `memory`."""
         self.spaces = (space, None) if space is host_space() else (space,)
         self.has_current = memory.has_current
         self._like = Incarnation(memory)
@@ -137,7 +137,7 @@ class ReplicaPlace:
 def _too_little(
     space: MemorySpace, nbytes: int, label: str, error: BaseException
 ) -> MemoryExhaustedError:
-    """Return the error that says that memory is not to be had."""
+    """Return the error that reports insufficient memory."""
     name = f'"{label}"' if label else "A buffer without a label"
     return MemoryExhaustedError(
         f"{name} needs {nbytes} B at {space.tag}, which are not to be had ({error}): free some "
@@ -160,7 +160,7 @@ class IncarnationState(NamedTuple):
 
 
 def state_of(replica: Incarnation, validity: Validity, pending: bool) -> IncarnationState:
-    """Return the report on one replica; `pending` says that values are under way to it."""
+    """Return the report on one replica; `pending` means that a transfer to it is in progress."""
     return IncarnationState(
         replica.space,
         replica.allocation.pointer if replica.allocation is not None else 0,

@@ -1,4 +1,4 @@
-"""Own what keys of NumPy select, without any array; refuse to know what they are used on."""
+"""Selection by NumPy index keys, without any array and independent of the indexed object."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ BASIC = (slice, int, np.integer, type(None), type(Ellipsis))
 
 
 def is_basic(key: Any) -> bool:
-    """Say whether `key` selects a view: only integers, slices, Ellipsis and new axes."""
+    """Return whether `key` selects a view: only integers, slices, Ellipsis and new axes."""
     parts = key if isinstance(key, tuple) else (key,)
     return all(isinstance(part, BASIC) and not isinstance(part, bool) for part in parts)
 
 
 def is_element(key: Any, ndim: int) -> bool:
-    """Say whether the basic `key` names one element: as many integers as there are dimensions."""
+    """Return whether the basic `key` names one element: one integer per dimension."""
     parts = key if isinstance(key, tuple) else (key,)
     return len(parts) == ndim and all(isinstance(part, INTEGERS) for part in parts)
 
@@ -44,7 +44,7 @@ def view_key(region: Any) -> Any:
 
 
 def is_everything(key: Any) -> bool:
-    """Say whether `key` selects all elements, in their own shape."""
+    """Return whether `key` selects all elements, in their own shape."""
     parts = key if isinstance(key, tuple) else (key,)
     return all(part is Ellipsis or part == slice(None) for part in parts if _is_span(part)) and all(
         _is_span(part) for part in parts
@@ -56,12 +56,12 @@ def _is_span(part: Any) -> bool:
 
 
 def selected_by(key: Any, shape: Shape) -> Shape:
-    """Return the shape of what `key` selects. Raises `IndexError` as an array of `shape` does."""
+    """Return the shape of the selection. Raises `IndexError` as an array of `shape` does."""
     return tuple(np.broadcast_to(_ANYTHING, shape)[key].shape)
 
 
 def fits(given: Shape, selected: Shape) -> bool:
-    """Say whether values of one shape can be assigned to elements of the other."""
+    """Return whether values of one shape can be assigned to elements of the other."""
     if given in ((), selected):
         return True
     while len(given) > len(selected) and given[0] == 1:

@@ -1,4 +1,4 @@
-"""Own the order of dimensions in memory, as GDP-3 writes it; refuse to allocate.
+"""Order of dimensions in memory, in the notation of GDP-3; this module allocates nothing.
 
 A layout is a permutation of `0 .. ndim-1`: the dimension with entry 0 has the largest stride, the
 one with the largest entry the smallest (GDP-73). Strides are in bytes.
@@ -88,14 +88,14 @@ def layout_of(strides: Sequence[int]) -> Layout:
 
 
 def has_layout(shape: Sequence[int], strides: Sequence[int], layout: Layout) -> bool:
-    """Say whether memory with `strides` is in the order of `layout`; extents of 1 do not matter."""
+    """Return whether memory with `strides` has the order of `layout`; extents of 1 are ignored."""
     order = sorted(range(len(layout)), key=layout.__getitem__)
     steps = [abs(strides[axis]) for axis in order if shape[axis] > 1]
     return all(larger >= smaller for larger, smaller in pairwise(steps))
 
 
 def is_packed(shape: Sequence[int], strides: Sequence[int], itemsize: int) -> bool:
-    """Say whether the array uses each byte between its first and its last one."""
+    """Return whether the array uses each byte between its first and its last one."""
     if not prod(shape):
         return True
     low, high = byte_extent(shape, strides, itemsize)

@@ -1,17 +1,17 @@
-"""Own who may use a buffer at a time; refuse to know where its values are.
+"""Lock table of a buffer: the accesses in progress and in line; it does not track valid values.
 
-There is one lock table per buffer, whatever face the user came through; faces differ only in what
-happens on a conflict (spec 2B.1): `RAISE` (HMemo) raises, `WAIT` (the accessors) waits its turn,
-`AUTO` (GDP-3 storages) waits for others and raises only for what the same thread holds. A wait that
-could never end is found before it begins, through the chain of who waits for whom, and raises
-`AccessDeadlockError`.
+There is one lock table per buffer, shared by all faces; faces differ only in their
+policy for conflicts (spec 2B.1): `RAISE` (HMemo) raises, `WAIT` (the accessors) waits in line,
+`AUTO` (GDP-3 storages) waits for other threads and raises only for accesses of the same thread. The
+table detects a wait that could never end before it begins, by following the wait-for graph, and
+raises `AccessDeadlockError`.
 
-What is asked for together gets in line together, at all tables at one moment: no two calls with
-several arguments can lock each other up, in whatever order their arguments come.
+Accesses that are requested together enter all queues together, at one moment: no two calls with
+several arguments can deadlock each other, whatever the order of their arguments.
 
 Two accesses conflict if they overlap, one of them writes, and they belong to different owners or
-different replicas. In the same thread at the same replica, reading first and writing then is no
-conflict (HM-70), writing first and reading then is one (HM-67), except under `AUTO`, where it is
+different replicas. In the same thread at the same replica, a write after a read is no
+conflict (HM-70), a read after a write is one (HM-67), except under `AUTO`, where it is
 just an alias.
 """
 
@@ -35,7 +35,7 @@ from psyclone_storage.storage.core.waits import WAITS, conflict_text
 
 
 class AccessMode(Enum):
-    """What an access does; `RDONLY`, `WRONLY` and `RDWR` are the same in other words.
+    """Kind of an access; `RDONLY`, `WRONLY` and `RDWR` are aliases.
 
     `WRITE_ONLY` promises to write all elements of its region: nothing is copied in.
     """
@@ -51,7 +51,7 @@ class AccessMode(Enum):
     writes: bool
 
     def __init__(self, text: str) -> None:
-        """Derive what the lock table asks for."""
+        """Derive the flags that the lock table needs."""
         self.reads = text != "write-only"
         self.writes = text != "read"
 
@@ -59,7 +59,7 @@ class AccessMode(Enum):
 def mode_of(word: AccessMode | str) -> AccessMode:
     """Return the mode that `word` names, a mode or one of `MODE_WORDS`.
 
-    Raises `ValueError` for any other word, `TypeError` for what is no word.
+    Raises `ValueError` for any other word, `TypeError` for other types.
     """
     if isinstance(word, AccessMode):
         return word
@@ -87,7 +87,7 @@ MODE_WORDS = {
 
 
 class Policy(Enum):
-    """What happens on a conflict."""
+    """Reaction to a conflict."""
 
     AUTO = "auto"
     WAIT = "wait"
@@ -101,11 +101,11 @@ Pairs: TypeAlias = "Sequence[tuple[LockTable, Claim]]"
 
 
 class Claim(AccessFields):
-    """What the lock table knows of an access.
+    """State of an access in the lock table.
 
-    `replica` is any object that stands for the memory used, `chunks` the range of chunks. An access
-    that is `in_flight` ends by itself, with the device task that it belongs to. `active` says
-    whether it is granted and not yet released; `turn` is its place in line, if it ever had one.
+    `replica` is any object that identifies the memory used, `chunks` the range of chunks. An access
+    that is `in_flight` ends by itself, with the device task that it belongs to. `active` is true
+    while it is granted and not yet released; `turn` is its place in line, if it ever had one.
     """
 
     __slots__ = ()
@@ -122,16 +122,16 @@ class Claim(AccessFields):
         return f"A {self.mode.value} access at {self.space.tag}"
 
     def drop(self) -> None:
-        """End the access: whoever had it is gone."""
+        """End the access: its owner is gone."""
         raise NotImplementedError
 
 
 class Group:
-    """The claims that were asked for together, and that are of use together only.
+    """The claims that were requested together, and that are useful only together.
 
-    All of them get in line at one moment (`hold_all`, `queue_all`), so that two groups are in the
-    same order at every table that both need, and all of them are granted at one moment: a group
-    that waits holds nothing, so that nobody waits for it but those behind it in line.
+    All of them enter the queues at one moment (`hold_all`, `queue_all`), so that two groups are in
+    the same order at every table that both need, and all of them are granted at one moment: a group
+    that waits holds nothing, so that only the groups after it in line wait for it.
     """
 
     __slots__ = ("pairs", "_granted", "_waiting", "_given_up", "_granter", "_is_complete")
@@ -155,9 +155,9 @@ class Group:
             self._finish()
 
     def try_grant(self) -> None:
-        """Grant all claims, which are in line, if nothing is in the way of any.
+        """Grant all claims, which are in line, if nothing blocks any of them.
 
-        Who does so need not be who wants them: an interrupt of its thread is no matter of theirs.
+        The thread that grants need not be the one that waits: its interrupt does not affect others.
         """
         granter = object()
         try:
@@ -170,12 +170,12 @@ class Group:
             raise
 
     def go_ahead(self) -> None:
-        """Pass those in line, as they wait for what the owner of these claims holds."""
+        """Overtake the claims in line, because they wait for the owner of these claims."""
         _all_locked(self.pairs, self._put_first)
         self.try_grant()
 
     def give_up(self) -> bool:
-        """Leave the lines; say no if the claims are granted already.
+        """Leave the queues; return False if the claims are granted already.
 
         After an interrupt this can be done once more.
         """
@@ -194,7 +194,7 @@ class Group:
             table.retract(claim)
 
     def _take_all(self, checked: bool) -> bool:
-        """Grant all claims and say so, or put them in line; the tables are locked."""
+        """Grant all claims and return True, else queue them; the tables are locked."""
         passes = {id(table): table.holds(claim.owner) for table, claim in self.pairs}
         for table, claim in self.pairs:
             if not table.grant_if_free(Turn(table, claim, self), passes[id(table)]):
@@ -203,14 +203,14 @@ class Group:
         return self._stop_waiting()
 
     def _take_all_in_line(self, granter: object) -> bool:
-        """Grant all claims, which are in line, and say so; the tables are locked."""
+        """Grant all claims, which are in line, if possible; the tables are locked."""
         if not self._waiting or any(table.blockers(claim) for table, claim in self.pairs):
             return False
         self._granter, self._waiting = granter, False
         return self._grant_all()
 
     def _grant_all(self) -> bool:
-        """Grant what is not granted yet: there is no way back; the tables are locked."""
+        """Grant the remaining claims, irrevocably; the tables are locked."""
         if not self._is_complete:
             for table, claim in self.pairs:
                 table.grant_in_line(claim)
@@ -223,12 +223,12 @@ class Group:
         return self._waiting
 
     def _stop_waiting(self) -> bool:
-        """Note that nobody waits any more; say whether that is new."""
+        """Record that no thread waits any more; return whether one waited before."""
         waiting, self._waiting = self._waiting, False
         return waiting
 
     def _stop_and_give_up(self) -> bool:
-        """Note that nobody wants the claims any more, unless they are granted."""
+        """Record that the claims are not needed any more, unless they are granted."""
         self._given_up = self._given_up or self._waiting
         self._waiting = False
         return self._given_up
@@ -246,7 +246,7 @@ class Group:
                 raise AccessConflictError(conflict_text(claim, refused))
 
     def _finish(self) -> None:
-        """Say that all claims are granted, perhaps twice; this lets go of who asked."""
+        """Report that all claims are granted, perhaps twice; this wakes the waiting thread."""
         self._granted()
         self._granted = _nothing
 
@@ -257,7 +257,7 @@ class Turn:
     __slots__ = ("table", "claim", "group")
 
     def __init__(self, table: LockTable, claim: Claim, group: Group) -> None:
-        """Stand for `claim` of `group` at `table`."""
+        """Create the queue entry for `claim` of `group` at `table`."""
         self.table = table
         self.claim = claim
         self.group = group
@@ -296,7 +296,7 @@ class LockTable(Validity):
             group.try_grant()
 
     def retract(self, claim: Claim) -> None:
-        """Take `claim` back after an interrupt, which may have come amid any of these methods."""
+        """Retract `claim` after an interrupt, which may have come inside any of these methods."""
         with self.lock:
             self.holders[:] = [held for held in self.holders if held is not claim]
             self.writers = sum(held.mode.writes for held in self.holders)
@@ -308,9 +308,9 @@ class LockTable(Validity):
             group.try_grant()
 
     def end_lost(self) -> None:
-        """End the accesses that nobody has any more, as if their objects had been dropped.
+        """End the accesses that are no longer referenced, as if their objects had been dropped.
 
-        An interrupt between two steps of Python may take an access from who asked for it.
+        An interrupt between two steps of Python may lose an access before its caller receives it.
         """
         for position in reversed(range(len(self.holders))):
             if _is_lost(self.holders, position):
@@ -336,7 +336,7 @@ class LockTable(Validity):
             return [b for b in blocking if b.active], [b for b in blocking if not b.active]
 
     def blockers(self, claim: Claim) -> list[Claim]:
-        """Return what `claim` has to wait for: holders, and those before it; under the lock."""
+        """Return the claims that `claim` waits for: holders, and earlier ones; under the lock."""
         blocking = [held for held in self.holders if _conflict(claim, held)]
         for turn in self.queue or ():
             if turn.claim is claim:
@@ -346,13 +346,13 @@ class LockTable(Validity):
         return blocking
 
     def holds(self, owner: Hashable) -> bool:
-        """Say whether `owner` holds something: it may pass the line, whose head waits for it."""
+        """Return whether `owner` holds a claim: it may pass the line, whose head waits for it."""
         return any(held.owner == owner for held in self.holders)
 
     def grant_if_free(self, turn: Turn, passes: bool) -> bool:
-        """Grant the claim of `turn` if nothing is in its way, and say so; the table is locked.
+        """Grant the claim of `turn` and return True if nothing blocks it; the table is locked.
 
-        `passes` says that its owner held something here before it asked.
+        `passes` means that its owner held a claim here before the request.
         """
         claim = turn.claim
         claim.turn = turn
@@ -384,7 +384,7 @@ class LockTable(Validity):
             self.queue.appendleft(turn)
 
     def take_back(self, claim: Claim) -> None:
-        """End a claim that nobody has used yet, granted or in line; the table is locked."""
+        """End a claim that no code has used yet, granted or in line; the table is locked."""
         if claim.active:
             self.drop(claim)
         else:
@@ -417,7 +417,7 @@ def hold_all(pairs: Pairs) -> None:
         table.end_lost()
     DROPPED.end_all()
     granted = threading.Lock()
-    granted.acquire()  # pylint: disable=consider-using-with  # let go by who grants
+    granted.acquire()  # pylint: disable=consider-using-with  # released by the granting thread
 
     def let_go() -> None:
         if granted.locked():
@@ -436,7 +436,7 @@ def hold_all(pairs: Pairs) -> None:
 
 
 def _wait(group: Group, waiter: Hashable, granted: threading.Lock) -> None:
-    """Wait until `granted` is let go, which says that the claims of `group` are granted."""
+    """Wait until `granted` is released, which means that the claims of `group` are granted."""
     try:
         end_wait = begin_wait(group, waiter)
     except AccessDeadlockError:
@@ -445,7 +445,7 @@ def _wait(group: Group, waiter: Hashable, granted: threading.Lock) -> None:
         return
     if granted.locked():
         check_others_go_on()
-    granted.acquire()  # pylint: disable=consider-using-with  # nobody needs it any more
+    granted.acquire()  # pylint: disable=consider-using-with  # the lock is not used again
     end_wait()
 
 
@@ -472,9 +472,9 @@ def queue_group(group: Group) -> None:
 
 
 def begin_wait(group: Group, waiter: Hashable) -> Callable[[], None]:
-    """Note that `waiter` is about to wait for the claims of `group`; return what ends the note.
+    """Record that `waiter` is about to wait for the claims of `group`; return the undo function.
 
-    Where those in line could not go on before the waiter does, it goes ahead of them. Raises
+    If the claims in line could not proceed before the waiter does, it overtakes them. Raises
     `AccessDeadlockError` if the wait could not end then either.
     """
     try:
@@ -499,7 +499,10 @@ def _under(locks: Sequence[Any], work: Callable[[], bool]) -> bool:
 
 
 def _is_lost(holders: list[Claim], position: int) -> bool:
-    """Say whether only the list has a claim; where several threads count at once nobody can."""
+    """Return whether only the list refers to a claim; False where reference counts are unreliable.
+
+    Reference counts are unreliable in free-threaded interpreters.
+    """
     if _MANY_COUNT:
         return False
     try:
@@ -513,7 +516,7 @@ _MANY_COUNT = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
 
 
 def _refused_because_of(table: LockTable, claim: Claim) -> list[Claim]:
-    """Return what makes a claim that is in line an error, by its policy."""
+    """Return the claims that make waiting of `claim` an error, by its policy."""
     blocking = table.blockers(claim)
     if claim.policy is Policy.RAISE:
         return [held for held in blocking if held.active]
@@ -539,4 +542,4 @@ def _conflict(new: Claim, held: Claim) -> bool:
 
 
 def _nothing() -> None:
-    """Call nobody."""
+    """Do nothing when called."""

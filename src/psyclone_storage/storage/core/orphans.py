@@ -1,7 +1,7 @@
-"""Own the end of what threads that are not in a forked child had begun there; refuse all else.
+"""Cleanup, in a forked child, of work that threads began that do not exist there.
 
-The accesses of those threads end, as failed where they wrote, they are in no line any more, and the
-transfers that they were at are to be done again. Tasks end with the streams that they were on.
+The accesses of those threads end, as failed if they wrote; they leave all queues, and the
+transfers that they performed must be repeated. Tasks end with the streams that they were on.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class ThreadOfWork(Protocol):
 
     @property
     def thread(self) -> int | None:
-        """Return the number of the thread, None while there is none."""
+        """Return the number of the thread, None before it exists."""
 
 
 class KnownBuffers:
@@ -39,7 +39,7 @@ class KnownBuffers:
             self.forget()
 
     def forget(self) -> None:
-        """Drop the buffers that are gone; those that come up meanwhile are behind them."""
+        """Remove the buffers that are gone; buffers that are added meanwhile come after them."""
         seen = len(self._known)
         alive = [known for known in self._known[:seen] if known() is not None]
         self._enough = max(1024, 2 * len(alive))
@@ -56,7 +56,7 @@ class KnownBuffers:
         return [tables[key].lock for key in sorted(tables)]
 
     def end_orphans(self) -> None:
-        """End what threads that are not there had begun."""
+        """End all work that threads began that do not exist in this process."""
         for buffer in self.alive():
             _end_accesses(buffer)
             gone = StorageError(f'Who was bringing "{buffer.label}" is not in this process.')
@@ -73,12 +73,12 @@ FORKS.add(ForkHandlers(nothing, nothing, BUFFERS.end_orphans, last=True))
 def _end_accesses(buffer: Any) -> None:
     table = buffer.table
     for turn in tuple(table.queue or ()):
-        # What is asked for in advance, and ends by itself, is of use whoever asked.
+        # A request in advance that ends by itself is useful whichever thread made it.
         claim = turn.claim
         if _is_orphan(claim) and not (claim.in_flight and isinstance(claim.owner, int)):
             turn.group.give_up()
     for claim in tuple(table.holders):
-        # What streams were at has ended by now.
+        # Work on streams has ended by now.
         if _is_orphan(claim):
             if claim.mode.writes:
                 gone = StorageError("The process was forked while another thread was writing.")
@@ -87,7 +87,7 @@ def _end_accesses(buffer: Any) -> None:
 
 
 def _is_orphan(claim: Any) -> bool:
-    """Say whether the claim is of a thread that is not there; threads go by their numbers.
+    """Return whether the claim is of a thread that is not there; threads go by their numbers.
 
     An owner that is no thread says which one works for it (`ThreadOfWork`).
     """

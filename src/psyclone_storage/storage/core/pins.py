@@ -1,4 +1,4 @@
-"""Own the pins that keep memory in place; refuse to know what looks at it."""
+"""Pins that keep memory in place, independent of the exported objects that use it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from psyclone_storage.storage.core.native import Hold, register
 
 
 class ExportPin(Hold):
-    """A hold on the memory of a buffer, until `release` or until nobody has the pin."""
+    """A hold on the memory of a buffer, until `release` or until the pin is not referenced."""
 
     __slots__ = ("__weakref__",)
 

@@ -1,8 +1,8 @@
 """Replicas of one buffer and the movement of values between them; locking happens elsewhere.
 
-`Replicas` finds or makes the replica for a space, copies values to it, marks what a write makes
-stale, and follows the hints. Its callers hold an access that the lock table granted. Asynchronous
-work (`start`, `start_prefetch`) never waits: it submits to the stream of what it fills.
+`Replicas` finds or makes the replica for a space, copies values to it, marks replicas as stale
+after writes, and follows the hints. Its callers hold an access that the lock table granted.
+Asynchronous work (`start`, `start_prefetch`) never waits: it submits to the stream of the target.
 """
 
 from __future__ import annotations
@@ -49,17 +49,17 @@ from psyclone_storage.storage.memory.registry import memory_of, router
 
 
 class _Transfer(NamedTuple):
-    """A transfer under way: the bit of its target, one bit for each chunk, and its end."""
+    """A transfer in progress: the bit of its target, one bit for each chunk, and its end."""
 
     bit: int
     chunks: int
     end: Future[None]
 
 
-class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks for
+class Replicas:  # pylint: disable=too-many-public-methods  # used by buffers
     """The replicas of some data, in the order in which they came up.
 
-    `resident` maps a space that was asked for to the replica that serves it: the host and its
+    `resident` maps a requested space to the replica that serves it: the host and its
     page-locked part share one, and unified memory serves all.
     """
 
@@ -88,7 +88,7 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
     # -- finding ---------------------------------------------------------------------------------
 
     def find(self, space: MemorySpace) -> Incarnation | None:
-        """Return the replica that serves `space`, None where there is none yet."""
+        """Return the replica that serves `space`, None if it does not exist yet."""
         found = self.resident.get(space)
         if found is not None:
             return found
@@ -117,12 +117,12 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
         return list(self._list)
 
     def is_valid(self, space: MemorySpace, chunks: tuple[int, int]) -> bool:
-        """Say whether the replica that serves `space` is valid in all of `chunks`."""
+        """Return whether the replica that serves `space` is valid in all of `chunks`."""
         replica = self.find(space)
         return replica is not None and self.validity.is_valid(replica.bit, chunks)
 
     def is_arriving(self, space: MemorySpace, chunk: int) -> bool:
-        """Say whether a transfer under way brings `chunk` to the replica that serves `space`."""
+        """Return whether a pending transfer brings `chunk` to the replica that serves `space`."""
         replica = self.find(space)
         if replica is None:
             return False
@@ -137,12 +137,12 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
         )
 
     def is_whole(self, space: MemorySpace) -> bool:
-        """Say whether all values that there are, are at `space`."""
+        """Return whether all existing values are at `space`."""
         replica = self.find(space)
         return self.validity.is_whole(0 if replica is None else replica.bit)
 
     def valid_sides(self) -> tuple[bool, bool]:
-        """Say whether the host side, and any device, has all the values that there are."""
+        """Return whether the host side, and any device, has all existing values."""
         held = [replica for replica in self._list if replica.bit & self.validity.anywhere]
         valid = [replica.space.kind for replica in held if self.validity.is_whole(replica.bit)]
         host = any(kind.host_accessible for kind in valid)
@@ -198,11 +198,11 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
             raise
 
     def start(self, token: AccessToken) -> Future[None]:
-        """Do what `bring` does without waiting; a write comes after all transfers under way."""
+        """Do the work of `bring` without waiting; a write comes after all pending transfers."""
         return self._start(token, -1 if token.mode.writes else token.replica.bit)
 
     def mark_written(self, token: AccessToken) -> int:
-        """Make all other replicas of what `token` writes stale, and return their bits."""
+        """Make all other replicas of the data that `token` writes stale, and return their bits."""
         with self.table.lock:
             return self.validity.written(token.replica.bit, token.chunks)
 
@@ -233,15 +233,15 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
 
     @property
     def busy(self) -> bool:
-        """Say whether a transfer is under way."""
+        """Return whether a transfer is in progress."""
         return bool(self._pending)
 
     def settled(self) -> Future[None]:
-        """Return a future that resolves when all the transfers under way have ended."""
+        """Return a future that resolves when all the pending transfers have ended."""
         return all_of([transfer.end for transfer in tuple(self._pending)])
 
     def abandon_transfers(self, error: BaseException) -> None:
-        """Let transfers fail that are under way, but that nobody is at any more."""
+        """Fail transfers that are in progress, but that no thread performs any more."""
         for entry in tuple(self._pending):
             self._leave(entry)
             if not entry.end.done():
@@ -267,7 +267,7 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
             self.poison(None)
 
     def wishes_after(self, token: AccessToken) -> list[MemorySpace]:
-        """Return the spaces that should get a copy of what was just written (ACC-5, ACC-7)."""
+        """Return the spaces that should get a copy of the data just written (ACC-5, ACC-7)."""
         hints = self.options.hints
         wanted = [] if hints.access_via is None else [hints.access_via]
         if hints.read_mostly:
@@ -315,9 +315,9 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
             self.grow(replica, nbytes)
 
     def begin_at(self, places: Iterable[ReplicaPlace], nbytes: int) -> None:
-        """Allocate for a new buffer, which nobody else knows yet, beside replicas of others.
+        """Allocate for a new buffer, not yet shared with other threads, like replicas of others.
 
-        This is what `at` and `allocate` do, without their questions.
+        This has the effect of `at` and `allocate`, without their checks.
         """
         for place in places:
             replica = place.begin(nbytes, self.options)
@@ -454,11 +454,11 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
     # -- private: asynchronous -------------------------------------------------------------------
 
     def _enter(self, token: AccessToken, entries: list[_Transfer]) -> bool:
-        """Announce that the caller will bring the values that `token` needs; say no if none.
+        """Announce that the caller will bring the values that `token` needs; return False if none.
 
-        What is announced is in `entries`, too.
-        Waits for others that are at it, so that nothing is moved twice. What failed for them, the
-        caller tries again.
+        `entries` receives the announced transfers, too.
+        Waits for the same transfers by other threads, so that nothing is moved twice. The caller
+        repeats transfers that failed there.
         """
         bit = token.replica.bit
         concerned = -1 if token.mode.writes else bit
@@ -482,7 +482,7 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
         self.table.attention = self.table.barred = True
 
     def _leave(self, entry: _Transfer, done: Iterable[int] = ()) -> None:
-        """Take back what was announced; the chunks in `done` are valid from now on."""
+        """Withdraw announced transfers; the chunks in `done` are valid from now on."""
         with self.table.lock:
             if done:
                 self.validity.add(entry.bit, done)
@@ -581,12 +581,12 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
         return finished
 
     def poison(self, error: BaseException | None) -> None:
-        """Note that the values are unusable, or that they are not any more."""
+        """Record that the values are unusable, or that they are not any more."""
         self.poisoned = error
         self.note_attention()
 
     def note_attention(self) -> None:
-        """Find out what accesses have to look for, once more if that has changed meanwhile."""
+        """Update the flags that accesses check, again after a concurrent change."""
         noted: tuple[bool, bool] | None = None
         while noted != (found := self._attention()):
             noted = self.table.attention, self.table.barred = found

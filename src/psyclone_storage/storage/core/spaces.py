@@ -1,10 +1,10 @@
-"""Own the names of the places where data may live; refuse to allocate anything there.
+"""Names of the memory spaces; this module allocates nothing.
 
-A memory space is known by its tag (ACC-8): `node:N` is the host memory of node N, `node:N:pinned`
-its page-locked part, `node:N:uvm` the memory shared with the devices, `node:N:device:M` the memory
-of device M. The words of the other origins (`None`, `"cpu"`, `"gpu"`, `HostSpace`, `CudaSpace` ...)
-are aliases. There is one object per tag, so that spaces compare by identity, and each has a small
-number whose bit marks it in the masks of a buffer.
+A memory space is identified by its tag (ACC-8): `node:N` is the host memory of node N,
+`node:N:pinned` its page-locked part, `node:N:uvm` the memory shared with the devices,
+`node:N:device:M` the memory of device M. The names in the other APIs (`None`, `"cpu"`, `"gpu"`,
+`HostSpace`, `CudaSpace` ...) are aliases. There is one object per tag, so that spaces compare by
+identity, and each has a small number whose bit marks it in the masks of a buffer.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ for _kind in SpaceKind:
 class MemorySpace:
     """One place where data may live.
 
-    `node` and `device_id` come from the tag (`device_id` is None where the kind is not `DEVICE`).
+    `node` and `device_id` come from the tag (`device_id` is `None` unless the kind is `DEVICE`).
     `bit` is the mark of the space in the validity masks of a buffer. Obtain spaces from
     `memory_space`, never from the constructor.
     """
@@ -62,12 +62,12 @@ class MemorySpace:
 
     @property
     def host_accessible(self) -> bool:
-        """Say whether host code may dereference addresses of this space."""
+        """Return whether host code may dereference addresses of this space."""
         return self.kind.host_accessible
 
     @property
     def device_accessible(self) -> bool:
-        """Say whether device code may dereference addresses of this space."""
+        """Return whether device code may dereference addresses of this space."""
         return self.kind.device_accessible
 
     @property
@@ -76,7 +76,7 @@ class MemorySpace:
         return self.kind.value, self.device_id or 0
 
     def assignable_from(self, source: MemorySpace) -> bool:
-        """Say whether a window of this space may take over one of `source` (VIEW-85).
+        """Return whether a window of this space may take over one of `source` (VIEW-85).
 
         The same space may; host takes pinned, a device takes unified memory, and the anonymous
         space takes and gives everything.
@@ -116,7 +116,7 @@ _SPACES: dict[str | None, MemorySpace] = {}
 
 
 def memory_space(name: SpaceLike = None) -> MemorySpace:
-    """Return the memory space with this tag or alias; a space is returned as it is.
+    """Return the memory space with this tag or alias; return a space unchanged.
 
     None, `cpu` and `host` are the host memory of the own node, `gpu` is the default device
     (`SCAI_DEVICE`), `gpu:1` the device 1 of the own node. Raises `UnknownSpaceError`.

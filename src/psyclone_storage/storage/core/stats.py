@@ -1,4 +1,4 @@
-"""Own the counting of transfers and the callbacks on them; refuse to move data."""
+"""Counters of transfers, and the callbacks on transfers; this module moves no data."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from psyclone_storage.storage.core.spaces import MemorySpace
 
 
 class Direction(Enum):
-    """The way that data go; page-locked memory counts as host."""
+    """The direction of a transfer; page-locked memory counts as host."""
 
     HOST_TO_DEVICE = "host to device"
     DEVICE_TO_HOST = "device to host"
@@ -32,7 +32,7 @@ _WAYS = (
 
 
 class TransferEvent(NamedTuple):
-    """One transfer: what went from where to where, in how many seconds."""
+    """One transfer: the bytes, their source and target, and the seconds it took."""
 
     label: str
     source: MemorySpace
@@ -43,7 +43,7 @@ class TransferEvent(NamedTuple):
 
     @property
     def direction(self) -> Direction:
-        """Return the way that the data went."""
+        """Return the direction of the transfer."""
         return direction_of(self.source, self.target)
 
 
@@ -70,7 +70,7 @@ class Tally:
 
 
 class TransferStats(Tallies):
-    """The transfers by direction, which those who asked are told of."""
+    """The transfers by direction, with callbacks that receive each."""
 
     __slots__ = ()
 

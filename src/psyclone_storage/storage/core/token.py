@@ -1,4 +1,4 @@
-"""Own `AccessToken`, the right to use one replica of a buffer until its release."""
+"""`AccessToken`: the right to use one replica of a buffer until its release."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from psyclone_storage.storage.memory.registry import memory_of
 
 @dataclass(frozen=True, slots=True)
 class AccessRequest:
-    """What is unusual about an access.
+    """Uncommon options of an access.
 
     - `region`: the elements (first, after last) that are used; None is the whole buffer.
-    - `owner`: who holds the access; None is the calling thread.
+    - `owner`: the holder of the access; None is the calling thread.
     - `in_flight`: the access belongs to a task that ends by itself.
-    - `ignore_failed`: read values that a failed task left behind.
+    - `ignore_failed`: read the values even if the task that wrote them failed.
     """
 
     region: tuple[int, int] | None = None
@@ -44,12 +44,12 @@ def spelled_type(dtype: np.dtype[Any]) -> str:
     try:
         return str(dtype)
     except ImportError:
-        # NumPy imports what spells a type, which it cannot any more when finalizers run last.
+        # NumPy imports its type printer lazily, which fails in the last finalizers.
         return dtype.str
 
 
 class Accessible(Protocol):
-    """What a token needs of its buffer."""
+    """The part of a buffer that a token needs."""
 
     label: str
     dtype: np.dtype[Any]
@@ -65,7 +65,7 @@ class Accessible(Protocol):
 
     @property
     def replicas(self) -> Preparing:
-        """Return what brings the values to the replicas."""
+        """Return the object that brings the values to the replicas."""
 
     def release(self, token: AccessToken, error: BaseException | None = None) -> None:
         """End the access."""
@@ -83,7 +83,7 @@ class Spoiling(Protocol):
 
 
 class Preparing(Protocol):
-    """What makes the replica of a granted access ready."""
+    """The object that makes the replica of a granted access ready."""
 
     validity: Validity
 
@@ -97,7 +97,7 @@ class Preparing(Protocol):
         """Make the replica of `token` valid."""
 
     def start(self, token: AccessToken) -> Future[None]:
-        """Do what `bring` does without waiting."""
+        """Do the work of `bring` without waiting."""
 
     def mark_written(self, token: AccessToken) -> int:
         """Make all other replicas stale, and return their bits."""
@@ -109,7 +109,7 @@ class Preparing(Protocol):
         """Find out whether accesses have to look for more than who holds what."""
 
     def poison(self, error: BaseException | None) -> None:
-        """Note that the values are unusable."""
+        """Record that the values are unusable."""
 
     def all(self) -> list[Incarnation]:
         """Return the replicas."""
@@ -118,7 +118,7 @@ class Preparing(Protocol):
         """Note where the values are that `token` wrote, or that they are unusable."""
 
     def settled(self) -> Future[None]:
-        """Return a future that resolves when all the transfers under way have ended."""
+        """Return a future that resolves when all the pending transfers have ended."""
 
 
 PLAIN = AccessRequest()
@@ -175,11 +175,11 @@ class AccessToken(Claim):
         return self._memory().kernel_view(window, self.mode.writes, self.span)
 
     def later_view(self, window: Any) -> Any:
-        """Return `window` as a kernel gets it that the device is asked for (`Memory.start`)."""
+        """Return `window` in the form that a kernel queued on the device gets (`Memory.start`)."""
         return self._memory().later_view(window)
 
     def uses_of(self, window: Any) -> tuple[MemoryUse, ...]:
-        """Return what such a kernel does with `window`."""
+        """Return the uses of `window` by such a kernel."""
         return self._memory().uses_of(window, self.mode.reads, self.mode.writes, self.span)
 
     @property
@@ -208,12 +208,12 @@ class AccessToken(Claim):
         return memory.window(self.allocation, spec)
 
     def give_back(self, error: BaseException) -> None:
-        """End the access, which nobody used because of `error`: only what it gave up is lost."""
+        """End the access, unused because of `error`: only the values it invalidated are lost."""
         self.leave_device()
         self.release(None if self.mode.reads else error)
 
     def drop(self) -> None:
-        """End the access: whoever had it is gone, and has not said that it wrote."""
+        """End the access: its owner is gone and has not confirmed a write."""
         self.buffer.drop(self, AccessConflictError("The access was dropped, not released."))
 
     def release_after(self, work: Future[Any]) -> None:
@@ -235,7 +235,7 @@ class AccessToken(Claim):
         )
 
     def _memory(self) -> Memory:
-        """Return the memory whose kind of array the user gets: that of the space asked for."""
+        """Return the memory that determines the kind of array: that of the requested space."""
         replica = self.replica
         return replica.memory if self.space is replica.space else memory_of(self.space)
 

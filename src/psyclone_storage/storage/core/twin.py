@@ -1,8 +1,8 @@
-"""Own the innermost part of the runtime: what each access, slice and stencil call does.
+"""Innermost part of the runtime: the work of each access, slice and stencil call.
 
-That is who holds a buffer, which of its replicas are valid, and the shortest way through both when
-nobody is in the way. Whatever is not simple (waits, transfers, failures, wishes, chunks) the
-subclasses in other files do, under names that these classes call.
+That is: the holders of a buffer, its valid replicas, and the fast path through both for accesses
+without contention. Subclasses in other files implement everything else (waits, transfers, failures,
+hints, chunks), under names that these classes call.
 """
 
 # pylint: disable=protected-access,unidiomatic-typecheck  # one class in several, compared exactly
@@ -28,13 +28,13 @@ FRAMES = 1
 class Replica:
     """The fields of one replica of a buffer.
 
-    The jobs are what the device of the memory still has to do, None for a memory without a device.
+    The jobs are the pending work of the memory's device, None for a memory without a device.
     """
 
     __slots__ = ("memory", "space", "bit", "allocation", "_jobs")
 
     def __init__(self, memory: Any, allocation: Any = None) -> None:
-        """Stand for a replica in `memory`."""
+        """Create a replica in `memory`."""
         self.memory = memory
         self.space = memory.space
         self.bit: int = memory.space.bit
@@ -46,7 +46,7 @@ class Replica:
         return type(self)(self.memory, allocation)
 
     def beside_in(self, pool: Any, nbytes: int, alignment: int, label: str) -> Any:
-        """Do `beside` with an allocation from a pool."""
+        """Return a replica of another buffer in the same memory, with an allocation from a pool."""
         allocation = pool.piece(self.space, nbytes, alignment)
         allocation.label = label
         return self.beside(allocation)
@@ -55,7 +55,7 @@ class Replica:
 class AccessFields:
     """The fields of an access to one replica.
 
-    `place` is the space that was asked for and the range of chunks; the owner is the calling
+    `place` is the requested space and the range of chunks; the owner is the calling
     thread.
     """
 
@@ -65,7 +65,7 @@ class AccessFields:
     )  # fmt: skip
 
     def __init__(self, buffer: Any, replica: Any, place: Any, mode: Any, policy: Any) -> None:
-        """Describe an access that the calling thread asks for; buffers call this."""
+        """Describe an access that the calling thread requests; buffers call this."""
         self.buffer = buffer
         self.replica = replica
         self.space, self.chunks = place
@@ -79,19 +79,19 @@ class AccessFields:
         self.in_flight = False
 
     def release(self, error: BaseException | None = None) -> None:
-        """End the access; `error` says that its writing failed. Raise if it ended before."""
+        """End the access; `error` means that its write failed. Raise if it ended before."""
         self.buffer.release(self, error)
 
 
 class Ledger:
-    """Who holds a buffer, who waits for it, and which replicas are valid, under one lock.
+    """The holders of a buffer, the waiting threads, and the valid replicas, under one lock.
 
     `writers` is the number of holders that write, `queue` holds those that wait. `everywhere` is
     the intersection and `anywhere` the union of the masks of valid replicas of all chunks.
-    `attention` is true while the short ways must not be taken: the data are `barred`, which is to
-    say const or poisoned, or a transfer is under way or failed; or a device may still be at one of
-    the replicas, which is no matter for work in the same queue. `last_writer` is the
-    replica that was written last, None where parts were. `valid` and `touched` are the masks of
+    `attention` is true while the fast paths must not be taken: the data are `barred`, that is,
+    const or poisoned, or a transfer is in progress or failed; or a device may still use one of
+    the replicas, which does not affect work in the same queue. `last_writer` is the
+    replica that was written last, None if only parts were. `valid` and `touched` are the masks of
     each chunk, `nbytes` the bytes of all elements.
     """
 
@@ -102,7 +102,7 @@ class Ledger:
 
     def __init__(self, chunks: int = 0, nbytes: int = 0) -> None:
         """Start with no access, and nothing valid in so many chunks."""
-        # Of an RLock one can ask whether this thread has it, however far an interrupt let it come.
+        # An RLock reports whether this thread holds it, wherever an interrupt came.
         self.lock: Any = threading.RLock()
         self.holders: list[Any] = []
         self.queue: Any = None
@@ -117,13 +117,13 @@ class Ledger:
         self.nbytes = nbytes
 
     def clear_masks(self, chunks: int) -> None:
-        """Note that nothing has values, in so many chunks."""
+        """Record that none of `chunks` chunks has values."""
         self.valid = [0] * chunks
         self.touched = [0] * chunks
         self.everywhere = self.anywhere = 0
 
     def try_acquire(self, claim: Any) -> bool:
-        """Grant `claim` if nobody holds or wants anything that could conflict with it."""
+        """Grant `claim` if no other claim, held or in line, could conflict with it."""
         try:
             with self.lock:
                 writes = claim.mode.writes
@@ -139,9 +139,9 @@ class Ledger:
             raise
 
     def try_drop(self, claim: Any) -> bool:
-        """End `claim` where that means no more than taking a note: from the middle of anything.
+        """End `claim` if that needs only an update of the ledger; safe at any point.
 
-        Says no where somebody waits, or where the ledger is in use, perhaps by this very thread.
+        Returns False if a thread waits, or if the ledger is in use, perhaps by this very thread.
         """
         lock, dropped = self.lock, False
         if lock._is_owned():  # noqa: SLF001
@@ -170,7 +170,7 @@ class Ledger:
         claim.turn = None
 
     def retract(self, claim: Any) -> None:
-        """Take `claim` back after an interrupt, which may have come amid any of these methods."""
+        """Retract `claim` after an interrupt, which may have come inside any of these methods."""
         raise NotImplementedError
 
     def try_begin(self, token: Any) -> bool:
@@ -220,7 +220,7 @@ class Ledger:
         return True
 
     def try_end(self, token: Any) -> bool:
-        """End an access that went well, if that concerns nobody else; count what it wrote."""
+        """End a successful access if that affects no other thread; count the written bytes."""
         with self.lock:
             if self.attention or token.replica._jobs:  # noqa: SLF001
                 return False
@@ -257,9 +257,9 @@ class Ledger:
 
 
 def _comes_next(pending: Any, writes: bool, queue: Any) -> bool:
-    """Say whether work in `queue` overtakes none of the uses.
+    """Return whether work in `queue` overtakes none of the uses.
 
-    What was written before one that followed it in the same queue has been waited for there.
+    Earlier writes need no wait if a later use in the same queue has followed them.
     """
     followed = False
     for use in reversed(pending):
@@ -271,9 +271,9 @@ def _comes_next(pending: Any, writes: bool, queue: Any) -> bool:
 
 
 def _with_note(pending: Any, token: Any, notes: Any) -> Any:
-    """Return notes with that on a use after all others: a write stands for all, a read for reads.
+    """Return notes with a use after all others: a write replaces all, a read replaces reads.
 
-    That is what `uses.note` says, of all the memory.
+    This is the rule of `uses.note`, applied to all the memory.
     """
     read, wrote = notes
     if token.mode.writes:
@@ -283,10 +283,10 @@ def _with_note(pending: Any, token: Any, notes: Any) -> Any:
 
 
 class Acquirable:
-    """The fields of a buffer that an access needs, and the short way to one.
+    """The fields of a buffer that an access needs, and the fast path to one.
 
-    `single` says that there is one chunk, `_resident` maps the spaces that were asked for to their
-    replicas, `_whole` is the range of all chunks, and `_has_wishes` says that the end of an access
+    `single` means that there is one chunk, `_resident` maps the requested spaces to their
+    replicas, `_whole` is the range of all chunks, and `_has_wishes` means that the end of an access
     may start transfers.
     """
 
@@ -329,7 +329,7 @@ class Acquirable:
         return self._acquire_carefully(space, mode, policy, request)
 
     def release(self, token: Any, error: BaseException | None = None) -> None:
-        """End an access; `error` says that its writing failed."""
+        """End an access; `error` means that its write failed."""
         try:
             ended = error is None and not self._has_wishes and self.table.try_end(token)
         except BaseException:
@@ -343,12 +343,12 @@ class Acquirable:
     def make_valid(self, space: Any = None, region: Any = None) -> None:
         """Make the replica at `space` valid, without keeping an access.
 
-        The compiled core copies what is small, between pages of this process, in one step.
+        The compiled core copies small data, between pages of this process, in one step.
         """
         self._make_valid_carefully(space, region)
 
     def is_at_rest(self, space: Any) -> bool:
-        """Say whether `space` has all values and nobody writes: one of them may just be read."""
+        """Return whether `space` has all values and no access writes: one may be read directly."""
         table, replica = self.table, self._resident.get(space)
         if replica is None or table.attention or table.writers:
             return False
@@ -365,7 +365,7 @@ class Acquirable:
 
 
 def begin(tokens: Any, begun: Any = None) -> bool:
-    """Begin all the accesses if nobody is in the way and none lacks anything; else do nothing.
+    """Begin all the accesses if none conflicts and none lacks values; else do nothing.
 
     `begun` begins one.
     """
@@ -387,10 +387,10 @@ def _begun(token: Any) -> bool:
 
 
 def end_queued(token: Any, notes: Any) -> bool:
-    """End an access whose work is queued, if that concerns nobody else, and note what it used.
+    """End an access whose work is queued, if that affects no other thread, and record its uses.
 
-    `notes` are that on data that were read, and that on data that were written, each a tuple of
-    one; without notes none is taken.
+    `notes` are the note on data that were read, and that on data that were written, each a tuple of
+    one; without notes nothing is recorded.
     """
     buffer = token.buffer
     return not buffer._has_wishes and buffer.table.try_end_queued(token, notes)  # noqa: SLF001
@@ -412,7 +412,7 @@ class Sliceable:
     _windows: Any
 
     def __init__(self, array: np.ndarray[Any, Any], labels: Any, backing: Any) -> None:
-        """Be the storage that `array` describes; the creation functions call this.
+        """Create the storage that `array` describes; the creation functions call this.
 
         With a buffer, `array` only describes and is never read; without one it is the data.
         """
@@ -448,7 +448,7 @@ class Sliceable:
     def _view(self, picked: np.ndarray[Any, Any], key: Any) -> Any:
         """Return the storage that `picked`, the array of `key`, describes.
 
-        This is what the constructor does, without the call.
+        This has the effect of the constructor, without the call.
         """
         view = _new(type(self))
         view._array = picked  # noqa: SLF001
@@ -464,9 +464,9 @@ class Sliceable:
 
     @property
     def __gt_origin__(self) -> tuple[int, ...] | None:
-        """Return the first point behind the halo, as today's GT4Py asks for it; None without one.
+        """Return the first point after the halo, for current GT4Py; None without a halo.
 
-        The entries are in the order of GT4Py (I, J, K, then numbers), whatever that here is.
+        The entries are in the order of GT4Py (I, J, K, then numbers), whatever the order here is.
         """
         origin: tuple[int, ...] | None = self.labels.origin
         return origin
@@ -504,12 +504,12 @@ class Sliceable:
         raise NotImplementedError
 
     def backing(self) -> Any:
-        """Return what this storage shares with all others on its data."""
+        """Return the state that this storage shares with all others on its data."""
         raise NotImplementedError
 
 
 def _is_view(key: Any) -> bool:
-    """Say whether NumPy gives a view for `key` whatever the array is, as far as is seen at once."""
+    """Return whether NumPy gives a view for `key` and any array, as far as a quick check shows."""
     if type(key) is not tuple:
         return type(key) is slice
     return _SLICES.issuperset(map(type, key)) and slice in map(type, key)

@@ -1,6 +1,6 @@
-"""Own the arguments of one call in Python: a part of the twin of the compiled core.
+"""Arguments of one call: a part of the pure-Python fallback of the compiled core.
 
-A block that is entered again finds the storages where they were; the short way in and out is here.
+A block that is entered again reuses the storages it found; this module has its fast path.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ Callback = TypeVar("Callback", bound=Callable[..., Any])
 
 
 class BindingBlock:
-    """The arguments of one call for the time of a block: the short way in and out.
+    """The arguments of one call for the time of a block: the fast paths of entry and exit.
 
-    The subclass has the long ways, `_enter` and `_leave`.
+    The subclass has the slow paths, `_enter` and `_leave`.
     """
 
     __slots__ = (
@@ -42,7 +42,7 @@ class BindingBlock:
     def __enter__(self) -> Any:
         """Acquire all arguments and return their arrays, by name.
 
-        Of threads that come at once one enters: who sets `_entry` first, which is one step.
+        If threads enter concurrently, one succeeds: the first that sets `_entry`, an atomic step.
         """
         tokens: list[Any] = []
         try:
@@ -58,9 +58,9 @@ class BindingBlock:
             raise
 
     def _short(self, tokens: list[Any]) -> Any:
-        """Enter the short way; return nothing where there is none.
+        """Enter through the fast path; return None if it is not possible.
 
-        Places that differ may be two devices, which is for the long way to judge.
+        Different spaces may be two devices; the slow path handles them.
         """
         if self._later:
             self._queue = None if self._memory is None else self._memory.queue
@@ -90,7 +90,7 @@ class BindingBlock:
         return bool(table.try_begin(token))
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        """Touch what was written and release everything; a failed block touches nothing."""
+        """Touch the written storages and release everything; a failed block touches nothing."""
         try:
             if error is None and self._block is None and not self._guests:
                 notes = None if self._queue is None else self._notes()
@@ -112,8 +112,8 @@ class BindingBlock:
     def _notes(self) -> tuple[tuple[Any, ...], ...] | None:
         """Return the notes on data that were read, and on data that were written, once for all.
 
-        There are none where the host knows all work to be done. None says that this thread's work
-        goes to another queue by now.
+        They are empty if the host knows all work to be complete. None means that this thread's work
+        now goes to another queue.
         """
         if not self._is_in_queue():
             return None
@@ -126,13 +126,13 @@ class BindingBlock:
         )
 
     def start(self, work: Callable[[], Any], uses: tuple[Any, ...]) -> None:
-        """Ask the device for work; what it is to write is spoiled if it fails."""
+        """Submit work to the device; if it fails, the data that it writes are spoiled."""
         if not self._is_in_queue():
             self._follow(uses)
         self._memory.start(work, uses)
 
     def _is_in_queue(self) -> bool:
-        """Say whether this thread's work goes to the queue that the block found."""
+        """Return whether this thread's work goes to the queue that the block found."""
         if self._memory is None:
             raise TypeError("This block asks no device for work.")
         return self._queue is not None and bool(self._memory.queue == self._queue)
@@ -151,19 +151,19 @@ class BindingBlock:
 
 
 def short(careful: Callback) -> Callback:
-    """Return the short way to make a block; `careful` is the long one."""
+    """Return the fast path to make a block; `careful` is the slow one."""
     return careful
 
 
 def _seen(thing: Any, mode: Any, side: str | None) -> tuple[Any, Any]:
     """Return the array that a block gets for a storage, and the access that it needs.
 
-    `side` is which of the arrays on the device that is, None for the host. There is none where the
-    storage has not been used so before.
+    `side` selects one of the arrays on the device, None the host. Both results are None if the
+    storage has not been used in this form before.
     """
     if not isinstance(thing, Sliceable):
         return None, None
-    # pylint: disable=protected-access  # the core in C looks at the same
+    # pylint: disable=protected-access  # the core in C uses the same fields
     backing, windows = thing._backing, thing._windows  # noqa: SLF001
     buffer = None if backing is None else backing.buffer
     if windows is None or buffer is None:

@@ -1,8 +1,8 @@
-"""Own pages of the host and who has them, in Python: the rest of the twin of the compiled core.
+"""Host pages and their leases: a part of the pure-Python fallback of the compiled core.
 
 A `Lease` is a byte array over one block. NumPy arrays built over it keep it alive, and the block
 goes back to its pool only when the last of them is gone, so that an array that outlives its buffer
-never sees the pages of somebody else.
+never sees the pages of another buffer.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Lease(np.ndarray[Any, np.dtype[np.uint8]]):
 
 
 class Blocks:
-    """Blocks of host pages; returned ones are kept for reuse, up to `limit` bytes."""
+    """Blocks of host pages; returned ones are cached for reuse, up to `limit` bytes."""
 
     __slots__ = ("_free", "_cached", "_in_use", "_high_water", "_limit", "_lock")
 
@@ -100,13 +100,13 @@ class Blocks:
                 self._cached += size
 
     def trim(self) -> None:
-        """Give all the blocks that are kept for reuse back to the system."""
+        """Return all the blocks that are cached for reuse to the system."""
         with self._lock:
             self._free.clear()
             self._cached = 0
 
     def _sums(self) -> tuple[int, int, int]:
-        """Return how many bytes are handed out, how many kept, and the most ever handed out."""
+        """Return the bytes handed out, the bytes cached, and the high-water mark."""
         return self._in_use, self._cached, self._high_water
 
 
@@ -137,7 +137,7 @@ class Piece:
         self.alive = True
 
     def swap_pending(self, before: tuple[Any, ...], after: tuple[Any, ...]) -> bool:
-        """Set `pending` in one step if it still is the very `before`; say whether it was."""
+        """Set `pending` in one step if it still is `before` itself; return whether it was."""
         with _PENDING:
             is_same = self.pending is before
             if is_same:
@@ -146,7 +146,7 @@ class Piece:
 
 
 class Hold:
-    """One more in a list of those who want memory to stay in place, until `release` or its end.
+    """One entry in a list of holds that pin memory in place, until `release` or its end.
 
     Appending to a list and popping from it are atomic. A lock is out of the question, as `__del__`
     may run in the middle of anything.
@@ -171,7 +171,7 @@ class Hold:
 
 
 def setting(name: str, otherwise: str) -> str:
-    """Return what the environment says now."""
+    """Return the current value of the environment variable."""
     return os.environ.get(name, otherwise)
 
 

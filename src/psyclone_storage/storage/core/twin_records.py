@@ -1,4 +1,4 @@
-"""Own the records of the twin that do nothing by themselves: counts, arrays, the two sides."""
+"""Passive records of the pure-Python fallback: counters, arrays, the two sides of a storage."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from psyclone_storage.storage.core.words import WORDS
 
 
 class Tallies:
-    """The sums of what went each of four ways: how many times, how many bytes, how many seconds."""
+    """Totals of transfers in each of four directions: their number, bytes and seconds."""
 
     __slots__ = ("_callbacks", "_kept")
 
     def __init__(self) -> None:
-        """Start at zero, with nobody to be told."""
+        """Start at zero, without any callbacks."""
         self._callbacks: list[Any] = []
         self._clear()
 
@@ -36,7 +36,7 @@ class Tallies:
 class Windows:
     """The arrays of a storage on its two sides, and its data interface, once made.
 
-    `kernel` is what a kernel gets that runs at once, `later` what one gets that is queued.
+    `kernel` is the array for a kernel that runs at once, `later` the one for a queued kernel.
     """
 
     __slots__ = ("host", "reading", "device", "kernel", "later", "interface")
@@ -52,7 +52,7 @@ class Windows:
 
 
 class Sides:
-    """What all storages over the same data share: the buffer, and the spaces of both sides."""
+    """The state shared by all storages over the same data: the buffer, the spaces of both sides."""
 
     __slots__ = (
         "buffer", "host", "device", "label", "origin", "points", "_sync_state", "_pin", "strict",
@@ -75,5 +75,5 @@ class Sides:
         self.origin = origin
         self.points = points
         self._pin = WORDS.pin(buffer.pins)
-        # Last, as whoever sees a buffer takes the rest for granted.
+        # Last, because a thread that sees a buffer assumes that all other fields are set.
         self.buffer = buffer

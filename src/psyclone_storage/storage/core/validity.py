@@ -1,10 +1,10 @@
-"""Own which replica of which chunk holds the current values; refuse to allocate, lock or copy.
+"""Validity of replicas: which replica of which chunk holds the current values, without any locks.
 
-The state is two bit masks per chunk, with one bit per memory space: `valid` (the replica holds the
-current values) and `touched` (it held values at some time). A replica that is touched but not valid
-is stale; one that is not touched is uninitialised, and so is a chunk without any valid replica:
-there is nothing to transfer. Most buffers have one chunk, for which `everywhere` and `anywhere`
-are the same mask.
+This module allocates and copies nothing. The state is two bit masks per chunk, with one bit per
+memory space: `valid` (the replica holds the current values) and `touched` (it held values at some
+time). A replica that is touched but not valid is stale; one that is not touched is uninitialised,
+and so is a chunk without any valid replica: there is nothing to transfer. Most buffers have one
+chunk, for which `everywhere` and `anywhere` are the same mask.
 """
 
 from __future__ import annotations
@@ -31,23 +31,23 @@ class Validity(Ledger):
     """The masks of all chunks.
 
     Invariants: `everywhere` is the intersection and `anywhere` the union of the valid masks of all
-    chunks; what is valid is touched. The short ways look at these two alone.
+    chunks; valid replicas are touched. The fast paths use these two alone.
     """
 
     __slots__ = ()
 
     def is_valid(self, bit: int, chunks: ChunkRange) -> bool:
-        """Say whether the replica is valid in all of `chunks`."""
+        """Return whether the replica is valid in all of `chunks`."""
         if self.everywhere & bit:
             return True
         return all(mask & bit for mask in self.valid[chunks[0] : chunks[1]])
 
     def is_whole(self, bit: int) -> bool:
-        """Say whether the replica has the values of all chunks that have values anywhere."""
+        """Return whether the replica has the values of all chunks that have values anywhere."""
         return bool(self.everywhere & bit) or all(mask & bit for mask in self.valid if mask)
 
     def is_initialised(self, chunks: ChunkRange) -> bool:
-        """Say whether all of `chunks` have values somewhere."""
+        """Return whether all of `chunks` have values somewhere."""
         return all(self.valid[chunks[0] : chunks[1]])
 
     def mask(self, chunk: int) -> int:
@@ -70,7 +70,7 @@ class Validity(Ledger):
         return [c for c in chunks if not self.valid[c]]
 
     def add(self, bit: int, chunks: Iterable[int]) -> None:
-        """Note that the replica at `bit` got the current values of `chunks`."""
+        """Record that the replica at `bit` got the current values of `chunks`."""
         valid, touched = list(self.valid), list(self.touched)
         for chunk in chunks:
             valid[chunk] |= bit
@@ -78,7 +78,7 @@ class Validity(Ledger):
         self._set(valid, touched)
 
     def written(self, bit: int, chunks: ChunkRange) -> int:
-        """Note that `chunks` are written at `bit`; return the bits that lose validity by it."""
+        """Record that `chunks` are written at `bit`; return the bits that lose validity by it."""
         valid, touched, lost = list(self.valid), list(self.touched), 0
         for chunk in range(*chunks):
             lost |= valid[chunk]
@@ -94,7 +94,7 @@ class Validity(Ledger):
         self._set(valid, touched)
 
     def forget(self, bit: int) -> None:
-        """Note that the replica at `bit` is gone."""
+        """Record that the replica at `bit` is gone."""
         self._set([mask & ~bit for mask in self.valid], [mask & ~bit for mask in self.touched])
 
     def distrust(self, bit: int, chunks: Iterable[int]) -> bool:
@@ -111,11 +111,11 @@ class Validity(Ledger):
         return True
 
     def sole_holder(self, bit: int) -> bool:
-        """Say whether some chunk has its values at `bit` only."""
+        """Return whether some chunk has its values at `bit` only."""
         return bit in self.valid
 
     def assign(self, mask: int) -> None:
-        """Set the valid mask of all chunks to `mask`, on the word of someone who knows better."""
+        """Set the valid mask of all chunks to `mask`, as the caller asserts."""
         self._set([mask] * len(self.valid), [touched | mask for touched in self.touched])
 
     def trust(self, bit: int) -> None:

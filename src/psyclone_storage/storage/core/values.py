@@ -1,7 +1,8 @@
-"""Own the conversion of values before they are stored; refuse to store them.
+"""Conversion of values before they are stored; this module stores nothing.
 
-An assignment that NumPy refuses half-way would have given newer values up, or left data that nobody
-may read. So values are brought to a form that no assignment refuses, and then an access begins.
+An assignment that NumPy rejects half-way would have invalidated newer values, or left unreadable
+data. Therefore values are first converted to a form that no assignment rejects, and then an access
+begins.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ _NUMBERS = "biufc"
 
 
 def casts_quietly(given: np.dtype[Any], dtype: np.dtype[Any]) -> bool:
-    """Say whether no number of type `given` can raise an error or a warning as one of `dtype`."""
+    """Return whether no number of type `given` can raise an error or a warning as a `dtype`."""
     if given.kind in _INTEGERS and dtype.kind in _INTEGERS:
         return True
     numbers = given.kind in _NUMBERS and dtype.kind in _NUMBERS

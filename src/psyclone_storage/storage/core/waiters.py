@@ -1,7 +1,7 @@
-"""Own the waiting of threads for something that another thread brings about.
+"""Waiting of threads for an event that another thread causes.
 
-`threading.Event` and `Condition` can be left locked for ever by an interrupt (Ctrl-C) that comes
-between two of their steps. Here nothing is shared but a list that changes in single steps.
+An interrupt (Ctrl-C) between two steps of `threading.Event` and `Condition` can leave them locked
+for ever. Here the only shared state is a list that changes in single steps.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ def check_others_go_on() -> None:
 
 
 class Waiters:
-    """Those who wait, each with a lock of its own that is let go when it may go on."""
+    """The waiting threads, each with its own lock, whose release wakes it."""
 
     __slots__ = ("_locks",)
 
     def __init__(self) -> None:
-        """Start with nobody."""
+        """Start without any waiting thread."""
         self._locks: deque[threading.Lock] = deque()
 
     def wait(self, is_over: Callable[[], bool], timeout: float | None = None) -> bool:
-        """Wait until `is_over()` or the next `wake`; say no after `timeout` seconds.
+        """Wait until `is_over()` or the next `wake`; return False after `timeout` seconds.
 
         Raises `AccessDeadlockError` when the program ends.
         """
@@ -47,21 +47,21 @@ class Waiters:
             return True
         check_others_go_on()
         lock = threading.Lock()
-        lock.acquire()  # pylint: disable=consider-using-with  # let go by `wake`
+        lock.acquire()  # pylint: disable=consider-using-with  # released by `wake`
         self._locks.append(lock)
         if is_over() or lock.acquire(  # pylint: disable=consider-using-with
             timeout=_NO_END if timeout is None else max(timeout, 0.0)
         ):
             return True
-        with suppress(ValueError):  # somebody has just let it go
+        with suppress(ValueError):  # another thread has just released it
             self._locks.remove(lock)
         return False
 
     def wake(self) -> None:
-        """Let all go on who wait; what they wait for is there.
+        """Wake all waiting threads; the condition now holds.
 
-        A lock leaves the list behind its release, so that an interrupt between the two loses
-        nobody. Two threads may let go of the same one.
+        A lock leaves the list after its release, so that an interrupt between the two loses
+        no thread. Two threads may release the same one.
         """
         while self._locks:
             with suppress(IndexError, ValueError):  # another thread was faster

@@ -1,4 +1,4 @@
-"""Own the search for waits that could never end; refuse to grant anything.
+"""Detection of waits that could never end; this module grants nothing.
 
 The tables and claims are those of `locks`, which imports this file.
 """
@@ -18,27 +18,27 @@ Pairs: TypeAlias = Sequence[tuple[LockTable, Claim]]
 
 
 class WaitGraph:
-    """Which thread waits for which claims, by which the wait that could never end is found.
+    """Wait-for graph of threads and claims, for deadlock detection.
 
-    A claim that is waited for needs its blockers to end: those in line the grant of all of their
-    group, and each that is not in flight the end of its thread's own waits. While the graph is
-    looked at, nobody whose wait is in it can go on, so that what leads back at any moment does so
-    at all of them.
+    A claim that is waited for needs its blockers to end: those in line need the grant of all of
+    their group, and each that is not in flight needs the end of its thread's own waits. While the
+    graph is searched, no thread whose wait is in it can proceed, so that a cycle that exists at any
+    moment exists during the whole search.
     """
 
     __slots__ = ("_lock", "_waits")
 
     def __init__(self) -> None:
-        """Start with nobody waiting."""
+        """Start without any waiting thread."""
         self._lock = FORKS.guard(threading.Lock(), Rank.WAITS)
         self._waits: dict[Hashable, list[Pairs]] = {}
 
     def restart(self) -> None:
-        """Forget who waits: in the child of a fork nobody does."""
+        """Forget all waits: the child of a fork has no waiting threads."""
         self._waits.clear()
 
     def begin(self, pairs: Pairs, waiter: Hashable) -> Callable[[], None]:
-        """Note that `waiter` is about to wait for the claims; return what ends the note.
+        """Record that `waiter` is about to wait for the claims; return the undo function.
 
         Raises `AccessDeadlockError` if the wait could never end.
         """
@@ -58,7 +58,7 @@ class WaitGraph:
         return end_wait
 
     def forget(self, pairs: Pairs, waiter: Hashable) -> None:
-        """Take back a note that there may be, after an interrupt."""
+        """Remove the record of a wait, if there is one, after an interrupt."""
         with self._lock:
             if any(known is pairs for known in self._waits.get(waiter, ())):
                 self._end(pairs, waiter)
@@ -70,7 +70,7 @@ class WaitGraph:
             del self._waits[waiter]
 
     def _leads_back(self, table: LockTable, claim: Claim, origin: Hashable, seen: set[int]) -> bool:
-        """Say whether what `claim` waits for can only go on after `origin` does."""
+        """Return whether the blockers of `claim` can only proceed after `origin` does."""
         seen.add(id(claim))
         holders, others = table.seen_in_line(claim)
         needed: list[tuple[LockTable, Claim]] = []

@@ -1,4 +1,4 @@
-"""Own what both cores are told of: the objects of other files, for the twin; which changes."""
+"""Objects of other modules for the pure-Python fallback, and the edition that both cores share."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ WORDS = SimpleNamespace()
 
 
 def register(**words: Any) -> None:
-    """Take the objects of other files that this one has to know.
+    """Register the objects of other modules that the core needs.
 
     `read`, `read_write` and `auto` are the modes and the policy of most accesses, `plain` is the
-    request with nothing unusual, `token`, `block` and `arguments` are the classes of what is made
-    here, `array` is that of NumPy. `piece` is the class of allocations and `pin` that of what keeps
-    them in place, `use` that of notes on what a device does. `total` counts all copies, and `timed`
-    says that emulated devices take the time that is asked of them.
+    request without uncommon options, `token`, `block` and `arguments` are the classes of objects
+    that the core creates, `array` is that of NumPy. `piece` is the class of allocations, `pin` that
+    of pins that keep them in place, `use` that of notes on device work. `total` counts all copies,
+    and `timed` is true if emulated devices simulate the configured transfer times.
     """
     WORDS.__dict__.update(words)

@@ -1,1 +1,1 @@
-"""Own the memories behind the memory spaces and the ways between them."""
+"""Memories that implement the memory spaces, and the copy routes between them."""

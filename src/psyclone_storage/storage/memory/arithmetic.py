@@ -1,8 +1,8 @@
-"""Own the arithmetic of arrays on emulated devices; refuse operands that live elsewhere.
+"""Arithmetic of arrays on emulated devices; operands in other memory spaces are rejected.
 
-CuPy arrays can be added, scaled and summed, so that code written for them must find the same on an
-emulated device. Each operation runs on the device, in the order of its stream; an operand of the
-host other than a scalar is refused, as it is there.
+CuPy arrays can be added, scaled and summed, so that code written for them must find the same
+operations on an emulated device. Each operation runs on the device, in the order of its stream; it
+rejects a host operand other than a scalar, as CuPy does.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Own what every memory can do (HM-24 to HM-39); refuse to know any particular one."""
+"""Interface of all memories (HM-24 to HM-39), independent of any particular one."""
 
-# pylint: disable=invalid-name  # the words of HMemo
+# pylint: disable=invalid-name  # the names of HMemo
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from psyclone_storage.storage.memory.uses import Span
 
 
 class Memory(ABC):  # pylint: disable=too-many-public-methods  # two vocabularies
-    """One memory space: allocation, a look at what is there, copies to and from other memories.
+    """One memory space: allocation, access to its data, copies to and from other memories.
 
     Spans of bytes are given as a pair (first byte, number of bytes), the same in source and target.
-    The words of HMemo (`canCopyFrom`, `memcpyFrom` ...) take the place of `void*` as an allocation
+    The HMemo methods (`canCopyFrom`, `memcpyFrom` ...) take for `void*` an allocation
     or as an array over one.
     """
 
@@ -56,7 +56,7 @@ class Memory(ABC):  # pylint: disable=too-many-public-methods  # two vocabularie
 
     @property
     def jobs(self) -> Set[Any] | None:
-        """Return what the device has to do still, None where there is no device."""
+        """Return the pending work of the device, None without a device."""
         return None
 
     @property
@@ -72,14 +72,14 @@ class Memory(ABC):  # pylint: disable=too-many-public-methods  # two vocabularie
     @property
     @abstractmethod
     def use(self) -> PoolUse:
-        """Return how many bytes are handed out, kept for reuse, and the high-water mark."""
+        """Return the bytes handed out, the bytes cached for reuse, and the high-water mark."""
 
     @abstractmethod
     def allocate(self, nbytes: int, alignment: int = ALIGNMENT) -> Allocation:
         """Return `nbytes` bytes at an address that is a multiple of `alignment` (HM-25)."""
 
     def free(self, allocation: Allocation, nbytes: int) -> None:
-        """Let `allocation` go; `nbytes` must be what was allocated (HM-26)."""
+        """Free `allocation`; `nbytes` must be the allocated size (HM-26)."""
         if allocation.space is not self.space or nbytes != allocation.capacity:
             raise MemoryException(
                 f'"{allocation.label}" has {allocation.capacity} B at {allocation.space.tag}, '
@@ -89,14 +89,14 @@ class Memory(ABC):  # pylint: disable=too-many-public-methods  # two vocabularie
 
     @abstractmethod
     def adopt(self, array: Any) -> tuple[Allocation, int]:
-        """Take the memory of `array`, which lies in this space, as it is, without a copy (GDP-4).
+        """Adopt the memory of `array`, which lies in this space, without a copy (GDP-4).
 
         Returns the allocation, from the lowest to the highest byte that the array uses, and the
         byte offset of the first element in it. `array` stays alive as long as the allocation.
         """
 
     def space_at(self, address: int) -> MemorySpace:
-        """Return the space that an address of a device is in: this one, where nobody can tell."""
+        """Return the space of a device address: this space if the memory cannot determine it."""
         return self.space
 
     @abstractmethod
@@ -105,26 +105,26 @@ class Memory(ABC):  # pylint: disable=too-many-public-methods  # two vocabularie
 
     @abstractmethod
     def kernel_view(self, window: Any, writes: bool | None = None, span: Span | None = None) -> Any:
-        """Return what a kernel that runs on this memory's device gets for an array of `window`.
+        """Return the argument of a kernel on this memory's device for an array of `window`.
 
-        `writes` says whether it may write, None leaves that to the array; `span` is what it may
-        use of the allocation, None for all of the window.
+        `writes` is true if it may write, None leaves that to the array; `span` is the part that it
+        may use of the allocation, None for all of the window.
         """
 
     def later_view(self, window: Any) -> Any:
-        """Return what `start` may work on, for an array of `window`, without a wait."""
+        """Return the array that `start` may use for an array of `window`, without a wait."""
         return self.kernel_view(window)
 
     def uses_of(
         self, window: Any, reads: bool, writes: bool, span: Span | None = None
     ) -> tuple[MemoryUse, ...]:
-        """Return what `start` is told of an array of `window`, where it wants to know."""
+        """Return the uses that `start` needs for an array of `window`; none if it needs none."""
         return ()
 
     def start(self, work: Callable[[], Any], uses: tuple[MemoryUse, ...]) -> None:
-        """Ask the device for `work`, which is done some time in the order of its kernels.
+        """Submit `work` to the device, which runs it later in the order of its kernels.
 
-        Where the work itself asks the device, as on a GPU, it does so now.
+        If the work itself submits to the device, as on a GPU, it runs now.
         """
         with self.bound():
             work()
@@ -147,9 +147,9 @@ class Memory(ABC):  # pylint: disable=too-many-public-methods  # two vocabularie
         """Make bytes that lost validity unmistakable; memories that do not guard leave them."""
 
     def finish(self) -> None:  # noqa: B027
-        """Wait for all that `start` was asked for, and raise what failed and nobody was told of.
+        """Wait for all work submitted by `start`, and raise failures that were not reported.
 
-        Devices that tell that themselves do so elsewhere.
+        Devices that report failures by themselves do so elsewhere.
         """
 
     def give_up(self, allocation: Allocation, span: Span | None) -> None:
@@ -157,7 +157,7 @@ class Memory(ABC):  # pylint: disable=too-many-public-methods  # two vocabularie
         give_up(allocation, span)
 
     def settle(self, allocation: Allocation, writes: bool) -> None:  # noqa: B027
-        """Let the host wait for what a device still does to `allocation`, if there is anything.
+        """Let the host wait for pending device work on `allocation`, if there is any.
 
         The host that reads waits for writers, one that `writes` for readers as well.
         """
@@ -165,47 +165,47 @@ class Memory(ABC):  # pylint: disable=too-many-public-methods  # two vocabularie
     def follow(  # noqa: B027
         self, allocation: Allocation, writes: bool, span: Span | None = None
     ) -> None:
-        """Let this thread's work on the device wait for what is still done to `allocation`.
+        """Let this thread's work on the device wait for pending work on `allocation`.
 
         Work that reads waits for writers, work that `writes` for readers as well. Nothing else is
-        waited for, and the host does not wait. `span` is what is used, None for everything.
+        waited for, and the host does not wait. `span` is the part used, None for everything.
         """
 
     def note_use(  # noqa: B027
         self, allocation: Allocation, wrote: bool, span: Span | None = None
     ) -> None:
-        """Note that what this thread has given the device so far uses `allocation`."""
+        """Record that the work of this thread on the device so far uses `allocation`."""
 
     @property
     def queue(self) -> Hashable:
-        """Return which queue this thread's work for the device goes to, as notes of uses name it.
+        """Return the queue of this thread's work for the device, as notes of uses name it.
 
-        Work in one queue is done in order, so that no wait is needed between its pieces. None says
-        that there is no such queue, or that more has to be kept of it than `record` gives.
+        Work in one queue runs in order, so that no wait is needed between its pieces. None means
+        that there is no such queue, or that a use needs a larger record than `record` returns.
         """
         return None
 
     def record(self) -> Any:
-        """Return the event of all that this thread has given the device.
+        """Return the event of all work that this thread has submitted to the device.
 
-        None says that the host knows it to be done.
+        None means that the host knows it to be complete.
         """
         return None
 
     @abstractmethod
     def can_copy_from(self, source: Memory) -> bool:
-        """Say whether this memory can fetch from `source` by itself (HM-32)."""
+        """Return whether this memory can fetch from `source` by itself (HM-32)."""
 
     @abstractmethod
     def can_copy_to(self, target: Memory) -> bool:
-        """Say whether this memory can send to `target` by itself (HM-33)."""
+        """Return whether this memory can send to `target` by itself (HM-33)."""
 
     def memcpy_from(self, target: Allocation, source: Allocation, span: tuple[int, int]) -> None:
         """Fetch a span into `target`, which is of this memory (HM-36)."""
         raise _no_route(source.space, self.space)
 
     def fetch(self, target: Allocation, source: Allocation, span: tuple[int, int]) -> None:
-        """Do `memcpy_from`, perhaps without a wait: whoever uses either end will `follow` it."""
+        """Do `memcpy_from`, perhaps without a wait: users of either end will `follow` it."""
         self.memcpy_from(target, source, span)
 
     def memcpy_to(self, target: Allocation, source: Allocation, span: tuple[int, int]) -> None:
@@ -215,13 +215,13 @@ class Memory(ABC):  # pylint: disable=too-many-public-methods  # two vocabularie
     def memcpy_from_async(
         self, target: Allocation, source: Allocation, span: tuple[int, int]
     ) -> Future[None]:
-        """Do `memcpy_from` on the stream; return what to wait for (HM-38)."""
+        """Do `memcpy_from` on the stream; return the future of its end (HM-38)."""
         return self._enqueue(self.memcpy_from, target, source, span)
 
     def memcpy_to_async(
         self, target: Allocation, source: Allocation, span: tuple[int, int]
     ) -> Future[None]:
-        """Do `memcpy_to` on the stream; return what to wait for (HM-38)."""
+        """Do `memcpy_to` on the stream; return the future of its end (HM-38)."""
         return self._enqueue(self.memcpy_to, target, source, span)
 
     def bound(self) -> AbstractContextManager[Any]:
@@ -229,7 +229,7 @@ class Memory(ABC):  # pylint: disable=too-many-public-methods  # two vocabularie
         return nullcontext()
 
     def run(self, work: Callable[..., Any], *args: Any) -> Any:
-        """Do `work(*args)` on the device, after what its stream has queued; return the result."""
+        """Run `work(*args)` on the device, after the work of its stream; return the result."""
         stream = self.stream
         with self.bound():
             return work(*args) if stream is None else stream.run(work, *args)
@@ -330,7 +330,7 @@ def _ends(
 def _as_allocation(memory: Memory, place: Any) -> Allocation:
     if not isinstance(place, Allocation):
         return memory.adopt(place)[0]
-    # Of what its owner does there nobody takes a note.
+    # The work of its owner there is not tracked.
     place.lent = True
     return place
 
@@ -343,7 +343,7 @@ def _no_route(source: MemorySpace, target: MemorySpace) -> MemoryException:
 
 
 class _Pages:
-    """Memory at an address as NumPy sees it, whose owner is kept alive."""
+    """Memory at an address as a NumPy array, whose owner is kept alive."""
 
     __slots__ = ("__array_interface__", "owner")
 

@@ -1,9 +1,9 @@
-"""Own what becomes of conditions of floating-point numbers in work that is done later.
+"""Handling of floating-point conditions in work that runs later than its submission.
 
-A division by zero, an overflow or an invalid value is treated as was wanted when the work was asked
-for: by `np.errstate`, and where that is to warn, by the filters of warnings. So what comes of it is
-the same whenever the work is done. A warning that is an error makes the work fail; one that is
-shown has the line that asked for the work, is shown when the work is done, and is never raised.
+A division by zero, an overflow or an invalid value is handled as configured when the work was
+submitted: by `np.errstate`, and for warnings, by the warning filters. So the outcome is
+the same whenever the work runs. A warning that is an error makes the work fail; one that is
+shown has the line that submitted the work, is shown when the work runs, and is never raised.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ _WARNING = "Warning: "
 
 
 class NativeCall(partial[Any]):
-    """A call of compiled code, which knows nothing of NumPy and of what it is to do."""
+    """A call of compiled code, which does not use NumPy's settings for conditions."""
 
 
 def as_asked(work: Callable[[], Any]) -> Callable[[], Any]:
-    """Return work that treats conditions of numbers as who asks for it wants them now."""
+    """Return work that handles floating-point conditions by the current settings of the caller."""
     if work is nothing or isinstance(work, NativeCall):
         return work
     wanted: dict[str, Any] = dict(np.geterr())
@@ -47,13 +47,13 @@ def as_asked(work: Callable[[], Any]) -> Callable[[], Any]:
 
 
 class _Conditions:
-    """What NumPy tells of conditions, in the words of its mode "log".
+    """Receiver of the conditions that NumPy reports, with the interface of its mode "log".
 
-    It is also told of those that are logged or called for by the user, and hands them on.
+    It also receives those that the user logs or handles by a callback, and passes them on.
     """
 
     def __init__(self, wanted: dict[str, Any], call: Any) -> None:
-        """Keep what is wanted now, with the line of the user's code that wants it."""
+        """Store the current settings, with the line of the user's code that submits the work."""
         self._wanted = wanted
         self._call = call
         self._filters = tuple(warnings.filters)
@@ -66,11 +66,11 @@ class _Conditions:
         self._line = 1 if frame is None else frame.f_lineno
 
     def __call__(self, kind: str, flag: int) -> Any:
-        """Hand on a condition that the user wants to be called for."""
+        """Pass on a condition that the user handles by a callback."""
         return self._call(kind, flag)
 
     def write(self, text: str) -> None:
-        """Hand on a line for the user's log, or treat what is to be warned of."""
+        """Pass on a line for the user's log, or handle a warning."""
         told = text.removeprefix(_WARNING).strip()
         kind = next((kind for kind, word in _WORDS.items() if told.startswith(word)), "")
         if self._wanted.get(kind, "warn") != "warn":
@@ -80,11 +80,11 @@ class _Conditions:
         if action == "error":
             raise RuntimeWarning(told)
         if action != "ignore" and self._is_new(action, told):
-            # Who waits for the work may have other filters: theirs are for what they do.
+            # The thread that waits for the work may have other filters: they do not apply here.
             warnings.showwarning(told, RuntimeWarning, self._file, self._line)
 
     def _action_for(self, text: str) -> str:
-        """Return what the filters say, of which the first that fits counts."""
+        """Return the action of the first warning filter that matches."""
         for action, message, category, module, line in self._filters:
             is_here = line in (0, self._line) and _fits(module, self._module)
             if is_here and issubclass(RuntimeWarning, category) and _fits(message, text):
@@ -92,7 +92,7 @@ class _Conditions:
         return self._default
 
     def _is_new(self, action: str, text: str) -> bool:
-        """Say whether a warning has not been shown, where it is to be shown but once."""
+        """Return whether a warning that is shown only once has not been shown yet."""
         if action in ("always", "all"):
             return True
         once = action == "once"

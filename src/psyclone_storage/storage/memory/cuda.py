@@ -1,7 +1,7 @@
-"""Own the memories of a GPU; be the only file of the room that touches CuPy.
+"""Memories of a GPU: the only module of this subpackage that uses CuPy.
 
-CuPy is imported on the first question for a device, never on import of this module, and what
-counts is `cupy.cuda.is_available()`: CuPy imports happily on machines without a driver.
+CuPy is imported on the first query for a device, never on import of this module. The test for a
+device is `cupy.cuda.is_available()`, because CuPy can be imported on machines without a driver.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from psyclone_storage.storage.memory.uses import LastUse, Span, note, waited_for
 
 
 def is_available() -> bool:
-    """Say whether there is a GPU that CuPy can use."""
+    """Return whether there is a GPU that CuPy can use."""
     try:
         return bool(_cupy().cuda.is_available())
     except ImportError:
@@ -39,12 +39,12 @@ def device_count() -> int:
 
 
 def raw_module(text: str) -> Any:
-    """Return kernels of CUDA, compiled from `text` with the roundings that it asks for."""
+    """Return CUDA kernels, compiled from `text` with the rounding modes that it requires."""
     return _cupy().RawModule(code=text, options=("--fmad=false",))
 
 
 def room_for_numbers(count: int) -> Any:
-    """Return an array of the device with room for `count` numbers of 8 bytes."""
+    """Allocate an array on the device for `count` numbers of 8 bytes."""
     return _cupy().zeros((count,), "u8")
 
 
@@ -73,7 +73,7 @@ class GpuAllocator(Memory):
 
     @property
     def use(self) -> PoolUse:
-        """Return what we handed out, and what the pool of CuPy keeps on this device for reuse."""
+        """Return the bytes handed out, and those that the pool of CuPy caches on this device."""
         pool = _cupy().get_default_memory_pool()
         self._own.let_go()
         with self._device():
@@ -88,12 +88,12 @@ class GpuAllocator(Memory):
         pointer = pointer + (-pointer.ptr % alignment)
         self._ledger.charge(pointer.mem, nbytes)
         allocation = Allocation(self.space, pointer.ptr, nbytes, pointer)
-        # What had the memory before may still be at it, in the stream that it is taken from.
+        # Work on the old contents may still run, in the stream whose pool provides the memory.
         self.note_use(allocation, wrote=True)
         return allocation
 
     def adopt(self, array: Any) -> tuple[Allocation, int]:
-        """Take the memory of a CuPy array, or of one that CuPy can wrap, as it is."""
+        """Adopt the memory of a CuPy array, or of one that CuPy can wrap, without a copy."""
         with self._device():
             wrapped = _cupy().asarray(array)
         if wrapped.device.id != (self.space.device_id or 0):
@@ -140,7 +140,7 @@ class GpuAllocator(Memory):
     def note_use(self, allocation: Allocation, wrote: bool, span: Span | None = None) -> None:
         """Record an event in the current stream.
 
-        Whoever wrote has waited for all before, so that its event stands for theirs.
+        A writer has waited for all earlier work, so that its event replaces the earlier events.
         """
         with self._device():
             stream = _cupy().cuda.get_current_stream()
@@ -153,7 +153,7 @@ class GpuAllocator(Memory):
     def queue(self) -> tuple[int, int] | None:
         """Return the current stream, if it is the default one.
 
-        What others use is kept from being used for other things, allocation by allocation.
+        Memory that other streams use is protected from reuse for each allocation separately.
         """
         stream = _cupy().cuda.get_current_stream(self._number)
         return None if stream.ptr else (self._number, stream.ptr)
@@ -176,11 +176,11 @@ class GpuAllocator(Memory):
             _cupy().cuda.get_current_stream().synchronize()
 
     def can_copy_from(self, source: Memory) -> bool:
-        """Say yes for memories that the host can use, and for the same machine's other GPUs."""
+        """Return True for memories that the host can use, and for other GPUs of this machine."""
         return source.space.host_accessible or isinstance(source, GpuAllocator)
 
     def can_copy_to(self, target: Memory) -> bool:
-        """Say yes for memories that the host can use."""
+        """Return True for memories that the host can use."""
         return target.space.host_accessible
 
     def memcpy_from(self, target: Allocation, source: Allocation, span: tuple[int, int]) -> None:
@@ -192,7 +192,7 @@ class GpuAllocator(Memory):
         _finish(self._copy(target, source, span))
 
     def fetch(self, target: Allocation, source: Allocation, span: tuple[int, int]) -> None:
-        """Fetch a span: who uses either end follows the copy, and the host goes on."""
+        """Fetch a span: users of either end follow the copy, and the host proceeds."""
         event = self._copy(target, source, span)
         if not source.watched:
             _finish(event)
@@ -214,7 +214,7 @@ class GpuAllocator(Memory):
     def _copy(self, target: Allocation, source: Allocation, span: tuple[int, int]) -> Any:
         """Put a copy in the stream of its direction; return the event of its end.
 
-        It overtakes nothing that uses either end, and all else: kernels go on meanwhile.
+        It overtakes no use of either end, but all other work: kernels continue meanwhile.
         """
         runtime = _cupy().cuda.runtime
         first, count = span
@@ -291,7 +291,7 @@ def _finish(event: Any) -> None:
 
 
 def _wait_for_guests(stream: Any, current: Any) -> None:
-    """Let a copy wait for what this thread has given the device, of which nobody takes a note."""
+    """Let a copy wait for the untracked work that this thread has submitted to the device."""
     stream.wait_event(current.record(_cupy().cuda.Event(disable_timing=True)))
 
 
@@ -305,7 +305,7 @@ def _wait_in(
 
 
 class _Ledger:
-    """A count of bytes from the making to the end of what holds them."""
+    """A count of bytes from the creation to the end of the object that owns them."""
 
     def __init__(self) -> None:
         self.in_use = 0
@@ -342,7 +342,7 @@ class PinnedAllocator(HostMemory):
 
     @property
     def use(self) -> PoolUse:
-        """Return what is handed out; what CuPy keeps for reuse is not known."""
+        """Return the bytes handed out; those that CuPy caches for reuse are unknown."""
         return self._ledger.use
 
     def allocate(self, nbytes: int, alignment: int = ALIGNMENT) -> Allocation:
@@ -372,11 +372,11 @@ class ManagedAllocator(HostMemory):
 
     @property
     def use(self) -> PoolUse:
-        """Return what is handed out; what CuPy keeps for reuse is not known."""
+        """Return the bytes handed out; those that CuPy caches for reuse are unknown."""
         return self._ledger.use
 
     def allocate(self, nbytes: int, alignment: int = ALIGNMENT) -> Allocation:
-        """Return unified bytes; what NumPy arrays over them keep alive is the CuPy pointer."""
+        """Return unified bytes; NumPy arrays over them keep the CuPy pointer alive."""
         pointer = _cupy().cuda.malloc_managed(max(nbytes + alignment, 1))
         shift = -pointer.ptr % alignment
         adopted = self.adopt_pointer(pointer.ptr + shift, nbytes, pointer)
@@ -394,7 +394,7 @@ class ManagedAllocator(HostMemory):
 
 
 def _wait_for_work_at(space: MemorySpace, stream: Any) -> None:
-    """Let a copy wait for what this thread has given the device that it is from, if it is one."""
+    """Let a copy wait for the work of this thread on the device of its source, if it is one."""
     if space.device_id is not None:
         with _cupy().cuda.Device(space.device_id):
             event = _cupy().cuda.get_current_stream().record()

@@ -1,8 +1,8 @@
-"""Own emulated devices: separate pages, queues of their own, and arrays that refuse host use.
+"""Emulated devices: separate pages, separate queues, and arrays that reject host use.
 
-A machine without a GPU runs every device path on them. What makes them useful is that they fail
-like a GPU does: host code that touches a device array gets an error, what is asked for is done
-later (`queues`) and must be in order (`races`), and in strict mode a replica that lost validity
+A machine without a GPU runs every device path on them. They are useful because they fail
+like a GPU does: host code that accesses a device array gets an error, submitted work runs
+later (`queues`) and must be ordered (`races`), and in strict mode a replica that lost validity
 holds a pattern that no computation survives, so that a missing transfer shows.
 """
 
@@ -52,7 +52,7 @@ class EmulatedDeviceMemory(Memory):  # pylint: disable=too-many-public-methods  
     """The number of the queue of kernels, which all threads share."""
 
     def __init__(self, space: MemorySpace) -> None:
-        """Serve `space` with pages and queues of its own, and a worker that waits for copies."""
+        """Serve `space` with separate pages and queues, and a worker that waits for copies."""
         super().__init__(space)
         self.pool = Pool()
         self._stream = Stream(space.tag)
@@ -75,7 +75,7 @@ class EmulatedDeviceMemory(Memory):  # pylint: disable=too-many-public-methods  
 
     @property
     def stream(self) -> Stream:
-        """Return the worker that does what a thread has to wait for."""
+        """Return the worker that runs the work that a thread has to wait for."""
         return self._stream
 
     @property
@@ -101,7 +101,7 @@ class EmulatedDeviceMemory(Memory):  # pylint: disable=too-many-public-methods  
         return allocation
 
     def adopt(self, array: EmulatedDeviceArray) -> tuple[Allocation, int]:
-        """Take the memory of an array of this device as it is."""
+        """Adopt the memory of an array of this device, without a copy."""
         pages: np.ndarray[Any, Any] = on_device(array, self)
         low, high = np.lib.array_utils.byte_bounds(pages)
         nbytes = high - low if array.size else 0
@@ -128,12 +128,12 @@ class EmulatedDeviceMemory(Memory):  # pylint: disable=too-many-public-methods  
     ) -> np.ndarray[Any, Any]:
         """Return the NumPy array that an emulated kernel works on.
 
-        That kernel works at once, so that what it comes after is done before.
+        That kernel runs at once, so that all work before it runs first.
         """
         pages: np.ndarray[Any, Any] = on_device(window, self)
         if isinstance(window, EmulatedDeviceArray):
             use = window.use(pages.flags.writeable if writes is None else writes)
-            # What the caller will write there is not known to be all, and mends nothing.
+            # The caller may write only a part there, so that the write mends nothing.
             use = (use if span is None else _clipped(use, span))._replace(packed=False)
             if self._jobs:
                 self.launch("kernel", (use,), nothing)
@@ -142,14 +142,14 @@ class EmulatedDeviceMemory(Memory):  # pylint: disable=too-many-public-methods  
         return pages
 
     def later_view(self, window: Any) -> np.ndarray[Any, Any]:
-        """Return the pages of a window, which only work that is queued may look at."""
+        """Return the pages of a window, which only queued work may access."""
         pages: np.ndarray[Any, Any] = on_device(window, self)
         return pages
 
     def uses_of(
         self, window: Any, reads: bool, writes: bool, span: Span | None = None
     ) -> tuple[MemoryUse, ...]:
-        """Return what a kernel does with a window, of which it need not write all."""
+        """Return the uses of a window by a kernel, which need not write all of it."""
         use = window.use(writes)._replace(packed=False)
         use = use if span is None else _clipped(use, span)
         return (use._replace(wrote=False), use) if reads and writes else (use,)
@@ -171,20 +171,20 @@ class EmulatedDeviceMemory(Memory):  # pylint: disable=too-many-public-methods  
         *,
         once: bool = False,
     ) -> None:
-        """Do `work` some time, after what the device was asked for before.
+        """Run `work` later, after all earlier submissions to the device.
 
-        What is done `once` cannot be done again after an interrupt.
+        Work that runs `once` cannot be repeated after an interrupt.
         """
         work = as_asked(work)
         event = self._last = self.kernels.put(what, uses, work, _seconds_of(nbytes), once=once)
         if any(use.allocation.space.host_accessible for use in uses):
-            # Memory that the host uses, too, and of whose work nobody takes a note.
+            # Memory that the host uses, too, and whose work is not tracked.
             event.synchronize()
 
     def launch_now(
         self, uses: tuple[MemoryUse, ...], work: Callable[[], Any], nbytes: int = 0
     ) -> Any:
-        """Do `work` after what the device was asked for before, and return its result."""
+        """Run `work` after all earlier submissions to the device, and return its result."""
         result: list[Any] = []
         failure: list[BaseException] = []
         work = as_asked(work)
@@ -200,7 +200,7 @@ class EmulatedDeviceMemory(Memory):  # pylint: disable=too-many-public-methods  
         event.synchronize()
         if failure:
             for use in uses:
-                # Who asked is told, and knows what was to be written.
+                # The caller receives the error, and knows the intended writes.
                 forget(use.allocation, failure[0])
             UNTOLD.told(failure[0])
             raise failure.pop()
@@ -208,7 +208,7 @@ class EmulatedDeviceMemory(Memory):  # pylint: disable=too-many-public-methods  
         return result.pop()
 
     def finish(self) -> None:
-        """Wait for all queues; raise what failed in them, the first with the others as notes."""
+        """Wait for all queues; raise their first failure, with the others as notes."""
         queues = (self.kernels, self._into, self._out_of)
         for queue in queues:
             queue.finish()
@@ -220,16 +220,16 @@ class EmulatedDeviceMemory(Memory):  # pylint: disable=too-many-public-methods  
             raise first
 
     def give_up(self, allocation: Allocation, span: Span | None) -> None:
-        """Forget what failed in a span, after all that was asked for before."""
+        """Forget the failures in a span, after all earlier submissions."""
         if self._jobs:
-            # What others do outside of accesses is in the queue, too, without a note.
+            # Work of other threads outside of accesses is in the queue, too, without a note.
             self.follow(allocation, writes=True, span=span)
             self.kernels.put("end of values", (), lambda: give_up(allocation, span))
         else:
             give_up(allocation, span)
 
     def settle(self, allocation: Allocation, writes: bool) -> None:
-        """Let the host wait for what is still done to memory of the device."""
+        """Let the host wait for pending work on memory of the device."""
         for use in waited_for(allocation, writes=writes):
             use.event.synchronize()
         forget_ended(allocation)
@@ -241,17 +241,17 @@ class EmulatedDeviceMemory(Memory):  # pylint: disable=too-many-public-methods  
             forget_ended(allocation)
 
     def note_use(self, allocation: Allocation, wrote: bool, span: Span | None = None) -> None:
-        """Record an event behind the kernels that were asked for so far."""
+        """Record an event after the kernels that were submitted so far."""
         event = self.record()
         if event is not None:
             note(allocation, LastUse(self.kernels.number, event, wrote, span))
 
     def record(self) -> QueueEvent | None:
-        """Return the event of the kernels that were asked for so far, unless all is known done."""
+        """Return the event of the kernels submitted so far, None if all are known complete."""
         if not self._jobs:
             return None
         last = self._last
-        # With that clock nothing has come behind it, nor been waited for.
+        # If the clock is the same, no work was submitted after it, and no wait either.
         is_last = last is not None and last.clock is self.kernels.clock
         return last if is_last else self.kernels.record()
 
@@ -291,11 +291,11 @@ class EmulatedDeviceMemory(Memory):  # pylint: disable=too-many-public-methods  
             raise
 
     def can_copy_from(self, source: Memory) -> bool:
-        """Say yes for memories that the host can use, and for peers where they are enabled."""
+        """Return True for memories that the host can use, and for peers if they are enabled."""
         return source is self or source.space.host_accessible or self._is_peer(source)
 
     def can_copy_to(self, target: Memory) -> bool:
-        """Say yes for memories that the host can use."""
+        """Return True for memories that the host can use."""
         return target.space.host_accessible
 
     def memcpy_from(self, target: Allocation, source: Allocation, span: tuple[int, int]) -> None:
@@ -307,7 +307,7 @@ class EmulatedDeviceMemory(Memory):  # pylint: disable=too-many-public-methods  
         _finish(self._copy(target, source, span), target, span)
 
     def fetch(self, target: Allocation, source: Allocation, span: tuple[int, int]) -> None:
-        """Fetch a span: who uses either end follows the copy, and the host goes on."""
+        """Fetch a span: users of either end follow the copy, and the host proceeds."""
         event = self._copy(target, source, span)
         if not source.watched:
             _finish(event, target, span)
@@ -315,7 +315,7 @@ class EmulatedDeviceMemory(Memory):  # pylint: disable=too-many-public-methods  
     def _copy(self, target: Allocation, source: Allocation, span: tuple[int, int]) -> QueueEvent:
         """Put a copy in the queue of its direction; return the event of its end.
 
-        It overtakes nothing that uses either end, and all else: kernels go on meanwhile.
+        It overtakes no use of either end, but all other work: kernels continue meanwhile.
         """
         queue = self._into if target.space is self.space else self._out_of
         if not (target.watched and source.watched):
@@ -334,12 +334,12 @@ class EmulatedDeviceMemory(Memory):  # pylint: disable=too-many-public-methods  
             note(target, LastUse(queue.number, event, wrote=True, span=span))
             return event  # noqa: TRY300 - where an interrupt may come, too
         except BaseException:
-            # After an interrupt nobody knows of the event.
+            # After an interrupt no caller has the event.
             queue.finish()
             raise
 
     def run(self, work: Callable[..., Any], *args: Any) -> Any:
-        """Do `work(*args)` on the device, after what its worker has to do; return the result."""
+        """Run `work(*args)` on the device, after the work of its worker; return the result."""
         return self._stream.run(work, *args)
 
     def _is_peer(self, other: Memory) -> bool:
@@ -373,14 +373,14 @@ def _wait_in(queue: DeviceQueue, allocation: Allocation, writes: bool, span: Spa
 
 
 def _wait_for_guests(queue: DeviceQueue, ends: tuple[Allocation, ...]) -> None:
-    """Let a copy wait for kernels of which nobody takes a note, on the devices of both ends."""
+    """Let a copy wait for untracked kernels on the devices of both ends."""
     for memory in tuple(_MEMORIES):
         if any(end.space is memory.space or end.space.host_accessible for end in ends):
             queue.wait_event(memory.kernels.record())
 
 
 def _finish(event: QueueEvent, target: Allocation, span: Span) -> None:
-    """Let the host wait for the end of a copy; raise what made it fail."""
+    """Let the host wait for the end of a copy; raise its error if it failed."""
     event.synchronize()
     failure = failure_in(target, span)
     if failure is not None:
@@ -404,7 +404,7 @@ def _clipped(use: MemoryUse, span: Span) -> MemoryUse:
 
 
 def _poison(pages: np.ndarray[Any, np.dtype[np.uint8]], first: int, count: int) -> None:
-    """Fill whole words of the allocation with the NaN pattern, and what is left with the byte."""
+    """Fill whole words of the allocation with the NaN pattern, and the rest with the byte."""
     start, end = first, first + count
     inner_start, inner_end = -(-start // 8) * 8, end // 8 * 8
     if inner_end <= inner_start:

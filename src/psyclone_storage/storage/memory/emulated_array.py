@@ -1,7 +1,7 @@
-"""Own the arrays of emulated devices, which the host cannot use by accident; refuse to queue work.
+"""Arrays of emulated devices, protected from accidental host use; this module queues no work.
 
-Each operation is asked for at once and done later, in the order of the queue for kernels of the
-device: what is wrong about types and extents is an error where it is asked for.
+Each operation is submitted at once and runs later, in the order of the kernel queue of the
+device. Errors in types and extents are raised at submission.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _FIXED = (bool, int, float, complex, np.generic)
 
 
 class Launcher(Protocol):
-    """What an array needs of the memory that it is in."""
+    """The part of a memory that its arrays need."""
 
     space: MemorySpace
 
@@ -37,15 +37,15 @@ class Launcher(Protocol):
         *,
         once: bool = False,
     ) -> None:
-        """Do `work` some time, after what the device was asked for before.
+        """Run `work` later, after all earlier submissions to the device.
 
-        What is done `once` cannot be done again after an interrupt.
+        Work that runs `once` cannot be repeated after an interrupt.
         """
 
     def launch_now(
         self, uses: tuple[MemoryUse, ...], work: Callable[[], Any], nbytes: int = 0
     ) -> Any:
-        """Do `work` after what the device was asked for before, and return its result.
+        """Run `work` after all earlier submissions to the device, and return its result.
 
         `nbytes` go over the bus.
         """
@@ -65,7 +65,7 @@ class EmulatedDeviceArray(DeviceArithmetic):
     Host code cannot read it: `np.asarray` raises `HostUseError`. `get` copies to the host, `set`
     copies from it. Indexing, assignment of scalars and of arrays of the same device, arithmetic
     with them, `fill` and `copy` are work for the queue of its kernels. `pages` is for kernels,
-    which get them through `AccessToken.kernel_array`, when the queue is done with what was before;
+    which get them through `AccessToken.kernel_array`, when the queue has run all earlier work;
     `held` is the same without a wait.
     """
 
@@ -81,7 +81,7 @@ class EmulatedDeviceArray(DeviceArithmetic):
 
     @property
     def pages(self) -> Pages:
-        """Return what a kernel works on, after all that the device was asked for before."""
+        """Return the array for a kernel, after all earlier submissions to the device."""
         pages: Pages = self._memory.kernel_view(self)
         return pages
 
@@ -138,9 +138,9 @@ class EmulatedDeviceArray(DeviceArithmetic):
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
-        """Describe the array in the words of the protocol; `emulated` warns that it is no GPU.
+        """Describe the array in the terms of the protocol; `emulated` warns that it is no GPU.
 
-        Whoever takes the address works there at once.
+        A consumer of the address accesses the memory at once.
         """
         pages = self.pages
         described = dict(pages.__array_interface__)
@@ -156,7 +156,7 @@ class EmulatedDeviceArray(DeviceArithmetic):
         )
 
     def use(self, wrote: bool) -> MemoryUse:
-        """Return what the detector of races is told of a use of this array."""
+        """Return the record of a use of this array for the race detector."""
         held = self.held
         if held.flags.c_contiguous:
             start = held.__array_interface__["data"][0]
@@ -166,7 +166,7 @@ class EmulatedDeviceArray(DeviceArithmetic):
         return MemoryUse(self.allocation, start, stop, wrote, stop - start == held.nbytes)
 
     def get(self, out: Pages | None = None) -> Pages:
-        """Copy to the host, into `out` if given, after all that the device was asked for."""
+        """Copy to the host, into `out` if given, after all earlier submissions to the device."""
         target = np.empty_like(self.held) if out is None else out
         self._memory.launch_now(
             (self.use(False),), lambda: np.copyto(target, self.held), self.nbytes
@@ -277,7 +277,7 @@ class EmulatedDeviceArray(DeviceArithmetic):
         held = on_device(value, self._memory)
         if isinstance(value, (EmulatedDeviceArray, *_FIXED)):
             return held
-        # The work is done later, when the caller may have changed what he gave.
+        # The work runs later, when the caller may have changed the values.
         return np.array(held)
 
     def _check_writable(self) -> None:
@@ -306,7 +306,7 @@ class EmulatedDeviceArray(DeviceArithmetic):
     def _picked(
         self, work: Callable[[], Pages], uses: tuple[MemoryUse, ...]
     ) -> EmulatedDeviceArray:
-        """Return what `work` gives: a view, or a copy, which is made now."""
+        """Return the result of `work`: a view, or a copy, which is made now."""
         picked = self._memory.launch_now((*uses, self.use(False)), work)
         if np.may_share_memory(picked, self.held):
             return self._view(picked)
@@ -334,7 +334,7 @@ class DevicePointer:
 
 
 def _is_plain(key: Any) -> bool:
-    """Say whether a key gives a view, whatever values there are."""
+    """Return whether a key selects a view, independent of the values."""
     parts = key if isinstance(key, tuple) else (key,)
     return all(isinstance(part, _PLAIN) and not isinstance(part, bool) for part in parts)
 
@@ -351,16 +351,16 @@ def _uses_of(value: Any) -> tuple[MemoryUse, ...]:
 
 
 def _tried(work: Callable[..., Any], *values: Any) -> Any:
-    """Return what an operation makes of samples, which says nothing about the values.
+    """Return the result of an operation on samples; its values have no meaning.
 
-    Raises what is wrong about types and extents.
+    Raises the errors in types and extents.
     """
     with np.errstate(all="ignore"):
         return work(*map(_sample_of, values))
 
 
 def _sample_of(value: Any) -> Any:
-    """Return ones in the place of some values, at most one in each dimension."""
+    """Return an array of ones like the given values, with at most one element per dimension."""
     if not isinstance(value, np.ndarray):
         return value
     return np.ones(tuple(min(extent, 1) for extent in value.shape), value.dtype)

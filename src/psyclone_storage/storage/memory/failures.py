@@ -1,8 +1,9 @@
-"""Own the notes on bytes whose values were not made, as work on a device failed; refuse to raise.
+"""Records of bytes whose values were not computed because device work failed; it raises nothing.
 
-Work that is done later fails later. What it was to write is spoiled from then on, byte by byte,
-until other work writes there, or until an access gives the values up. What failed is kept until
-somebody is told: who asks for such values, or else who waits for the device.
+Deferred work fails late. The bytes that it was to write are spoiled from then on, byte by byte,
+until other work writes there, or until an access gives the values up. An error stays recorded
+until it is reported: to the caller that requests such values, or else to one that waits for the
+device.
 """
 
 from __future__ import annotations
@@ -19,34 +20,34 @@ _MOST = 16
 
 
 class UntoldFailures:
-    """What failed in queues, by their numbers, and was not raised to anybody."""
+    """The errors of queued work, by their numbers, that no caller has received yet."""
 
     def __init__(self) -> None:
         """Start with nothing."""
         self._kept: list[tuple[int, BaseException]] = []
 
     def add(self, queue: int, error: BaseException, site: str) -> None:
-        """Note that work of a queue, which was asked for at `site`, has failed."""
+        """Record that work of a queue, which was submitted at `site`, has failed."""
         error.add_note(f"This was asked for at {site}, and done later.")
         with LOCK:
-            # The first ones are those that others come from.
+            # The first failures cause the later ones.
             if len(self._kept) < _MOST:
                 self._kept.append((queue, error))
 
     def told(self, error: BaseException) -> None:
-        """Note that somebody gets an error."""
+        """Record that a caller receives an error."""
         with LOCK:
             self._kept = [one for one in self._kept if one[1] is not error]
 
     def take(self, queues: Set[int] | None = None) -> list[BaseException]:
-        """Return what failed in some queues, or in all, which is told now."""
+        """Return the failures in some queues, or in all, and regard them as reported."""
         with LOCK:
             found = [one for one in self._kept if queues is None or one[0] in queues]
             self._kept = [one for one in self._kept if one not in found]
         return [error for _, error in found]
 
     def clear(self) -> None:
-        """Forget all, as in a child process, whose parent tells."""
+        """Forget all errors, as in a child process, whose parent reports them."""
         self.take()
 
 
@@ -55,7 +56,7 @@ UNTOLD = UntoldFailures()
 
 
 class Failure(NamedTuple):
-    """The first spoiled address, the one behind the last, and why."""
+    """The first spoiled address, the first address after the span, and the reason."""
 
     start: int
     stop: int
@@ -63,7 +64,7 @@ class Failure(NamedTuple):
 
 
 def spoil(use: MemoryUse, error: BaseException) -> None:
-    """Note that what was to be written was not."""
+    """Record that a write did not happen."""
     allocation, (start, stop) = use.allocation, _ends(use)
     if start < stop:
         with LOCK:
@@ -72,19 +73,19 @@ def spoil(use: MemoryUse, error: BaseException) -> None:
 
 
 def mend(use: MemoryUse) -> None:
-    """Note that bytes have been written, all between the ends."""
+    """Record that bytes have been written, all between the ends."""
     with LOCK:
         use.allocation.failures = _without(use.allocation, *_ends(use))
 
 
 def give_up(allocation: Allocation, span: Span | None) -> None:
-    """Forget what failed in a span whose values nobody wants any more."""
+    """Forget the failures in a span whose values are not needed any more."""
     if allocation.failures:
         mend(_use_of(allocation, span))
 
 
 def forget(allocation: Allocation, error: BaseException) -> None:
-    """Forget a failure that somebody was told."""
+    """Forget a failure that a caller has received."""
     with LOCK:
         allocation.failures = tuple(one for one in allocation.failures if one.error is not error)
 

@@ -1,4 +1,4 @@
-"""Own the memories that host code can use directly; refuse transfers to devices (they fetch)."""
+"""Memories that host code can access directly; transfers to devices are left to the devices."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class HostMemory(Memory):
     copies_plainly = True
 
     def __init__(self, space: MemorySpace) -> None:
-        """Serve `space` from a pool of its own."""
+        """Serve `space` from a separate pool."""
         super().__init__(space)
         self.pool = Pool()
 
@@ -59,11 +59,11 @@ class HostMemory(Memory):
         array_over(allocation, spec).fill(value)
 
     def can_copy_from(self, source: Memory) -> bool:
-        """Say yes for all memories that host code can use."""
+        """Return True for all memories that host code can use."""
         return source.space.host_accessible
 
     def can_copy_to(self, target: Memory) -> bool:
-        """Say yes for all memories that host code can use (HM-35)."""
+        """Return True for all memories that host code can use (HM-35)."""
         return target.space.host_accessible
 
     def memcpy_to(self, target: Allocation, source: Allocation, span: tuple[int, int]) -> None:
@@ -81,7 +81,7 @@ class HostMemory(Memory):
         np.copyto(host_pages(target)[first : first + count], pages)
 
     def adopt(self, array: np.ndarray[Any, Any]) -> tuple[Allocation, int]:
-        """Take the memory of a NumPy array as it is (HM-83, GDP-4)."""
+        """Adopt the memory of a NumPy array without a copy (HM-83, GDP-4)."""
         low, high = np.lib.array_utils.byte_bounds(array)
         start = array.__array_interface__["data"][0]
         nbytes = high - low if array.size else 0

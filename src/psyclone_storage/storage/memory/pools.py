@@ -1,8 +1,8 @@
-"""Own host pages and their reuse; refuse to know which memory space they stand for.
+"""Host pages and their reuse, independent of the memory space that they serve.
 
-A lease is what looks at one block of a pool: arrays built over it keep it alive, and the block goes
+A lease is a view of one block of a pool: arrays built over it keep it alive, and the block goes
 back to its pool only when the last of them is gone, so that an array that outlives its buffer never
-sees the pages of somebody else. Leases and blocks are of the core.
+sees the pages of another buffer. The core defines leases and blocks.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ ALIGNMENT = 64
 
 
 class PoolUse(NamedTuple):
-    """A report on a pool, in bytes: handed out, kept for reuse, and the most ever handed out."""
+    """A report on a pool, in bytes: handed out, cached for reuse, and the high-water mark."""
 
     in_use: int
     cached: int
@@ -25,13 +25,13 @@ class PoolUse(NamedTuple):
 
 
 class Pool(Blocks):
-    """Blocks of host pages; returned ones are kept for reuse, up to `limit` bytes."""
+    """Blocks of host pages; returned ones are cached for reuse, up to `limit` bytes."""
 
     __slots__ = ()
 
     @property
     def use(self) -> PoolUse:
-        """Return how much is handed out, how much is kept, and the high-water mark."""
+        """Return the bytes handed out, the bytes cached, and the high-water mark."""
         return PoolUse(*self._sums())
 
 

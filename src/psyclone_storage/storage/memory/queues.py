@@ -1,13 +1,13 @@
-"""Own the queues of emulated devices, whose work is done later; refuse to know what the work is.
+"""Queues of emulated devices, which run their work later, independent of the kind of work.
 
-A queue does its work in order. Between queues there is no order but that of events: whoever records
-one in a queue can make another queue, or the host, wait for all that was in the first until then.
-When work is done, is up to `QueueOrder`: as soon as it is asked for, as late as possible, or now
-and then. Whatever is right is right in all orders.
+A queue runs its work in order. Only events order work of different queues: a caller that records
+one in a queue can make another queue, or the host, wait for all work in the first until then.
+`QueueOrder` determines when work runs: on submission, as late as possible, or at random times.
+A correct program is correct in all orders.
 
-Work that fails spoils the bytes that it was to write, and whatever reads those (`failures`). Who
-waits for all work of a device is told, and at the latest the end of the program says so, and its
-exit status.
+Work that fails spoils the bytes that it was to write, and all work that reads those (`failures`). A
+caller that waits for all work of a device receives the error. Otherwise the end of the program
+reports it, also by the exit status.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ _MOST_BYTES = 1 << 26
 
 
 class Job:
-    """Some work, what must be done before, and what it needs of the bus, in seconds.
+    """Some work, the work before it, and the time that it needs on the bus, in seconds.
 
-    What an interrupt (Ctrl-C) has cut short is done again, unless `once` says that it cannot be.
+    The queue repeats work that an interrupt (Ctrl-C) has cut short, except work that runs `once`.
     """
 
     __slots__ = ("position", "work", "waits", "uses", "seconds", "once", "asked", "site")
@@ -60,7 +60,7 @@ class Job:
         *,
         once: bool = False,
     ) -> None:
-        """Describe the work, which is asked for now and waits for nothing yet."""
+        """Describe the work, which is submitted now and waits for nothing yet."""
         self.position = position
         self.work = work
         self.waits: tuple[QueueEvent, ...] = ()
@@ -89,7 +89,7 @@ class QueueEvent:
 
     @property
     def done(self) -> bool:
-        """Say whether the queue got there; who sees that it did knows it."""
+        """Return whether the queue got there; a caller that sees it knows the work as complete."""
         done = self.queue.done >= self.position
         if done:
             self.queue.learn(self)
@@ -97,7 +97,7 @@ class QueueEvent:
 
     @property
     def known(self) -> bool:
-        """Say whether the host knows that the queue got there, as it has waited for that."""
+        """Return whether the host knows that the queue got there, because it waited for that."""
         return RACES.host.get(self.queue.number, 0) >= self.position
 
     def synchronize(self) -> None:
@@ -109,8 +109,8 @@ class QueueEvent:
 class DeviceQueue:
     """The work of one queue, in order; position n is reached when n pieces are done.
 
-    While the host does not know that all is done, the queue is in `jobs`. Its `clock` is what comes
-    next after: another dictionary whenever something is asked for, or waited for.
+    While the host does not know that all work is complete, the queue is in `jobs`. Its `clock` is
+    the clock after which the next work comes: another dictionary after each submission or wait.
     """
 
     def __init__(self, name: str, jobs: set[Any]) -> None:
@@ -152,9 +152,9 @@ class DeviceQueue:
         *,
         once: bool = False,
     ) -> QueueEvent:
-        """Ask for some work, which is done later; return the event of its end.
+        """Submit some work, which runs later; return the event of its end.
 
-        Raises `DataRaceError` if it is in no order with other work on the same bytes.
+        Raises `DataRaceError` if it is unordered with other work on the same bytes.
         """
         memory = [use.allocation for use in uses]
         with LOCK:
@@ -168,7 +168,7 @@ class DeviceQueue:
                 RACES.note(piece, memory)
                 self._append(event, job)
             except BaseException:
-                # An interrupt, perhaps: what was not asked for leaves no trail.
+                # After an interrupt, for example: work that was not queued leaves no record.
                 if job not in self._work:
                     RACES.forget(piece, memory)
                 raise
@@ -176,7 +176,7 @@ class DeviceQueue:
         return event
 
     def record(self) -> QueueEvent:
-        """Return the event of all that is in the queue, and of what it waits for."""
+        """Return the event of all work in the queue, and of the events that it waits for."""
         with LOCK:
             if not self._waits and self._edition == RACES.edition:
                 # Clocks are never changed, but replaced, so that all events may have this one.
@@ -188,7 +188,7 @@ class DeviceQueue:
             return event
 
     def wait_event(self, event: QueueEvent) -> None:
-        """Let what comes next wait for an event."""
+        """Let later work wait for an event."""
         with LOCK:
             if event.queue.done < event.position:
                 self._waits.append(event)
@@ -197,7 +197,7 @@ class DeviceQueue:
             self.clock = clock
 
     def run_to(self, position: int) -> None:
-        """Do the work up to `position`, and what it waits for, and nothing else."""
+        """Run the work up to `position`, and the work that it waits for, and nothing else."""
         while self.done < position:
             with LOCK:
                 job = self._work[0] if self._work else None
@@ -214,7 +214,7 @@ class DeviceQueue:
         self.record().synchronize()
 
     def learn(self, event: QueueEvent) -> None:
-        """Note that the host knows of an event."""
+        """Record that the host knows of an event."""
         with LOCK:
             RACES.learn(event.clock)
             for agent, position in event.clock.items():
@@ -247,7 +247,7 @@ class DeviceQueue:
         return clock
 
     def _do(self, job: Job) -> None:
-        """Do what is next in the queue, by the thread that has it."""
+        """Run the next work in the queue, in the thread that has taken it."""
         again = False
         try:
             self._take_time(job)
@@ -263,7 +263,7 @@ class DeviceQueue:
         except BaseException as error:
             again = not job.once
             if job.once:
-                # Who asks for the values later was not interrupted.
+                # A later access to the values was not interrupted itself.
                 failure = StorageError("The work was interrupted.")
                 failure.__cause__ = error
                 _spoil(job.uses, failure)
@@ -281,7 +281,7 @@ class DeviceQueue:
             time.sleep(max(self._free_at - time.perf_counter(), 0.0))
 
     def _go_on(self) -> None:
-        """Do what the order says is done at once."""
+        """Run the work that the order requires to run at once."""
         order = current_emulation().queue_order
         if order == "eager":
             self.run_to(self.issued)
@@ -322,9 +322,9 @@ def finish_all() -> None:
 
 
 def _tell_at_exit() -> None:
-    """Do what is left when the program ends, and say what failed that nobody was told of.
+    """Run the remaining work when the program ends, and report the failures not yet reported.
 
-    The exit status says so, too.
+    The exit status reports them, too.
     """
     finish_all()
     for error in UNTOLD.take():

@@ -1,10 +1,10 @@
-"""Own a detector of races: what happens before what on emulated devices, whatever is done first.
+"""Race detector: the happens-before order on emulated devices, whatever the execution order.
 
-Each queue of a device has a clock, and so has the host. A piece of work happens after all that was
-in its queue before, after what the queue was made to wait for, and after all that the host knew to
-be done when it was asked for; the host knows what it has waited for. Two uses of the same bytes, of
-which one writes, must be in order. Those that are not raise `DataRaceError` when the second is
-asked for, which names both, even where they would have been done in the order that was meant.
+Each queue of a device has a clock, and so has the host. A piece of work happens after all earlier
+work in its queue, after the events that the queue was made to wait for, and after all work that the
+host knew to be complete at submission. The host knows the work that it has waited for. Two uses of
+the same bytes, of which one writes, must be ordered. Unordered uses raise `DataRaceError` when the
+second is submitted. The error names both, even if they would have run in the intended order.
 
     with traced() as trace:
         ...
@@ -13,12 +13,12 @@ asked for, which names both, even where they would have been done in the order t
 
 All threads of the host count as one: between them the tables of locks make order, not events.
 
-A queue has a place in the clocks as long as it is there or the host does not know all of its work
-to be done, and there is a note on it. After that the place is given up, which loses no race: all
-that is asked for from then on has a clock that includes the host's, so that it comes after all work
-of that queue, and a piece of a queue without a place counts as done before. (FastTrack gives up the
-clock of what is ordered with everything, too: C. Flanagan and S. Freund, 2009.) While a trace is
-taken no place is given up, as its pieces are compared with each other, earlier ones too.
+A queue has a place in the clocks as long as it exists, or as long as the host does not know all of
+its work to be complete and there is a note on it. After that the queue loses the place, which loses
+no race: all later submissions have a clock that includes the host's, so that they come after all
+work of that queue, and work of a queue without a place counts as earlier. (FastTrack also gives up
+the clock of work that is ordered with everything: C. Flanagan and S. Freund, 2009.) During a trace
+no queue loses its place, because the trace compares all its pieces with each other.
 Reference: L. Lamport, "Time, clocks, and the ordering of events in a distributed system", 1978.
 """
 
@@ -54,9 +54,9 @@ _THREADING = threading.__file__
 
 
 class MemoryUse(NamedTuple):
-    """A use of some bytes of an allocation: the first address, the one behind the last.
+    """A use of some bytes of an allocation: the first address, and the first address after it.
 
-    `packed` says that these are all bytes between the ends.
+    `packed` is true if the use covers all bytes between the ends.
     """
 
     allocation: Allocation
@@ -67,17 +67,17 @@ class MemoryUse(NamedTuple):
 
     @property
     def whole(self) -> bool:
-        """Say whether all of the allocation is used."""
+        """Return whether all of the allocation is used."""
         return self.stop - self.start >= self.allocation.capacity
 
     def mark(self) -> Mark:
-        """Return what is kept of this, which keeps no memory alive."""
+        """Return the record of this use, which keeps no memory alive."""
         held = self.allocation
         return Mark(held.label, held.space.tag, self.start, self.stop, self.wrote, self.whole)
 
 
 class Mark(NamedTuple):
-    """What is kept of a use: the label of the data, where they are, which bytes."""
+    """Record of a use: the label of the data, their memory space, and the bytes."""
 
     label: str
     place: str
@@ -87,16 +87,16 @@ class Mark(NamedTuple):
     whole: bool
 
     def __str__(self) -> str:
-        """Say what is done to what, and where."""
+        """Describe the use: its kind, its data and their memory space."""
         name = f'"{self.label}"' if self.label else "unlabelled memory"
         part = "" if self.whole else f" ({self.stop - self.start} B of it)"
         return f"{'writes' if self.wrote else 'reads'} {name}{part} at {self.place}"
 
 
 class WorkItem(NamedTuple):
-    """A piece of work: what it is, in which queue, what it comes after, what it uses.
+    """A piece of work: its name, its queue, the work before it, and its uses of memory.
 
-    `site` is the line of the user's code that asked for it.
+    `site` is the line of the user's code that submitted it.
     """
 
     what: str
@@ -109,11 +109,11 @@ class WorkItem(NamedTuple):
     presence: Presence | None = None
 
     def before(self, clock: Clock) -> bool:
-        """Say whether this is done where `clock` is."""
+        """Return whether this work is complete at `clock`."""
         return clock.get(self.agent, 0) >= self.position
 
     def is_beside(self, other: WorkItem) -> bool:
-        """Say whether nothing keeps two pieces from being done at once."""
+        """Return whether the two pieces are unordered, so that they may run at the same time."""
         return not self.before(other.clock) and not other.before(self.clock)
 
     def __str__(self) -> str:
@@ -123,7 +123,7 @@ class WorkItem(NamedTuple):
 
 
 class Trace:
-    """What was done on emulated devices in a block, in the order in which it was asked for."""
+    """Work on emulated devices during a block, in the order of submission."""
 
     def __init__(self) -> None:
         """Start with nothing."""
@@ -140,7 +140,7 @@ class Trace:
         ]
 
     def __str__(self) -> str:
-        """Return a line for each piece; `beside` are earlier ones that may be done at once."""
+        """Return a line for each piece, with the earlier pieces that may run at the same time."""
         lines = []
         for number, piece in enumerate(self.pieces, 1):
             known = enumerate(self.pieces[: number - 1], 1)
@@ -161,11 +161,11 @@ class Trodden(NamedTuple):
 
 
 class Trail:
-    """What uses the bytes of an allocation that a later use may be in no order with.
+    """Uses of the bytes of an allocation that may be unordered with a later use.
 
-    Of each agent it has the spans that are read and those that are written, without overlaps and
-    by their addresses: a later piece of the same agent, and one that writes whoever it is of,
-    stands for what it covers of the earlier ones, with which it is in order.
+    It holds the spans that each agent reads and those that it writes, without overlaps and
+    by their addresses. A later piece of the same agent, or a later write of any agent, replaces
+    the parts of earlier pieces that it covers, because it is ordered with them.
     """
 
     __slots__ = ("_spans", "_most", "_most_agents")
@@ -191,7 +191,7 @@ class Trail:
                 yield from (spans[number].piece for number in range(first, end))
 
     def add(self, piece: WorkItem, use: Mark, is_known: Callable[[WorkItem], bool]) -> None:
-        """Take a note of a use that is in order; forget what the host knows to be done."""
+        """Record an ordered use; forget the work that the host knows to be complete."""
         if use.start >= use.stop:
             return
         mine = (piece.agent, use.wrote)
@@ -200,7 +200,7 @@ class Trail:
             if key != mine:
                 _lay(spans, use, ())
         if len(self._spans[mine]) > self._most or len(self._spans) > self._most_agents:
-            # Each time twice as many as were kept: in the mean it is a few steps for each use.
+            # Twice the remaining number each time: amortised, a few steps for each use.
             self.keep(lambda old: not is_known(old))
             self._most = max(64, 2 * len(self))
             self._most_agents = max(16, 2 * len(self._spans))
@@ -214,13 +214,13 @@ class Trail:
 
 
 def _place(spans: list[Trodden], use: Mark) -> tuple[int, int]:
-    """Return which of the spans have some of the bytes of a use: the first, the one behind."""
+    """Return the range of the spans that share bytes with a use: first index, and end index."""
     first = bisect_right(spans, use.start, key=lambda span: span.stop)
     return first, max(first, bisect_left(spans, use.stop, key=lambda span: span.start))
 
 
 def _lay(spans: list[Trodden], use: Mark, new: tuple[Trodden, ...]) -> None:
-    """Put `new` in the place of what spans have of the bytes of a use, in one step."""
+    """Replace the bytes of a use in the spans by `new`, in one step."""
     first, end = _place(spans, use)
     if first == end and not new:
         return
@@ -230,7 +230,7 @@ def _lay(spans: list[Trodden], use: Mark, new: tuple[Trodden, ...]) -> None:
 
 
 class Presence:
-    """What a queue and all notes on its work refer to."""
+    """An object that a queue and all notes on its work refer to."""
 
     __slots__ = ("__weakref__",)
 
@@ -244,14 +244,14 @@ class Agent:
     __slots__ = ("number", "issued", "trace")
 
     def __init__(self, presence: Presence) -> None:
-        """Be a new agent, which has done nothing."""
+        """Create an agent without any work."""
         self.number = next(_NUMBERS)
         self.issued = 0
         self.trace = weakref.ref(presence)
 
 
 class RaceDetector:
-    """What the host knows to be done, who has a place in clocks, who listens to what is asked for.
+    """Work known to the host to be complete, agents with a place in clocks, and active traces.
 
     `gone` are agents whose queues are gone, and that keep their places for a while; `edition` is
     the number of those that have given theirs up.
@@ -272,36 +272,36 @@ class RaceDetector:
         agent = Agent(presence)
         with LOCK:
             self.agents[agent.number] = agent
-        # A finalizer may come amid anything, and only takes a note.
+        # A finalizer may run at any point; it only appends to a list.
         weakref.finalize(queue, self.gone.append, agent).atexit = False
         return agent
 
     def learn(self, clock: Clock) -> None:
-        """Note that the host has waited for all that `clock` says."""
+        """Record that the host has waited for all work in `clock`."""
         with LOCK:
             self.join(self.host, clock)
             if self.gone and not self.traces:
                 self._retire()
 
     def join(self, clock: Clock, other: Clock) -> None:
-        """Let `clock` be where `other` is, too, for all who have a place."""
+        """Advance `clock` to `other`, for all agents that have a place."""
         for number, position in other.items():
             if clock.get(number, 0) < position and number in self.agents:
                 clock[number] = position
 
     def without_retired(self, clock: Clock) -> Clock:
-        """Return a clock with those who have a place."""
+        """Return a clock of the agents that have a place."""
         return {number: clock[number] for number in clock if number in self.agents}
 
     def is_before(self, piece: WorkItem, clock: Clock) -> bool:
-        """Say whether a piece is done where `clock` is, which has all that the host knows now."""
+        """Return whether a piece is complete at `clock`, which includes the host's clock."""
         return piece.before(clock) or piece.agent not in self.agents
 
     def _retire(self) -> None:
         """Give up the places of agents that are gone and whose work the host knows to be done.
 
-        Nobody may ever learn of work that was left when its queue went. It is in no order with what
-        uses the same memory, as long as there is a note on it.
+        The host may never learn of work that remained when its queue was deleted. Such work is
+        unordered with later uses of the same memory, as long as there is a note on it.
         """
         # While this is done others may be gone.
         for agent in self.gone[:]:
@@ -335,7 +335,7 @@ class RaceDetector:
             trace.pieces[:] = [kept for kept in trace.pieces if kept is not piece]
 
     def host_uses(self, allocation: Allocation, *, writes: bool) -> None:
-        """Note that the host uses memory from now on. Raises `DataRaceError`."""
+        """Record that the host uses memory from now on. Raises `DataRaceError`."""
         if allocation.trail is None and not self.traces:
             return
         with LOCK:
@@ -370,9 +370,9 @@ def _check(held: Allocation, piece: WorkItem, use: Mark) -> None:
 
 @contextmanager
 def traced() -> Iterator[Trace]:
-    """Return a block in which all is noted that emulated devices are asked for.
+    """Return a block that records all work submitted to emulated devices.
 
-    No access takes the short way there, which leaves no trace.
+    No access takes the fast path there, which leaves no trace.
     """
     trace = Trace()
     RACES.traces.append(trace)

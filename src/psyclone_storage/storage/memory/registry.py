@@ -1,4 +1,4 @@
-"""Own the one memory object of each memory space, under the device that is selected."""
+"""Registry of memories: one object for each memory space, for the selected device."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MEMORIES: dict[MemorySpace, Memory] = {}
 def memory_of(space: MemorySpace) -> Memory:
     """Return the memory that allocates in `space`.
 
-    Raises `DeviceUnavailableError` where the space needs a device and there is none.
+    Raises `DeviceUnavailableError` if the space needs a device that does not exist.
     """
     found = _MEMORIES.get(space)
     if found is not None:
@@ -38,7 +38,7 @@ def memory_of(space: MemorySpace) -> Memory:
 
 
 def device_count() -> int:
-    """Return how many devices there are under the selection in force, 0 where there is none."""
+    """Return the number of devices under the current selection."""
     match resolved_device():
         case DeviceKind.CUDA:
             return cuda.device_count()

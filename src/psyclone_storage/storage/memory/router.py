@@ -1,4 +1,4 @@
-"""Own the way from one memory to another: direct, peer, or staged via the host."""
+"""Copy routes from one memory to another: direct, peer, or staged via the host."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Span = tuple[int, int]
 
 
 class Route(Enum):
-    """The ways."""
+    """The kinds of routes."""
 
     DIRECT = "direct"
     PEER = "peer"
@@ -21,7 +21,7 @@ class Route(Enum):
 
 
 def route(target: Memory, source: Memory) -> Route:
-    """Return how data get from `source` to `target`: in one step where one of the two can do it."""
+    """Return the route from `source` to `target`: one step if one of the two can do it."""
     if target.can_copy_from(source) or source.can_copy_to(target):
         both = target.space.kind is SpaceKind.DEVICE and source.space.kind is SpaceKind.DEVICE
         return Route.PEER if both else Route.DIRECT
@@ -29,7 +29,7 @@ def route(target: Memory, source: Memory) -> Route:
 
 
 class Router:
-    """The ways of bytes between allocations of any two memories, of which the best is taken."""
+    """The routes of bytes between allocations of any two memories; it takes the best one."""
 
     def __init__(self, staging: Memory) -> None:
         """Stage in `staging`, which every memory must be able to copy from and to (HM-35)."""
@@ -62,9 +62,9 @@ class Router:
     def copy_async(
         self, ends: tuple[Memory, Memory], target: Allocation, source: Allocation, span: Span
     ) -> Future[None]:
-        """Start `copy` on the stream of the device that takes part; return what to wait for.
+        """Start `copy` on the stream of the device that takes part; return its future.
 
-        Of a staged copy each half runs on the stream of its own device, one after the other, so
+        Each half of a staged copy runs on the stream of its own device, one after the other, so
         that no device ever waits for another one.
         """
         onto, origin = ends

@@ -1,4 +1,4 @@
-"""Own the in-order queue of an emulated device; refuse to know what the work does."""
+"""In-order queue of an emulated device, independent of the kind of work."""
 
 from __future__ import annotations
 
@@ -101,8 +101,8 @@ class Stream:
             self.submit(work, *args)
 
     def _done_at_once(self, work: Callable[..., Any], args: tuple[Any, ...]) -> bool:
-        """Do `work(*args)` and say so, unless there is work under way."""
-        # The worker holds the lock while it works: whoever gets it at once finds an idle stream.
+        """Run `work(*args)` and return True, unless other work is in progress."""
+        # The worker holds the lock while it works: a caller that gets it at once finds no work.
         running: Any = self._running
         inside = running._is_owned()  # noqa: SLF001  # pylint: disable=protected-access
         done = False
@@ -119,7 +119,7 @@ class Stream:
         return done
 
     def _do_alone(self) -> None:
-        """Do what is queued in this thread, as there is no worker when the program ends.
+        """Run the queued work in this thread, because the worker is gone when the program ends.
 
         Raises `AccessDeadlockError` if the worker has left some work in the middle.
         """
@@ -134,7 +134,7 @@ class Stream:
             running.release()
 
     def synchronize(self) -> None:
-        """Wait until all that was submitted is done; does nothing on the worker itself."""
+        """Wait until all submitted work is complete; return at once on the worker itself."""
         if sys.is_finalizing():
             self._do_alone()
         if threading.current_thread() is not self._worker:
@@ -143,12 +143,12 @@ class Stream:
 
     @property
     def jobs(self) -> Set[Any]:
-        """Return the futures of what is queued or running: one set, which changes."""
+        """Return the futures of queued or running work: one set, which changes."""
         return self._open
 
     @property
     def idle(self) -> bool:
-        """Say whether nothing is queued or running."""
+        """Return whether no work is queued or running."""
         return not self._open
 
     def hold(self) -> None:
@@ -162,7 +162,7 @@ class Stream:
             self._settling.release()
 
     def restart(self) -> None:
-        """Go on in a child process, which has no worker: what was under way there fails."""
+        """Continue in a child process, which has no worker: work in progress fails there."""
         lost = tuple(self._open)
         self._open.clear()
         self._reset()
@@ -173,10 +173,10 @@ class Stream:
     def _serve(self) -> None:
         while True:
             try:
-                # A call of its own, so that an idle worker keeps nothing of its last job alive.
+                # A separate call, so that an idle worker keeps nothing of its last job alive.
                 self._do(*self._jobs.get())
             except BaseException as error:  # noqa: BLE001  # pylint: disable=broad-exception-caught
-                # Of who wanted to know of the end: the worker goes on for others.
+                # The failure of a callback: the worker continues for other callers.
                 told = (type(error), error, error.__traceback__, self._worker)
                 threading.excepthook(threading.ExceptHookArgs(told))
 

@@ -1,7 +1,7 @@
-"""Own the notes on what devices still do to memory; refuse to wait for anything.
+"""Notes on pending device work with memory; this module never waits.
 
-An allocation keeps the end of its last writer and those of the readers since, each with the bytes
-that were used: who may not overtake them waits for their events, and for nothing else.
+An allocation stores the end of its last writer and those of the readers since, each with the bytes
+that were used: work that must come after them waits for their events, and for nothing else.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ Span = tuple[int, int]
 class LastUse(NamedTuple):
     """The end of some work with memory: its stream, its event, whether it wrote, and where.
 
-    `span` is None for all of the allocation. What `follows` had its stream wait for all that wrote
-    there before.
+    `span` is `None` for all of the allocation. `follows` is true if the stream waited for all
+    earlier writes there.
     """
 
     stream: Hashable
@@ -33,7 +33,7 @@ Uses = tuple[LastUse, ...]
 
 
 def note(allocation: Allocation, use: LastUse) -> None:
-    """Note that some work uses memory; one that wrote stands for all before it there."""
+    """Record that some work uses memory; a write replaces all earlier notes on the same bytes."""
     _change(
         allocation,
         lambda pending: (*(other for other in pending if not _stands_for(use, other)), use),
@@ -52,7 +52,7 @@ def forget_ended(allocation: Allocation) -> None:
 
 
 def forget_known(allocation: Allocation) -> None:
-    """Drop the uses that the host has waited for, without a look at any device."""
+    """Drop the uses that the host has waited for, without a query to any device."""
     if allocation.pending:
         _change(
             allocation,
@@ -61,13 +61,13 @@ def forget_known(allocation: Allocation) -> None:
 
 
 def _change(allocation: Allocation, changed: Callable[[Uses], Uses]) -> None:
-    """Change the uses, of which others may note some meanwhile, in the middle of anything."""
+    """Change the uses atomically: other threads may add uses at any point."""
     while not allocation.swap_pending(before := allocation.pending, changed(before)):
         pass
 
 
 def _stands_for(new: LastUse, old: LastUse) -> bool:
-    """Say whether who waits for `new` waits for `old`, too."""
+    """Return whether work that waits for `new` also waits for `old`."""
     if new.span is not None and new.span != old.span:
         return False
     return new.wrote or (not old.wrote and old.stream == new.stream)
