@@ -1,8 +1,9 @@
 """Coherent storage for fields on host and devices, under the names of GDP-3.
 
-The other origins of this runtime have doors of their own: `hmemo`, `kokkos` and `accessors`. All of
-them show the same buffers, so that a field may be used through several. The room refuses to know
-anything about compilers, and imports NumPy only: CuPy when a device is asked for, xarray never.
+The other interfaces of this runtime are separate subpackages: `hmemo`, `kokkos` and `accessors`.
+All of them are facades over the same buffers, so a field may be used through several of them. This
+subpackage does not depend on the compiler. It imports NumPy only: CuPy is imported when a device is
+requested, xarray never.
 """
 
 from psyclone_storage.storage.core.device import DeviceKind, Emulation, use_device

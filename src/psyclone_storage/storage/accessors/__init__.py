@@ -1,8 +1,8 @@
-"""Be the door of the accessors: buffers, host and device accessors, tasks and hints.
+"""Public API of the accessors: buffers, host and device accessors, tasks and hints.
 
-A `Buffer` keeps the point of truth of its data, spread over memory spaces. Host code looks at it
-through a `HostAccessor`, device tasks through a `DeviceAccessor` or a `GpuTask`; each of them waits
-until its use is safe.
+A `Buffer` tracks the point of truth of its data across memory spaces. Host code accesses it through
+a `HostAccessor`, device tasks through a `DeviceAccessor` or a `GpuTask`. Each of them waits until
+its access is safe.
 """
 
 from psyclone_storage.storage.accessors.accessor_buffer import Buffer, MemoryChunk

@@ -1,7 +1,7 @@
-"""Own the buffer of the accessor notes: a buffer with a shape, hints to set and chunks to look at.
+"""The buffer of the accessor notes: a buffer with a shape, settable hints and readable chunks.
 
-It refuses to give anybody data: host accessors, device accessors and tasks do that. Two processes
-that make a buffer from the same arguments get the same chunks, whatever node they are (ACC-27).
+It gives no access to its data: host accessors, device accessors and tasks do. Two processes that
+create a buffer from the same arguments get the same chunks, whatever node they run on (ACC-27).
 """
 
 from __future__ import annotations
@@ -90,31 +90,31 @@ class Buffer(CoreBuffer):
 
     @property
     def shape(self) -> Shape:
-        """Return the extents; a buffer that another face gave another size has one dimension."""
+        """Return the extents; a buffer that another facade resized has one dimension."""
         fits = math.prod(self._shape) == self.size
         return self._shape if fits else (self.size,)
 
     @property
     def window_spec(self) -> WindowSpec:
-        """Return how the elements are to be seen: in C order, in the shape of the buffer."""
+        """Return the view of the elements: in C order, in the shape of the buffer."""
         return WindowSpec(self.dtype, self.shape)
 
     def set_read_mostly(self, on: bool = True) -> None:
-        """Say that readers far outnumber writers: copies follow each write (ACC-5)."""
+        """Declare that readers far outnumber writers: copies follow each write (ACC-5)."""
         self.set_hints(replace(self.hints, read_mostly=on))
 
     def set_preferred(self, *spaces: SpaceLike) -> None:
-        """Say where the point of truth must be, chunks shared out over several (ACC-6).
+        """Set the space of the point of truth; several spaces share the chunks (ACC-6).
 
-        It moves there at once, or as soon as the accesses under way let it. No space at all takes
-        the wish back. Raises `DeviceUnavailableError` for a device that is not there.
+        The point of truth moves there at once, or as soon as the active accesses allow it. A call
+        without spaces resets the hint. Raises `DeviceUnavailableError` for a missing device.
         """
         self.set_hints(replace(self.hints, preferred=tuple(_existing(s) for s in spaces)))
 
     def set_access_via(self, space: SpaceLike) -> None:
-        """Say which space will read the data: it gets a copy after each write (ACC-7).
+        """Set the space that will read the data: it gets a copy after each write (ACC-7).
 
-        Raises `DeviceUnavailableError` for a device that is not there.
+        Raises `DeviceUnavailableError` for a missing device.
         """
         self.set_hints(replace(self.hints, access_via=_existing(space)))
 
@@ -140,17 +140,17 @@ class Buffer(CoreBuffer):
 
 
 def buffer_of(face: Any) -> tuple[CoreBuffer, Shape]:
-    """Return the buffer behind `face`, a buffer or anything with one, and the shape to see it in.
+    """Return the buffer of `face`, a buffer or an object with one, and the shape to view it in.
 
-    Other faces' layouts are their own: their elements are seen in the order of memory, as one
-    dimension. Raises `TypeError` for what has no buffer.
+    The layouts of other facades are not used: their elements are viewed in memory order, as one
+    dimension. Raises `TypeError` for an object without a buffer.
     """
     buffer = buffer_behind(face)
     return buffer, shape_of(buffer)
 
 
 def shape_of(buffer: CoreBuffer) -> Shape:
-    """Return the shape to see `buffer` in, as it is now: another face may have resized it."""
+    """Return the current shape to view `buffer` in: another facade may have resized it."""
     return buffer.shape if isinstance(buffer, Buffer) else (buffer.size,)
 
 

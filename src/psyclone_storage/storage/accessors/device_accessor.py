@@ -1,4 +1,4 @@
-"""Own `DeviceAccessor`, the use of a buffer by one device task between `open` and `close`."""
+"""`DeviceAccessor`, the use of a buffer by one device task between `open` and `close`."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class DeviceAccessor:
     Many const accessors may be open at a time, one that is not const is alone (ACC-39). Between
     `open` and `close`, `array` is the data at the space. After a `close` it may be opened again.
 
-    `mode`, if given, says more than `const`: `"w"` or `AccessMode.WRITE_ONLY` copies nothing in.
-    `request` limits the use to a region, or says who holds the access.
+    `mode`, if given, refines `const`: `"w"` or `AccessMode.WRITE_ONLY` copies nothing in.
+    `request` limits the use to a region, or names the holder of the access.
     """
 
     __slots__ = ("space", "mode", "request", "buffer", "_opening", "__weakref__")
@@ -38,7 +38,7 @@ class DeviceAccessor:
         mode: AccessMode | str | None = None,
         request: AccessRequest | None = None,
     ) -> None:
-        """Prepare to use `buffer`, or the buffer behind another face, at `space`."""
+        """Prepare to use `buffer`, or the buffer of another facade, at `space`."""
         self.buffer, _ = buffer_of(buffer)
         self.space = memory_space(space)
         granted = AccessMode.READ if const else AccessMode.READ_WRITE
@@ -53,20 +53,20 @@ class DeviceAccessor:
 
     @property
     def const(self) -> bool:
-        """Say whether this only reads."""
+        """Return whether this accessor only reads."""
         return not self.mode.writes
 
     def open(self) -> Future[DeviceAccessor]:
-        """Ask the buffer for its use; the future resolves when that is safe (ACC-18 to ACC-20).
+        """Request the buffer; the future resolves when its use is safe (ACC-18 to ACC-20).
 
-        Nothing waits before `result` of the future, so that buffers are opened side by side.
+        Nothing waits before `result` of the future, so that buffers are opened concurrently.
         Waiting raises `AccessDeadlockError` where it could never end, and `PoisonedDataError` if
         the last task that wrote failed. Raises `AccessConflictError` if this is open already.
         """
         if self._opening is not None:
             raise AccessConflictError(f"{self!r} is open already: close it first.")
         opening = self.buffer.ask(self.space, self.mode, self.request)
-        self._opening = opening  # first, so that somebody can end what is begun
+        self._opening = opening  # first, so that the access can be ended once it has begun
         try:
             opening.begin()
         except BaseException as interrupt:
@@ -76,11 +76,11 @@ class DeviceAccessor:
         return opening.ready.map(lambda _: self)
 
     def close(self, error: BaseException | None = None) -> Future[None]:
-        """Say that the task is complete; `error` says that it failed (ACC-21 to ACC-25).
+        """Mark the task as complete, or as failed with `error` (ACC-21 to ACC-25).
 
-        A task that wrote leaves the truth at this space, or on its way to the preferred one: the
-        future resolves when it is there. Those who waited for the buffer go on. An access that was
-        not granted yet is given up. Raises `AccessReleasedError` if this is not open.
+        After a write, the point of truth is at this space, or in transfer to the preferred one: the
+        future resolves when it has arrived. Waiters for the buffer continue. An access that was not
+        granted yet is cancelled. Raises `AccessReleasedError` if this is not open.
         """
         opening, self._opening = self._opening, None
         if opening is None:
@@ -133,7 +133,7 @@ class DeviceAccessor:
         return opening.tokens[0]
 
     def __enter__(self) -> DeviceAccessor:
-        """Open and wait; where that fails, nothing stays behind that others would wait for."""
+        """Open and wait; on failure, leave nothing open that other threads would wait for."""
         if self._opening is not None:
             self.open()  # which raises
         try:
@@ -157,9 +157,9 @@ class DeviceAccessor:
             self.close(error)
 
     def __del__(self) -> None:
-        """End the access of an accessor that is gone, with a `ResourceWarning`.
+        """End the access of a collected accessor, with a `ResourceWarning`.
 
-        At the end of the program there is nobody who could wait, and little left to warn with.
+        At interpreter shutdown no thread can wait any more, and the warning machinery may be gone.
         """
         opening = getattr(self, "_opening", None)
         if opening is not None and opening.drop() and not sys.is_finalizing():

@@ -1,8 +1,7 @@
-"""Own `HostAccessor`, long-lived access to a buffer from host code, element by element.
+"""`HostAccessor`, long-lived access to a buffer from host code, element by element.
 
-Each use asks the buffer anew and waits until it is safe, so that the accessor always shows the
-point of truth and nobody has to close it (ACC-17). It refuses to hand out the memory, except for
-the time of a `held` block.
+Each use acquires the buffer anew and waits until that is safe, so the accessor always shows the
+point of truth and need not be closed (ACC-17). It exposes the memory only during a `held` block.
 """
 
 from __future__ import annotations
@@ -25,18 +24,18 @@ class HostAccessor:
     """Read, or read and write, a buffer on the host by indexing.
 
     A const accessor reads: it waits while a device task writes (ACC-13), not while one reads
-    (ACC-14), and leaves the point of truth as it is (ACC-12). One that is not const counts every
+    (ACC-14), and does not change the point of truth (ACC-12). A non-const accessor counts every
     use as a write, even a read through it: it waits while any device task uses the buffer (ACC-16),
-    and the truth is on the host afterwards (ACC-15). So use const ones where possible.
+    and the point of truth is on the host afterwards (ACC-15). Use const accessors where possible.
 
-    Indexing returns copies. Raises `AccessDeadlockError` for a wait that could never end, as for a
-    device accessor that the same thread holds open.
+    Indexing returns copies. Raises `AccessDeadlockError` for a wait that could never end, such as
+    for a device accessor that the same thread holds open.
     """
 
     __slots__ = ("const", "buffer", "_mode")
 
     def __init__(self, buffer: Any, const: bool = False) -> None:
-        """Look at `buffer`, or at the buffer behind another face of it."""
+        """Access `buffer`, or the buffer of another facade."""
         self.const = const
         self.buffer, _ = buffer_of(buffer)
         self._mode = AccessMode.READ if const else AccessMode.READ_WRITE
@@ -55,7 +54,7 @@ class HostAccessor:
     def held(self) -> Iterator[np.ndarray[Any, Any]]:
         """Hold one access for a block and give the array itself, read-only if this is const.
 
-        For loops: indexing the array costs no access. Others wait until the end of the block.
+        For loops: indexing the array costs no access. Other users wait until the end of the block.
         """
         with self._use() as token:
             yield self._window(token)
@@ -67,10 +66,10 @@ class HostAccessor:
             return found.copy() if isinstance(found, (np.ndarray, np.void)) else found
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        """Set what `key` selects; raise `ConstBufferError` if this is const (ACC-11).
+        """Set the elements that `key` selects; raise `ConstBufferError` if this is const (ACC-11).
 
-        To set everything, as with `[...]`, nothing has to be there: it mends what a task that
-        failed left behind. Raises what NumPy raises for values that do not fit.
+        Setting all elements, as with `[...]`, needs no valid values: it repairs a buffer that a
+        failed task left invalid. For values that do not fit, raises the exception of NumPy.
         """
         if self.const:
             raise ConstBufferError(

@@ -1,8 +1,8 @@
-"""Own the local copy of what a read stencil selects; refuse to keep it coherent.
+"""The local copy of the elements that a read stencil selects, without coherence tracking.
 
-A `Patch` lives as long as its task holds the stencil's elements for reading, which is why it cannot
-get stale. Only the elements of the stencil are moved, and only if they are not at the space of the
-task already.
+A `Patch` lives as long as its task holds the stencil's elements for reading, so it cannot become
+stale. Only the elements of the stencil are moved, and only if they are not already at the space of
+the task.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Patch:
         self.mapping = mapping
 
     def local(self, index: Index) -> Index:
-        """Return where the element at a global index lies in `array` (ACC-35)."""
+        """Return the position in `array` of the element at a global index (ACC-35)."""
         return self.mapping.local(index)
 
     @property
@@ -99,7 +99,7 @@ def gather(
 
 
 class _ChunkRead(NamedTuple):
-    """What a stencil reads of one chunk: global element numbers, and their local places."""
+    """The elements that a stencil reads of one chunk: global numbers and local positions."""
 
     chunk: int
     numbers: Indices

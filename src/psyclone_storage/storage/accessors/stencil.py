@@ -1,7 +1,7 @@
-"""Own read stencils: which elements a task reads, and where they lie in its local copy (ACC-30).
+"""Read stencils: the elements that a task reads, and their positions in its local copy (ACC-30).
 
 A stencil is a set of global indices together with a map to local ones. A box maps by subtraction,
-any other set by a hash map (ACC-35). It refuses to copy anything; `patch` does.
+any other set by a hash map (ACC-35). This module copies no elements; `patch` does.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Box:
     shape: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        """Refuse a box that does not lie in the buffer."""
+        """Reject a box that is not inside the buffer."""
         bounds = zip(self.starts, self.stops, self.shape, strict=True)
         if any(not 0 <= start <= stop <= extent for start, stop, extent in bounds):
             raise IndexError(
@@ -123,14 +123,14 @@ class IndexMap:
 def read_stencil(given: Any, shape: tuple[int, ...]) -> Stencil | None:
     """Return the stencil that `given` describes for a buffer of `shape`, None for all of it.
 
-    - None is the whole buffer (ACC-32), `()` and everything else without elements is empty: the
+    - None is the whole buffer (ACC-32). `()` and any other value without elements is empty: the
       task reads nothing (ACC-31).
     - A slice, a range or a tuple of slices is a box; steps other than 1 make an index set of it.
     - A set, list or array of element numbers, or of index tuples, is an index set; local indices
       count them upwards in their order.
-    - A mapping from element number to local index is taken as it is.
+    - A mapping from element number to local index is used unchanged.
 
-    Raises `IndexError` for elements that are not in the buffer, `TypeError` for anything else.
+    Raises `IndexError` for elements outside the buffer, `TypeError` for anything else.
     """
     if given is None or isinstance(given, (Box, IndexMap)):
         return given

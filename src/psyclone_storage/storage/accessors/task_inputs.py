@@ -1,7 +1,8 @@
-"""Own what a task does with each of its inputs: ask for it, hand it to the kernel, close it.
+"""The handling of each input of a task: acquire it, pass it to the kernel, close it.
 
-Registrations of one buffer that writes become one access, as a task cannot wait for itself. What is
-only read is an access each: all of the buffer, or the patch of a read stencil.
+If a task writes a buffer, all registrations of that buffer become one access, because a task cannot
+wait for itself. Each read-only registration is a separate access: to the whole buffer, or to the
+patch of a read stencil.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ from psyclone_storage.storage.memory.registry import memory_of
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """One input: the face that was given, its buffer and shape, stencil and mode.
+    """One input: the registered facade, its buffer and shape, stencil and mode.
 
-    `stencil` is None where the whole buffer is used.
+    A `stencil` of None selects the whole buffer.
     """
 
     face: Any
@@ -54,14 +55,14 @@ class Registration:
 
 @dataclass(frozen=True, slots=True)
 class InputPlace:
-    """Where an input lies, and where the kernel that uses it runs."""
+    """The space of an input, and the space where the kernel that uses it runs."""
 
     space: MemorySpace
     executing: MemorySpace
 
     @property
     def reachable(self) -> bool:
-        """Say whether the executing side can use memory of the space."""
+        """Return whether the executing side can use memory of the space."""
         if self.space is self.executing:
             return True
         if self.space.kind is SpaceKind.DEVICE:
@@ -71,7 +72,7 @@ class InputPlace:
 
 
 class Input(Protocol):
-    """What a task knows of each thing that it uses."""
+    """The interface of a task to each of its inputs."""
 
     def ask(self, request: AccessRequest) -> Sequence[AccessToken]:
         """Return the accesses that the input needs, none of them begun."""
@@ -84,7 +85,7 @@ class WholeInput:
     """The whole buffer, at a space that the executing device can reach."""
 
     def __init__(self, registration: Registration, mode: AccessMode, place: InputPlace) -> None:
-        """Use the buffer of `registration` in `mode`, which may be more than it asks for."""
+        """Use the buffer of `registration` in `mode`, which may exceed the requested mode."""
         self._buffer = registration.buffer
         self._mode = mode
         self._place = place
@@ -102,7 +103,7 @@ class WholeInput:
         assert token is not None
         memory = memory_of(self._place.executing)
         if memory.queues_work:
-            # The access was opened by whoever let it go on, and is used in the order of this work.
+            # The thread that unblocked the access has opened it; this queue orders its use.
             memory.follow(token.allocation, token.mode.writes, token.span)
         buffer = registration.buffer
         spec = WindowSpec(buffer.dtype, shape_of(buffer), writable=token.mode.writes)
@@ -110,7 +111,7 @@ class WholeInput:
 
 
 class PatchInput:
-    """A copy of the elements of a read stencil at the space of the task; writers are kept away."""
+    """A copy of a read stencil's elements at the space of the task; it excludes writers."""
 
     def __init__(self, registration: Registration, stencil: Stencil, place: InputPlace) -> None:
         """Use the elements of `stencil`."""

@@ -1,9 +1,9 @@
-"""Own `GpuTask`: the events around one kernel, from registering its inputs to closing them.
+"""`GpuTask`: the events around one kernel, from registering its inputs to closing them.
 
     task = GpuTask("smooth").register(u, (slice(0, 100),)).register(v, ())
     task.run(smooth)
 
-It refuses to know what the kernel computes, and to move anything itself: the inputs do.
+A task does not inspect the computation of its kernel, and the inputs perform all transfers.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ Where: TypeAlias = "Context | SpaceLike"
 
 
 class TaskState(Enum):
-    """The events that a task has been through."""
+    """The events that a task has passed."""
 
     NEW = "new"
     SET_UP = "set up"
@@ -86,13 +86,14 @@ class GpuTask:
     # -- before the run --------------------------------------------------------------------------
 
     def register(self, x: Any, stencil: Any = None, mode: AccessMode | str | None = None) -> Self:
-        """Add an input: a buffer, or another face of one; return the task (ACC-30).
+        """Add an input: a buffer, or another facade of one; return the task (ACC-30).
 
-        `stencil` says what is read (`read_stencil` lists the forms): None is everything, `()` is
-        nothing, which makes the input write-only. `mode` is read, unless the stencil is empty. A
-        stencil limits what is copied for an input that is only read, which the kernel gets as a
-        `Patch`; of an input that is also written, everything is brought, as what the stencil leaves
-        out would be lost otherwise. Raises `ValueError` where stencil and mode contradict.
+        `stencil` selects the elements to read (`read_stencil` lists the forms): None is all
+        elements, `()` is empty: the input is write-only. `mode` defaults to read, unless
+        the stencil is empty. For a read-only input, the stencil limits the copy, and the kernel
+        receives a `Patch`. An input that is also written is copied completely, because the elements
+        outside the stencil would be lost otherwise. Raises `ValueError` if stencil and mode
+        contradict each other.
         """
         self._check("given an input", TaskState.NEW, TaskState.SET_UP)
         buffer, shape = buffer_of(x)
@@ -130,7 +131,7 @@ class GpuTask:
     # -- the run ---------------------------------------------------------------------------------
 
     def prepare(self) -> Future[None]:
-        """Ask for access to all inputs at once; the future resolves when they are open (ACC-36).
+        """Request access to all inputs at once; the future resolves when they are open (ACC-36).
 
         Raises `StorageError` if the task is prepared already.
         """
@@ -189,7 +190,7 @@ class GpuTask:
         return self._finish(work, self.prepare)
 
     def submit(self, work: Callable[..., Any] | None = None) -> Future[Any]:
-        """Do `run` in the background; the inputs are asked for before this returns."""
+        """Do `run` in the background; request the inputs before returning."""
         self.thread = None
         self._prepare(AccessRequest(owner=self, in_flight=True))
         assert self._opening is not None
@@ -216,7 +217,7 @@ class GpuTask:
         return future
 
     def fail_elsewhere(self) -> None:
-        """Break the promise of a task that no thread of this process is at, after a fork."""
+        """After a fork, break the promise of a task that no thread of this process executes."""
         promise = self._promise
         if promise is None or promise.done() or self.thread == threading.get_ident():
             return
@@ -232,7 +233,7 @@ class GpuTask:
         self._inputs = plan_inputs(self._registrations, self._places)
         used = dict.fromkeys(self._inputs)
         opening = PendingAccesses([token for one in used for token in one.ask(request)])
-        self._opening = opening  # first, so that somebody can end what is begun
+        self._opening = opening  # first, so that the access can be ended once it has begun
         self.state = TaskState.PREPARED
         try:
             opening.begin()
@@ -327,7 +328,7 @@ _SUBMITTED: weakref.WeakSet[GpuTask] = weakref.WeakSet()
 
 
 def _fail_lost() -> None:
-    """Break the promises of the tasks that no thread of a child process is at."""
+    """Break the promises of the tasks that no thread of a child process executes."""
     for task in tuple(_SUBMITTED):
         task.fail_elsewhere()
 

@@ -1,9 +1,9 @@
-"""Own the refusal of arithmetic on storages (GDP-2), and what to do instead.
+"""The rejection of arithmetic on storages (GDP-2), with the alternative in each message.
 
-GDP-3 leaves arithmetic to array libraries: a storage has up to two sides, and no operator says on
-which one to compute. So each refuses, with the label and the size of the storage, and names the
-array to compute with. Only comparisons for equality, which have one answer wherever they are made,
-are made (`comparison`).
+GDP-3 leaves arithmetic to array libraries: a storage has up to two sides, and no operator specifies
+on which one to compute. So each operator raises an error that contains the label and the size of
+the storage, and names the array to compute with. Only equality comparisons are supported, because
+their result is the same on either side (`comparison`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 
 
 class NoArithmetic:
-    """The refusal of operators, ufuncs and other functions of NumPy."""
+    """The rejection of operators, ufuncs and other functions of NumPy."""
 
     __slots__ = ()
 
@@ -26,7 +26,7 @@ class NoArithmetic:
         """Return the subject of a message."""
 
     def refuse(self, operation: str) -> Never:
-        """Raise the `TypeError` that says what to compute with."""
+        """Raise a `TypeError` that names the array to compute with."""
         raise TypeError(
             f'{self.describe()} has no operation "{operation}", as it does not say on which side '
             f"to compute: use its data_ro on the host, its to_cupy() on the device, or the array "
@@ -34,7 +34,7 @@ class NoArithmetic:
         )
 
     def astype(self, *_: Any, **__: Any) -> Never:
-        """Refuse what xarray asks of arrays by this name."""
+        """Reject the array operation of this name, which xarray calls."""
         self.refuse("astype")
 
     def answer(self, found: Any, operation: str, types: Iterable[type]) -> Any:

@@ -1,8 +1,8 @@
-"""Own `storage[key] = value`: what is refused is refused before anything changes.
+"""Assignment to storages (`storage[key] = value`), with all checks before any change.
 
-Key and value are read and converted first. Then the storage, and the storage or other face that the
-value is, are acquired together, and only then is anything written: a value that does not fit costs
-neither side any of its own.
+Key and value are read and converted first. Then the storage is acquired together with the value, if
+that is a storage or another facade, and only then is anything written. A value that does not fit
+invalidates the values of neither side.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from psyclone_storage.storage.memory.registry import memory_of
 
 
 class Assignable(Protocol):
-    """What an assignment needs of its storage."""
+    """The interface of a storage to an assignment."""
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -56,7 +56,7 @@ class Assignable(Protocol):
         """Return an access to a part of one side that has not begun yet."""
 
     def writes_on_device(self, value: Any) -> bool:
-        """Say whether the value is written on the device."""
+        """Return whether the value is written on the device."""
 
     def describe(self) -> str:
         """Return the subject of a message."""
@@ -112,7 +112,7 @@ def _side_of(storage: Assignable, backing: Backing, value: Any) -> str | None:
 
 
 def _assign_plainly(array: np.ndarray[Any, Any], key: Any, value: Any) -> None:
-    """Assign to an array of the host that nobody else uses."""
+    """Assign to a host array that no other facade uses."""
     source = _token_of(value, None)
     if source is None:
         array[key] = as_stored(host_values(value), array.dtype)
@@ -140,7 +140,7 @@ def _read(storage: Assignable, value: Any, source: AccessToken, space: MemorySpa
 
 
 def _is_ready(given: np.dtype[Any], dtype: np.dtype[Any]) -> bool:
-    """Say whether no value of type `given` can fail to become an element of `dtype`."""
+    """Return whether every value of type `given` is convertible to an element of `dtype`."""
     return given == dtype or casts_quietly(given, dtype)
 
 

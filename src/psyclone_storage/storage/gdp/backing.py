@@ -1,8 +1,8 @@
-"""Own what all the storages over one piece of data share: the buffer and its two sides.
+"""The state that all storages over the same data share: the buffer and its two sides.
 
-A storage that lives on the host only, and that no other face has asked for, has no buffer: it is a
-NumPy array with labels, without locks or states. It gets its buffer, over the same memory, the
-first time that somebody wants one. All other storages have a buffer from the start.
+A host-only storage that no other facade has requested has no buffer: it is a NumPy array with
+labels, without locks or states. It gets its buffer, over the same memory, on the first request for
+one. All other storages have a buffer from the start.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ FIRST_USE = FORKS.guard(threading.Lock(), Rank.FIRST_USE)
 
 
 class Backing(Sides):
-    """The storages that look at the same data.
+    """The storages that share the same data.
 
     `host` and `device` are the spaces of the two sides, None where there is no such side. `origin`
     is the address that byte 0 of the buffer has in the arrays that describe the storages, `points`
@@ -51,7 +51,7 @@ class Backing(Sides):
     _sync_state: SyncState | None
 
     def buffer_over(self, array: np.ndarray[Any, Any]) -> CoherentBuffer:
-        """Return the buffer; make it over the memory that `array` lies in, if there is none."""
+        """Return the buffer; if necessary, create it over the memory of `array`."""
         if self.buffer is None:
             with FIRST_USE:
                 if self.buffer is None:
@@ -60,7 +60,7 @@ class Backing(Sides):
         return self.buffer
 
     def _adopt(self, array: np.ndarray[Any, Any]) -> None:
-        """Make the buffer over the memory that `array` lies in."""
+        """Create the buffer over the memory of `array`."""
         owner: object = array.base
         whole = owner if isinstance(owner, np.ndarray) else array
         allocation, offset = host_memory().adopt(whole)
@@ -75,8 +75,8 @@ class Backing(Sides):
     ) -> AccessToken:
         """Return an access to the elements of the buffer that `used` describes, not begun yet.
 
-        Of a buffer in several chunks, the access has those that it touches. What is to be
-        overwritten is brought nevertheless where more than that lies between its ends.
+        In a buffer of several chunks, the access covers the chunks that it touches. Elements to be
+        overwritten are transferred nevertheless if other elements are interleaved with them.
         """
         buffer = self.buffer
         assert buffer is not None
@@ -129,7 +129,7 @@ class Backing(Sides):
         return memory.window(allocation, spec)
 
     def lend(self, window: Any) -> Any:
-        """Return `window` to someone who may use it outside of any access."""
+        """Return `window` to a caller that may use it outside of any access."""
         replicas = () if self.buffer is None else self.buffer.replicas.all()
         for replica in replicas:
             if replica.allocation is not None:
@@ -137,45 +137,45 @@ class Backing(Sides):
         return window
 
     def spec_of(self, like: np.ndarray[Any, Any]) -> WindowSpec:
-        """Return which elements of the buffer are where `like` is."""
+        """Return the elements of the buffer at the memory of `like`."""
         self.buffer_over(like)
         offset = address_of(like) - self.origin if like.size else 0
         return WindowSpec(like.dtype, like.shape, like.strides if like.size else None, offset)
 
-    # The six verbs of GDP-3. With one side there is nothing to keep in step (GDP-118), but that
-    # side may lack its first values still, or those that another face has elsewhere.
+    # The six verbs of GDP-3. A single side needs no synchronisation (GDP-118), but it may lack its
+    # initial values, or values that another facade has elsewhere.
 
     def device_to_host(self, *, force: bool = False) -> None:
-        """Bring the host side up to date, or overwrite it with `force` (GDP-112)."""
+        """Update the host side, or overwrite it with `force` (GDP-112)."""
         self._bring(self.device, self.host, force)
 
     def host_to_device(self, *, force: bool = False) -> None:
-        """Bring the device side up to date, or overwrite it with `force` (GDP-113)."""
+        """Update the device side, or overwrite it with `force` (GDP-113)."""
         self._bring(self.host, self.device, force)
 
     def ready_on_device(self) -> None:
-        """Bring the device side up to date for someone who works at its address at once."""
+        """Update the device side for a caller that uses its address immediately."""
         finish_all()
         self.host_to_device()
         finish_all()
 
     def set_host_modified(self) -> None:
-        """Take the caller's word that the host side alone is current (GDP-115)."""
+        """Mark the host side alone as current, as the caller declares (GDP-115)."""
         if self.buffer is not None and self.host is not None:
             self.buffer.touch(self.host)
 
     def set_device_modified(self) -> None:
-        """Take the caller's word that the device side alone is current (GDP-114)."""
+        """Mark the device side alone as current, as the caller declares (GDP-114)."""
         if self.buffer is not None and self.device is not None:
             self.buffer.touch(self.device)
 
     def set_synchronized(self) -> None:
-        """Take the caller's word that both sides are current (GDP-116)."""
+        """Mark both sides as current, as the caller declares (GDP-116)."""
         if self.buffer is not None and self._is_twofold():
             self.buffer.assume_valid([self.host, self.device])
 
     def synchronize(self) -> None:
-        """Bring the side that is behind up to date, or both where each is in part (GDP-117)."""
+        """Update the stale side, or both sides where each is partly stale (GDP-117)."""
         if self.buffer is not None and self._is_twofold():
             side = self.buffer.dirty_side()
             if side in (DirtySide.DEVICE, DirtySide.MIXED):
@@ -184,10 +184,10 @@ class Backing(Sides):
                 self.host_to_device()
 
     def written_back(self) -> None:
-        """Bring memory that belongs to somebody else up to date at the end.
+        """Update externally owned memory at the end.
 
-        That is when the last storage goes, or the program ends. A process that was forked since
-        then leaves it to its parent: what it knows is older.
+        That is when the last storage is destroyed, or the program ends. A process that was forked
+        in the meantime leaves the update to its parent, because the state in the child is older.
         """
         assert self.buffer is not None
         weakref.finalize(self, _write_back, self.buffer, os.getpid())
@@ -207,7 +207,7 @@ class Backing(Sides):
 
 
 def on_host(strict: bool, label: str) -> Backing:
-    """Return what stands for memory of the host alone, without a buffer."""
+    """Return a backing for host memory alone, without a buffer."""
     return Backing(host_space(), None, strict, label)
 
 

@@ -1,10 +1,10 @@
-"""Own `Storage`, an n-dimensional field with labels over coherent memory (GDP-3).
+"""`Storage`, an n-dimensional field with labels over coherent memory (GDP-3).
 
 A storage is a window: an array that describes shape and strides, labels, and a `Backing` that all
-the windows on the same data share. It does no arithmetic (GDP-2). What keeps it coherent: each use
-asks the buffer for the side that it needs, and each way out of the runtime (`to_numpy`,
-`__array_interface__` ...) counts as a write on that side, because nobody can tell what happens to
-an array that has left; `data_ro` and `access` are the ways to look without that.
+windows on the same data share. It supports no arithmetic (GDP-2). Two rules make it coherent. Each
+use requests the side that it needs from the buffer. Each export from the runtime (`to_numpy`,
+`__array_interface__` ...) counts as a write on that side, because the runtime cannot track the use
+of an exported array; `data_ro` and `access` read the values without that effect.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Storage(Sliceable, NoArithmetic, ABC):  # pylint: disable=too-many-public-
     """A field that lives on the host, on a device, or on both.
 
     The creation functions make storages; this class is public for `isinstance` (GDP-5). Its
-    subclasses differ in which sides there are and who keeps them in step.
+    subclasses differ in their sides and in the agent that synchronises them.
     """
 
     __slots__ = ("__weakref__",)
@@ -78,7 +78,7 @@ class Storage(Sliceable, NoArithmetic, ABC):  # pylint: disable=too-many-public-
 
     @classmethod
     def allocate(cls, parameters: Parameters, init: Any = None) -> Self:
-        """Return a new storage, with all elements `init` unless that is None."""
+        """Return a new storage; set all elements to `init`, except for an `init` of None."""
         return cls.from_plan(plan_memory(parameters), init)
 
     @classmethod
@@ -89,9 +89,9 @@ class Storage(Sliceable, NoArithmetic, ABC):  # pylint: disable=too-many-public-
     @classmethod
     @abstractmethod
     def sides(cls) -> Sides:
-        """Return the spaces of the host buffer and of the device buffer, None where there is none.
+        """Return the spaces of the host buffer and of the device buffer, None for a missing one.
 
-        Raises `DeviceUnavailableError` only when memory is asked for there.
+        Raises `DeviceUnavailableError` only when memory is requested there.
         """
 
     @abstractmethod
@@ -153,7 +153,7 @@ class Storage(Sliceable, NoArithmetic, ABC):  # pylint: disable=too-many-public-
 
     @property
     def dims(self) -> tuple[str, ...] | None:
-        """Return the names of the dimensions, None if nobody named them."""
+        """Return the names of the dimensions, None if they are unnamed."""
         return self.labels.dims
 
     @property
@@ -175,7 +175,7 @@ class Storage(Sliceable, NoArithmetic, ABC):  # pylint: disable=too-many-public-
 
     @property
     def buffer(self) -> CoherentBuffer:
-        """Return the coherent buffer that this storage and all other faces look at."""
+        """Return the coherent buffer that this storage shares with all other facades."""
         return self.backing().buffer_over(self._array)
 
     @property
@@ -205,7 +205,7 @@ class Storage(Sliceable, NoArithmetic, ABC):  # pylint: disable=too-many-public-
         return len(self._array)
 
     def __iter__(self) -> Iterator[Any]:
-        """Go through what integers along the first dimension select, as NumPy does."""
+        """Iterate over the first dimension, as NumPy does."""
         if not self.ndim:
             raise TypeError(f"{self.describe()} has no dimension to go through.")
         return (self[index] for index in range(len(self)))
@@ -215,7 +215,7 @@ class Storage(Sliceable, NoArithmetic, ABC):  # pylint: disable=too-many-public-
         assignment.assign(self, key, value)
 
     def writes_on_device(self, value: Any) -> bool:
-        """Say whether `self[...] = value` works on the device; asked of storages with two sides."""
+        """Return whether `self[...] = value` executes on the device, for two-sided storages."""
         return on_gpu(value)
 
     def __eq__(self, other: object) -> Any:
@@ -226,7 +226,7 @@ class Storage(Sliceable, NoArithmetic, ABC):  # pylint: disable=too-many-public-
         """Return where the values differ, as an array of the host, as NumPy does."""
         return comparison.compared(np.not_equal, self, other)
 
-    # By identity, as that of tensors elsewhere: sets look at that first, and compare no values.
+    # By identity, as for tensors elsewhere: sets check identity first, and compare no values.
     __hash__ = object.__hash__
 
     def transpose(self, *axes: Any) -> Self:
@@ -295,7 +295,7 @@ class Storage(Sliceable, NoArithmetic, ABC):  # pylint: disable=too-many-public-
 
     @property
     def data_wo(self) -> Array:
-        """Return the host buffer to be overwritten: what it held is not brought there first."""
+        """Return the host buffer for overwriting, without a transfer of its current values."""
         backing = self._backing
         if backing is None or backing.buffer is None:
             return self._array.view()
@@ -308,15 +308,15 @@ class Storage(Sliceable, NoArithmetic, ABC):  # pylint: disable=too-many-public-
     ) -> StorageAccess:
         """Return a context manager that yields the array of one side and locks the data.
 
-        `mode` is one of the words of `mode_of`; to write only promises to write all elements. On
-        the host the array of a read access is read-only; on a device it is what a kernel gets. A
+        `mode` is a mode name of `mode_of`; a write-only mode promises to write all elements. On
+        the host, the array of a read access is read-only; on a device, it is a kernel argument. A
         block that writes and raises leaves the data unusable until all of them are written anew.
         `region` limits the access to what it selects, as `self[region].access(...)` does.
         """
         return StorageAccess(self._part(region), checked_device(device), mode_of(mode))
 
     def is_current(self, device: str | None = None) -> bool:
-        """Say whether the buffer of that side has the current values; nothing is copied."""
+        """Return whether the buffer of that side has the current values; nothing is copied."""
         backing = self._backing
         space = self._needed_side("host" if checked_device(device) is None else "device")
         if backing is None or backing.buffer is None:
@@ -324,11 +324,11 @@ class Storage(Sliceable, NoArithmetic, ABC):  # pylint: disable=too-many-public-
         return backing.buffer.is_valid(space, backing.region_of(self._array))
 
     def make_valid(self, device: str | None = None, region: Any = ...) -> None:
-        """Bring what `region`, a key of integers and slices, selects to one side."""
+        """Transfer the elements that `region`, a key of integers and slices, selects to a side."""
         self._part(region).acquire(checked_device(device), READ).release()
 
     def device_to_host(self, *, force: bool = False) -> None:
-        """Bring the host buffer up to date if the device was modified, or anyway (GDP-112).
+        """Update the host buffer if the device was modified, or with `force` (GDP-112).
 
         On a storage whose host side is the modified one nothing happens without `force`: a copy
         would lose the newer values (spec 1E).
@@ -336,7 +336,7 @@ class Storage(Sliceable, NoArithmetic, ABC):  # pylint: disable=too-many-public-
         self.backing().device_to_host(force=force)
 
     def host_to_device(self, *, force: bool = False) -> None:
-        """Bring the device buffer up to date if the host was modified, or anyway (GDP-113)."""
+        """Update the device buffer if the host was modified, or with `force` (GDP-113)."""
         self.backing().host_to_device(force=force)
 
     def set_device_modified(self) -> None:
@@ -352,11 +352,11 @@ class Storage(Sliceable, NoArithmetic, ABC):  # pylint: disable=too-many-public-
         self.backing().set_synchronized()
 
     def synchronize(self) -> None:
-        """Copy to the side that is behind, if one is (GDP-117)."""
+        """Copy to the stale side, if one is stale (GDP-117)."""
         self.backing().synchronize()
 
     def close(self) -> None:
-        """Bring the host buffer up to date, so that wrapped memory has the values."""
+        """Update the host buffer, so that wrapped memory has the values."""
         self.device_to_host()
 
     def __enter__(self) -> Self:
@@ -435,7 +435,7 @@ class Storage(Sliceable, NoArithmetic, ABC):  # pylint: disable=too-many-public-
         return self._array
 
     def window(self, space: MemorySpace) -> Any:
-        """Return the array at `space`, valid or not; for callers who hold an access."""
+        """Return the array at `space`, valid or not; for callers with an access."""
         backing = self.backing()
         if backing.buffer is None:
             return self._array
@@ -502,7 +502,7 @@ class Storage(Sliceable, NoArithmetic, ABC):  # pylint: disable=too-many-public-
                 made = token.kernel_view(self.window(token.space))
                 kernel = made if kernel is None else kernel
                 if not memory_of(token.space).has_current:
-                    # What is kept is for the short way, which makes no device the current one.
+                    # The cached view serves the fast path, which does not set the current device.
                     windows.kernel = kernel
             return kernel
         if not token.mode.writes:
@@ -565,7 +565,7 @@ class Storage(Sliceable, NoArithmetic, ABC):  # pylint: disable=too-many-public-
         return window.view()
 
     def _use_host(self, mode: AccessMode) -> None:
-        """Bring the host side up to date, and note that it is written if `mode` says so."""
+        """Update the host side, and mark it as written if `mode` writes."""
         backing = self.backing()
         buffer, host = backing.buffer, backing.host
         if buffer is not None and host is not None and buffer.single:

@@ -1,11 +1,11 @@
-"""Own the rules of a stencil call (GDP-26 to GDP-33): from arguments to arrays on one device.
+"""The rules of a stencil call (GDP-26 to GDP-33): from arguments to arrays on one device.
 
     with bound({"a": a, "b": b}, device="gpu", writes=["b"]) as arrays:
         kernel(arrays["a"], arrays["b"])
 
 All arguments are acquired; after the block, those that were written are touched, and all are
-released. What has a buffer on the other side only is copied there and, if it was written and the
-block succeeded, back, with a warning.
+released. An argument whose only buffer is on the other side is copied to this device, with a
+warning. If it was written and the block succeeded, it is copied back.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class TransferWarning(UserWarning):
 
 
 class OpenArguments(dict[str, Any]):
-    """The arrays of a call by name, and what the halos say about its domain (GDP-19).
+    """The arrays of a call by name, and the domain that follows from the halos (GDP-19).
 
     It can only be read: a block that is entered again hands out the same one.
     """
@@ -69,15 +69,15 @@ class OpenArguments(dict[str, Any]):
 
     @property
     def origins(self) -> dict[str, tuple[int, ...]]:
-        """Return for each argument its first point behind the halo."""
+        """Return for each argument its first point after the halo."""
         return {name: tuple(low for low, _ in self._halo(name)) for name in self}
 
     @property
     def domain(self) -> tuple[int, ...]:
         """Return the largest domain that lies within the halos of all arguments.
 
-        It has an extent for each of I, J and K that some argument has; dimensions that nobody named
-        are I, J, K in this order.
+        It has an extent for each of I, J and K that some argument has; unnamed dimensions are
+        I, J, K in this order.
         """
         extents: dict[str, int] = {}
         for name, array in self.items():
@@ -89,7 +89,7 @@ class OpenArguments(dict[str, Any]):
         return tuple(extents[dim] for dim in "IJK" if dim in extents)
 
     def _refuse(self, *args: Any, **keywords: Any) -> NoReturn:
-        """Raise `TypeError`: this is what stands for each way to change a dictionary."""
+        """Raise `TypeError`: this method replaces every mutating method of a dictionary."""
         raise TypeError("The arrays of a block can only be read: dict(arrays) is a copy of yours.")
 
     __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse
@@ -138,7 +138,7 @@ class _Guest:
     copy: Any = None
 
     def write_back(self, device: Device) -> None:
-        """Bring the values of the copy home."""
+        """Copy the values of the copy back."""
         if device is None:
             space = space_of(self.home)
             with memory_of(space).bound():
@@ -167,7 +167,7 @@ class Binding(BindingBlock):
             """Acquire all arguments and return their arrays."""
 
     def _enter(self) -> OpenArguments:
-        """Do `__enter__` where something has to be made, brought or waited for.
+        """Execute `__enter__` if it needs an allocation, a transfer or a wait.
 
         What others describe comes first: their ways to bring values may wait, which is no good
         while storages are held. The storages follow all at once.
@@ -220,14 +220,14 @@ class Binding(BindingBlock):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Do `__exit__` where that concerns others."""
+        """Execute `__exit__` where it affects other threads."""
         if self._block is not None:
             block, self._block = self._block, None
             block.__exit__(kind, error, trace)
         self._end(error)
 
     def _as_storage(self, thing: Any) -> Storage | None:
-        """Return another face of a buffer, which describes no memory, as a storage."""
+        """Return another facade of a buffer, which describes no memory, as a storage."""
         if isinstance(thing, np.ndarray) or found_buffer(thing) is None or describe(thing):
             return None
         material = material_of(thing, None)
@@ -263,7 +263,7 @@ class Binding(BindingBlock):
         return guest.copy if device is None else _for_kernel(guest.copy)
 
     def _give_up(self, error: BaseException) -> None:
-        """End what was acquired for a block that does not begin: nobody has written."""
+        """End the accesses acquired for a block that does not begin: nothing was written."""
         tokens, self._tokens = self._tokens, ()
         try:
             for token in tokens:
@@ -292,10 +292,10 @@ class Binding(BindingBlock):
 
 
 class LaunchBlock(Binding):
-    """Storages for the time of a block that asks their device for work, which is done later.
+    """Storages for the time of a block that submits asynchronous work to their device.
 
-    Its arrays are for that work alone: the block itself does not wait for what they come after.
-    What is brought comes while work on other data is done.
+    Its arrays are for that work alone: the block itself does not wait for preceding operations.
+    Transfers overlap with work on other data.
     """
 
     __slots__ = ()
@@ -307,7 +307,7 @@ class LaunchBlock(Binding):
     """The queue that the block found all work on its data in, None where that is not so."""
 
     def __init__(self, arguments: Mapping[str, Any], device: Any, writes: Collection[str]) -> None:
-        """Get ready; nothing is acquired before the block begins."""
+        """Prepare the block; it acquires the storages on entry."""
         super().__init__(arguments, device, writes)
         self._memory = self._queue = None
 
@@ -353,18 +353,18 @@ class LaunchBlock(Binding):
         return tuple(token.uses_of(window) or (_whole_use(token),) for window, token in windows)
 
     def start_and_wait(self, work: Callable[[], Any], uses: tuple[MemoryUse, ...]) -> Any:
-        """Ask the device for work, and return its result."""
+        """Submit work to the device, and return its result."""
         self._follow(uses)
         return self._memory.start_and_wait(work, uses)
 
     def _follow(self, uses: tuple[MemoryUse, ...]) -> None:
-        """Let the next work of the device wait for what is still done to the memory it uses."""
+        """Order the next work of the device after pending operations on the memory it uses."""
         for use in uses:
             self._memory.follow(use.allocation, use.wrote)
 
 
 def _whole_use(token: AccessToken) -> MemoryUse:
-    """Return what is followed of the data of an access whose memory does not say what is used."""
+    """Return the memory use of an access whose used parts are unknown: the whole allocation."""
     held = token.allocation
     return MemoryUse(held, held.pointer, held.pointer + held.capacity, token.mode.writes)
 

@@ -1,9 +1,9 @@
-"""Own what NumPy's functions may do with a storage: compare and test its values; no arithmetic.
+"""NumPy functions that storages support: comparisons and value tests, but no arithmetic.
 
-GDP-3 leaves arithmetic to arrays. A comparison that NumPy and xarray cannot make by value, though,
-they make by identity and say nothing: equal fields would count as different. So comparisons, and
-the tests for missing values that xarray makes beside them, give plain arrays of the host. They are
-made where the values can be read, without a change of what is current.
+GDP-3 leaves arithmetic to arrays. However, NumPy and xarray silently compare by identity if they
+cannot compare by value, so equal fields would count as different. Therefore comparisons, and the
+tests for missing values that xarray performs with them, return plain host arrays. They read the
+values where these are readable, and do not change the validity of either side.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def answered(function: Any, args: Any, kwargs: Any) -> Any:
 
 
 def _values(thing: Any, stack: ExitStack) -> Any:
-    """Return the values of a storage, held until the end of `stack`, or anything else as it is."""
+    """Return the values of a storage, held until `stack` ends; return other objects unchanged."""
     if not hasattr(thing, "reading_window"):
         return thing
     if thing.backing().host is None:

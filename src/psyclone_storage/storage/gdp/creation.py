@@ -1,4 +1,4 @@
-"""Own the functions that make storages (GDP-40 to GDP-61), and those of ours beside them.
+"""Functions that create storages: those of GDP-3 (GDP-40 to GDP-61) and further ones.
 
 All of them take the keywords of `Keywords` and no others.
 """
@@ -97,9 +97,9 @@ def as_storage(
     """Return a storage over memory that exists already; nothing is copied (GDP-52).
 
     `data` and `device_data` are arrays, storages, or whatever describes its data; either may be on
-    the device. `data` may also be a buffer or another face of one, whose values, locks and validity
-    are then those of the storage. With both, their shapes and strides must agree (GDP-53).
-    `sync_state` says which of them is current, and becomes the state of the storage; that of
+    the device. `data` may also be a buffer or another facade of one, which then shares its values,
+    locks and validity with the storage. With both, their shapes and strides must agree (GDP-53).
+    `sync_state` states the current one of them, and becomes the state of the storage; that of
     another storage is taken only with the buffers of that storage (GDP-54, GDP-55). `shape`, if
     given, must be that of the data, or of a buffer as many elements in C order.
 
@@ -183,7 +183,7 @@ def _stacked_starts(plans: list[Plan], alignment: int) -> tuple[list[int], int]:
 
 
 def _make_plan(shape: Any, dtype: Any, keywords: Mapping[str, Any]) -> tuple[Plan, Maker]:
-    """Return where the elements lie, and what makes a storage of them."""
+    """Return the memory plan, and the function that creates a storage from it."""
     plan = plan_memory(resolve(keywords, checked_shape(shape), np.dtype(dtype)))
     return plan, kind_of(plan.parameters.device, plan.parameters.managed).from_plan
 
@@ -194,7 +194,7 @@ def _plan(shape: Any, dtype: Any, **keywords: Any) -> tuple[Plan, Maker]:
 
 
 def _new(shape: Any, dtype: Any, keywords: Mapping[str, Any], init: Any = None) -> Storage:
-    """Return a new storage; the plans for what was asked for before are at hand."""
+    """Return a new storage; plans of earlier requests are cached."""
     try:
         plan, make = _plan(shape, dtype, **keywords)
     except TypeError:  # A shape that is a list, or an error that comes again.

@@ -1,8 +1,8 @@
-"""Own the presets that `defaults=` names; refuse to apply them (`parameters` does).
+"""The presets that `defaults=` names; `parameters` applies them.
 
-A preset states what suits a back end, or a language: the order of dimensions, the device and the
-alignment. What it leaves open is taken from elsewhere (GDP-79). The names are those of GDP-3, those
-of today's GT4Py, and whatever `register_defaults` adds.
+A preset states the settings that suit a back end or a language: the order of dimensions, the device
+and the alignment. Unset values come from other sources (GDP-79). The names are those of GDP-3,
+those of the current GT4Py, and those that `register_defaults` adds.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _LISTENERS: list[Callable[[], None]] = []
 
 
 def register_defaults(name: str, preset: Preset) -> None:
-    """Make `defaults=name` mean `preset`; a name that exists gets a new meaning."""
+    """Register `preset` as `defaults=name`; replace an existing preset of that name."""
     _PRESETS[name] = preset
     for listener in _LISTENERS:
         listener()

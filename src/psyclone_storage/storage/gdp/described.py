@@ -1,4 +1,4 @@
-"""Own what a storage says about its two sides in `__gt_data_interface__` (GDP-83 to GDP-85)."""
+"""The description of both sides of a storage in `__gt_data_interface__` (GDP-83 to GDP-85)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from psyclone_storage.storage.memory.registry import memory_of
 
 
 class Describable(Protocol):
-    """What is asked of a storage."""
+    """The interface of a storage to its description."""
 
     @property
     def halo(self) -> gt.Halo:
@@ -25,9 +25,9 @@ class Describable(Protocol):
 def described(
     storage: Describable, backing: Backing
 ) -> tuple[dict[str | None, dict[str, Any]], bool]:
-    """Return the description of both sides, and whether it will be the same the next time.
+    """Return the description of both sides, and whether it may be cached.
 
-    It will not where a stream stands in it: that is the one that the caller works on now.
+    A description that contains a stream may not: that is the caller's current stream.
     """
     found: dict[str | None, dict[str, Any]] = {}
     if backing.host is not None:
@@ -44,6 +44,6 @@ def described(
 
 
 def wait_for_queued(backing: Backing) -> None:
-    """Wait for what a device has to do still: whoever takes an address works there at once."""
+    """Wait for the pending work of the device: the receiver of an address uses it at once."""
     if backing.device is not None and memory_of(backing.device).jobs:
         finish_all()

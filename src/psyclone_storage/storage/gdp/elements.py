@@ -1,4 +1,4 @@
-"""Own the reading of elements where NumPy alone cannot do it."""
+"""Reads of elements that NumPy alone cannot perform."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from psyclone_storage.storage.gdp.indexing import device_key, host_key
 
 
 class Readable(Protocol):
-    """What reading needs of a storage."""
+    """The interface of a storage to a read of its elements."""
 
     def window(self, space: MemorySpace) -> Any:
         """Return the array at `space`, valid or not."""

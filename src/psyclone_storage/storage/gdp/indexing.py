@@ -1,7 +1,8 @@
-"""Own keys and values of `storage[key]` and `storage[key] = value`; refuse to know storages.
+"""Keys and values of `storage[key]` and `storage[key] = value`, independent of storages.
 
-Keys are those of NumPy, and any object that describes its data may stand wherever an index array
-may (GDP-105). Values are numbers, arrays of either side, and what describes its data (GDP-106).
+Keys are those of NumPy; an object that describes its data is allowed wherever an index array is
+(GDP-105). Values are numbers, arrays of either side, and objects that describe their data
+(GDP-106).
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from psyclone_storage.storage.memory.registry import host_memory
 
 
 def on_gpu(value: Any) -> bool:
-    """Say whether `value` is GPU-enabled (GDP-120, GDP-121).
+    """Return whether `value` is GPU-enabled (GDP-120, GDP-121).
 
     It is if its data interface has a GPU buffer or, without a data interface, if it has a
     `__cuda_array_interface__` or offers a buffer of a GPU through DLPack. That CuPy could also

@@ -1,7 +1,7 @@
-"""Own the four kinds of storages (GDP-126 to GDP-129) and their older names.
+"""The four kinds of storages (GDP-126 to GDP-129) and their older names.
 
-They differ in which sides they have, which protocols those sides speak, and in the choice of the
-side for an assignment.
+They differ in the sides that they have, in the protocols that those sides support, and in the
+choice of the side for an assignment.
 """
 
 from __future__ import annotations
@@ -175,7 +175,7 @@ class CUDAManagedGPUStorage(Storage):
 
 
 class SoftwareManagedGPUStorage(Storage):
-    """A storage with a buffer on each side, kept in step by the runtime."""
+    """A storage with a buffer on each side, synchronised by the runtime."""
 
     __slots__ = ()
 
@@ -198,11 +198,14 @@ class SoftwareManagedGPUStorage(Storage):
 
     @property
     def sync_state(self) -> SyncState:
-        """Return which side was modified, the same object for all views (GDP-98, GDP-130)."""
+        """Return the synchronisation state, the same object for all views (GDP-98, GDP-130)."""
         return self.backing().sync_state
 
     def writes_on_device(self, value: Any) -> bool:
-        """Say yes for values on the device; for its like, where that is current (GDP-122)."""
+        """Return whether to assign on the device (GDP-122).
+
+        That holds for values on the device, and for storages of this kind that are current there.
+        """
         if isinstance(value, SoftwareManagedGPUStorage):
             return value.sync_state.state is not Sync.HOST_DIRTY
         return on_gpu(value)
@@ -221,7 +224,7 @@ ExplicitlyManagedGPUStorage = SoftwareManagedGPUStorage
 
 
 def kind_of(device: str | None, managed: Managed | None) -> type[Storage]:
-    """Return the class for a device and who manages it (GDP-126 to GDP-129)."""
+    """Return the class for a device and its manager (GDP-126 to GDP-129)."""
     if device is None:
         return CPUStorage
     match managed:
@@ -247,7 +250,7 @@ def _options(kind: type[Storage], plan: Plan, nbytes: int) -> BufferOptions:
     parameters = plan.parameters
     size = -(-nbytes // max(parameters.dtype.itemsize, 1))
     host, device = kind.sides()
-    # Only from page-locked memory do copies go beside the work of a GPU.
+    # Copies overlap with the work of a GPU only if the host memory is page-locked.
     pinned = device is not None and resolved_device() is DeviceKind.CUDA
     hints = Hints(managed=host is managed_space(), pinned=pinned)
     alignment = lcm(parameters.labels.alignment_size, _LINE)
@@ -278,9 +281,9 @@ def backed_by(
 
 
 def ghost(parameters: Parameters, strides: tuple[int, ...], offset: int) -> np.ndarray[Any, Any]:
-    """Return an array with a shape, strides and an address `offset` bytes behind `NOWHERE`.
+    """Return an array with a shape, strides and an address `offset` bytes after `NOWHERE`.
 
-    There is no memory there: it is for storages with a buffer, whose array only describes.
+    That address has no memory: the array of a storage with a buffer only describes its layout.
     """
     low, high = byte_extent(parameters.shape, strides, parameters.dtype.itemsize)
     pages = foreign_pages(NOWHERE + offset + low, high - low, None)
@@ -288,10 +291,10 @@ def ghost(parameters: Parameters, strides: tuple[int, ...], offset: int) -> np.n
 
 
 class _Shared:
-    """What storages of one kind have in common that are made by one plan.
+    """The state shared by the storages of one kind that one plan creates.
 
-    `sides` are those of the last one, for the default device that was `asked` for, and `places`
-    what is there to make others like.
+    `sides` are the sides of the latest storage, for the default device `asked`. `places` are the
+    replica places of that storage, from which further storages are created.
     """
 
     __slots__ = ("options", "size", "nbytes", "array", "points", "sides", "asked", "places")
@@ -308,7 +311,7 @@ class _Shared:
         self.places: tuple[ReplicaPlace, ...] = ()
 
     def allocate(self, buffer: CoherentBuffer, sides: Sides, asked: str) -> None:
-        """Have memory for a new buffer at those of `sides` that there are."""
+        """Allocate memory for a new buffer at the existing ones of `sides`."""
         spaces = [space for space in sides if space is not None]
         buffer.allocate(spaces)
         memories = [buffer.replicas.at(space).memory for space in spaces]

@@ -1,6 +1,6 @@
-"""Own what a storage knows of its grid points: halo, names of dimensions, aligned point.
+"""Labels for the grid points of a storage: halo, names of dimensions, aligned point.
 
-Labels say nothing about memory; cutting and permuting a storage cuts and permutes them.
+Labels are independent of memory; cutting and permuting a storage cuts and permutes them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ HaloLike: TypeAlias = "Sequence[int | tuple[int, int]]"
 
 
 class Shaped(Protocol):
-    """What has a shape."""
+    """An object with a shape."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -29,9 +29,9 @@ class Shaped(Protocol):
 class Labels:
     """The points of a storage.
 
-    `aligned_index` None stands for the first point behind the halo (GDP-63). `dims` None stands for
-    dimensions that nobody named. `origin` is the first point behind the halo in the order of GT4Py,
-    None where there is no halo.
+    An `aligned_index` of None is the first point after the halo (GDP-63). Without `dims`, the
+    dimensions are unnamed. `origin` is the first point after the halo in the order of GT4Py, None
+    without a halo.
     """
 
     halo: Halo
@@ -42,7 +42,7 @@ class Labels:
     origin: tuple[int, ...] | None = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Note what GT4Py asks for with each call."""
+        """Compute `origin`, which GT4Py reads with each call."""
         object.__setattr__(self, "origin", origin_behind(self.halo, self.dims))
 
     @property
@@ -94,7 +94,7 @@ Cut: TypeAlias = "tuple[Labels | Cut, Any, Shaped]"
 
 
 def resolved(cut: Labels | Cut) -> Labels:
-    """Return the labels that `cut` stands for."""
+    """Return the labels that `cut` selects."""
     cuts: list[Cut] = []
     while isinstance(cut, tuple):
         cuts.append(cut)
@@ -146,7 +146,7 @@ def checked_dims(dims: Sequence[str], ndim: int) -> Dims:
 
 
 def is_dim(name: str) -> bool:
-    """Say whether `name` can be that of a dimension: I, J, K or a number."""
+    """Return whether `name` is a valid name of a dimension: I, J, K or a number."""
     return name in CARTESIAN or name.isdecimal()
 
 
@@ -174,7 +174,7 @@ def _checked_width(part: int | tuple[int, int], extent: int) -> tuple[int, int]:
 
 @lru_cache(maxsize=1024)
 def origin_behind(halo: Halo, dims: Dims | None) -> tuple[int, ...] | None:
-    """Return the first point behind the halo in the order of GT4Py, None where there is none."""
+    """Return the first point after the halo in the order of GT4Py, None without a halo."""
     starts = [low for low, _ in halo]
     if not any(starts):
         return None
@@ -203,7 +203,7 @@ def _cut_halo(halo: tuple[int, int], part: slice, extent: int) -> tuple[int, int
 
 
 def _ends(points: range, count: int) -> list[int]:
-    """Return the first and last `count` points, each once: no others can lie in a halo."""
+    """Return the first and last `count` points, each once: no other point can be in a halo."""
     if len(points) <= 2 * count:
         return list(points)
     return [*points[:count], *points[len(points) - count :]]

@@ -1,4 +1,4 @@
-"""Own `StorageAccess`, the use of one side of a storage during a block."""
+"""`StorageAccess`, the use of one side of a storage during a block."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from psyclone_storage.storage.core.token import AccessToken
 
 
 class Openable(Protocol):
-    """What an access needs of its storage."""
+    """The interface of a storage to an access."""
 
     def acquire(self, device: str | None, mode: AccessMode) -> AccessToken:
         """Return an access to the data on one side."""
@@ -29,14 +29,14 @@ class StorageAccess:
     __slots__ = ("_storage", "_device", "_mode", "_token")
 
     def __init__(self, storage: Openable, device: str | None, mode: AccessMode) -> None:
-        """Get ready; nothing is locked before the block begins."""
+        """Prepare the block; it locks the data on entry."""
         self._storage = storage
         self._device = device
         self._mode = mode
         self._token: AccessToken | None = None
 
     def __enter__(self) -> Any:
-        """Bring the data to that side and return the array."""
+        """Transfer the data to that side and return the array."""
         token = self._storage.acquire(self._device, self._mode)
         try:
             token.__enter__()  # pylint: disable=unnecessary-dunder-call  # see __exit__

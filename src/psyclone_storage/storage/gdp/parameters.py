@@ -1,8 +1,8 @@
-"""Own the keywords of the creation functions: their checks, and where the missing ones come from.
+"""The keywords of the creation functions: their checks, and the sources of missing ones.
 
-A parameter that is not given is taken from the preset that `defaults` names, else from the data
-that a storage is made of, else from its fallback (GDP-79). The result is a frozen `Parameters`
-without anything open; `plan` turns it into addresses.
+A missing parameter comes from the preset that `defaults` names, else from the data that a storage
+is created from, else from its fallback (GDP-79). The result is a frozen, complete `Parameters`;
+`plan` converts it to addresses.
 """
 
 from __future__ import annotations
@@ -38,20 +38,20 @@ Managed = Literal["gt4py", "cuda"]
 
 
 class Keywords(TypedDict, total=False):
-    """The keywords that all creation functions share (GDP-62 to GDP-78), and ours.
+    """The keywords that all creation functions share (GDP-62 to GDP-78), and our extensions.
 
-    - `aligned_index`: the point whose address is aligned; the first one behind the halo if absent.
+    - `aligned_index`: the point whose address is aligned; the first one after the halo if absent.
     - `alignment_size`: of that address, in bytes; 1 if absent.
     - `defaults`: a preset; see `defaults.py`.
     - `device`: `"gpu"` or None.
     - `dims`: the meaning of the dimensions, which drives the default layout.
     - `halo`: for each dimension a width, or a pair of them; none if absent.
     - `layout`: the order of strides.
-    - `managed`: who keeps host and device in step: `"gt4py"`, `"cuda"`, or None for nobody.
+    - `managed`: the library that synchronises host and device: `"gt4py"`, `"cuda"`, or None.
     - `label`: a name for messages and statistics.
     - `delayed`: allocate each side when it is first used, instead of at once.
     - `chunks`: cut the field along its slowest dimension, into that many blocks, or at the indices
-      where blocks begin; each block has a validity of its own, so that an access to a view moves
+      where blocks begin; each block has its own validity, so that an access to a view moves only
       the blocks that it touches. One block if absent.
     - `strict_exports`: hand out host arrays read-only, except inside an access for writing.
     """
@@ -80,7 +80,7 @@ KEYWORDS: Final = frozenset(Keywords.__annotations__)
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """All that is to be known before memory is allocated.
+    """The complete parameters of an allocation.
 
     `device` is `"gpu"` or None; `managed` matters only with a device. `cuts` are the indices in the
     slowest dimension where a new chunk begins.
@@ -98,10 +98,10 @@ class Parameters:
 
 
 class Source(NamedTuple):
-    """What data to be wrapped or copied say about the parameters; None leaves one open.
+    """The parameters that follow from data to be wrapped or copied; None leaves one open.
 
-    `layout` is that of the strides. `fixed` says that memory is taken as it is, so that a preset
-    has to agree with it instead of overriding it.
+    `layout` is that of the strides. `fixed` states that the memory is used unchanged, so that a
+    preset must agree with it instead of overriding it.
     """
 
     shape: tuple[int, ...]
@@ -178,7 +178,7 @@ def checked_device(device: str | None) -> Literal["gpu"] | None:
 
 
 def _check_size(shape: tuple[int, ...], dtype: np.dtype[Any], label: str) -> None:
-    """Refuse what no machine can address, before anything is computed with it."""
+    """Reject a size that no machine can address, before any computation with it."""
     nbytes = prod(shape) * dtype.itemsize
     if nbytes > _ADDRESSABLE:
         raise MemoryExhaustedError(
@@ -193,7 +193,7 @@ def named_storage(label: str) -> str:
 
 
 def _check_type(dtype: np.dtype[Any], label: str) -> None:
-    """Refuse element types that NumPy and CuPy do not both have (GDP-3)."""
+    """Reject element types that NumPy and CuPy do not both have (GDP-3)."""
     if dtype.itemsize <= _LARGEST.get(dtype.kind, 0) and not dtype.isnative:
         raise TypeError(
             f"{named_storage(label)} cannot have elements in the byte order of {dtype.str}, which "

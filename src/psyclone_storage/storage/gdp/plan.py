@@ -1,4 +1,4 @@
-"""Own where the elements of a new storage lie relative to an aligned address."""
+"""The positions of the elements of a new storage relative to an aligned address."""
 
 from __future__ import annotations
 
@@ -62,11 +62,11 @@ def plan_memory(parameters: Parameters) -> Plan:
 def cut_memory(
     parameters: Parameters, strides: tuple[int, ...], offset: int, size: int
 ) -> ChunkLayout | None:
-    """Return how a buffer of `size` elements is cut, None for one chunk.
+    """Return the division of a buffer of `size` elements into chunks, None for one chunk.
 
-    The first element of the field lies `offset` bytes behind the first of the buffer. What lies
-    before and behind the field belongs to the first and last chunk. Raises `ValueError` for memory
-    whose slowest dimension runs backwards.
+    The first element of the field is `offset` bytes after the first of the buffer. The elements
+    before and after the field belong to the first and last chunk. Raises `ValueError` for memory
+    whose slowest dimension has a negative stride.
     """
     if not parameters.cuts:
         return None

@@ -1,10 +1,10 @@
-"""Own `SyncState`, the three-valued view of validity that GDP-3 has; refuse to copy data.
+"""`SyncState`, the three-valued view of validity that GDP-3 has; it never copies data.
 
-The truth is in the validity bits of the buffer (spec 2B.3): both sides current, or neither, is
-`SYNC_CLEAN`; one of them alone is `SYNC_HOST_DIRTY` or `SYNC_DEVICE_DIRTY`. Where each side is
-current in some chunks only, the state is `SYNC_DEVICE_DIRTY`: who reads on the host then asks for
-`device_to_host` first, which completes the host. All the storages that look at one buffer have the
-same `SyncState` object (GDP-130).
+The validity bits of the buffer are authoritative (spec 2B.3): both sides current, or neither, is
+`SYNC_CLEAN`; one of them alone is `SYNC_HOST_DIRTY` or `SYNC_DEVICE_DIRTY`. If each side is current
+in some chunks only, the state is `SYNC_DEVICE_DIRTY`: a reader on the host then calls
+`device_to_host` first, which completes the host. All storages over one buffer share one `SyncState`
+object (GDP-130).
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ _OF_SIDE = {
 
 
 class SyncState:
-    """Which of the two buffers of a storage was modified.
+    """The synchronisation state of a storage: the one of its two buffers that was modified.
 
-    One made by hand holds a value until `as_storage` takes it; from then on it is a window on the
-    validity of that buffer.
+    An object that the caller creates holds a value until `as_storage` takes it; from then on it
+    shows the validity of that buffer.
     """
 
     __slots__ = ("_value", "_buffer", "_device", "__weakref__")
@@ -60,7 +60,7 @@ class SyncState:
 
     @state.setter
     def state(self, state: int) -> None:
-        """Take the caller's word for which buffers are current; nothing is copied."""
+        """Mark buffers as current, as the caller declares; copy nothing."""
         self._value = Sync(state)
         if self._buffer is not None:
             self._buffer.assume_valid(self._current_spaces())

@@ -1,4 +1,4 @@
-"""Own the way from data that exist to a storage: over the same memory, or with a copy of it."""
+"""Creation of storages from existing data: over the same memory, or with a copy of it."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ Array = np.ndarray[Any, Any]
 class SourceData(NamedTuple):
     """Data of which a storage is made: arrays of either side, or one of our own objects.
 
-    With a `buffer`, that of another face, `spec` says which of its elements the face shows.
+    With a `buffer`, that of another facade, `spec` selects the elements that the facade shows.
     """
 
     source: Source
@@ -83,7 +83,7 @@ def material_of(data: Any, device_data: Any) -> SourceData | None:
 def in_shape(material: SourceData, shape: Any) -> SourceData:
     """Return `material` in the shape that was given, if one was (GDP-59).
 
-    Only a buffer, whose elements lie one after the other, can be seen in another shape of as many
+    Only a buffer, whose elements are contiguous, can be viewed in another shape of as many
     elements. Raises `ValueError` for any other shape than that of the data.
     """
     source = material.source
@@ -146,7 +146,7 @@ def wrap(
 ) -> Storage:
     """Return a storage over the memory of `material` (GDP-52).
 
-    Raises `ValueError` where a keyword asks for what only a copy could give.
+    Raises `ValueError` for a keyword that would require a copy.
     """
     source = material.source._replace(fixed=True)
     parameters = resolve(keywords, source.shape, source.dtype, source)
@@ -266,7 +266,7 @@ def _rewrapped(thing: Storage, kind: type[Storage], parameters: Parameters) -> S
 def _face_of(
     buffer: CoherentBuffer, spec: WindowSpec, kind: type[Storage], parameters: Parameters
 ) -> Storage:
-    """Return a storage that shows the elements of `buffer` that another face of it shows."""
+    """Return a storage over the elements of `buffer` that another facade shows."""
     _check_kind(buffer, kind, repr(buffer))
     strides = strides_of_spec(spec)
     _check_layout(strides, parameters)

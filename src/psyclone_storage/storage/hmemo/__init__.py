@@ -1,7 +1,8 @@
-"""Be the door of HMemo: all its words, and nothing else.
+"""Public API of the HMemo facade: all its names, and nothing else.
 
-An `HArray` keeps several incarnations of one array, a `Context` says who works on it, and each use
-needs a `ReadAccess`, `WriteAccess` or `WriteOnlyAccess`, which bring valid data to their context.
+An `HArray` contains several incarnations of one array, a `Context` specifies the executing device,
+and each use needs a `ReadAccess`, `WriteAccess` or `WriteOnlyAccess`, which bring valid data to
+their context.
 """
 
 from psyclone_storage.storage.core.buffer import CoherentBuffer as HDataManager

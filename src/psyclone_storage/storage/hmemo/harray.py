@@ -1,12 +1,12 @@
-"""Own `HArray`, HMemo's face of a buffer: one-dimensional, resizable, used through accesses.
+"""`HArray`, HMemo's facade of a buffer: one-dimensional, resizable, used through accesses.
 
-An array knows its size, where it has been touched first and what happens on a conflict; values,
-validity and locks are the buffer's, so that an `HArray` may share its buffer with the other faces.
-It refuses arithmetic and element access (`LArray` has them) and to hand out memory outside of an
+An array stores its size, the context of its first touch and its policy on conflicts. The buffer
+stores values, validity and locks, so an `HArray` may share its buffer with the other facades. It
+supports neither arithmetic nor element access (`LArray` does), and exposes memory only during an
 access.
 """
 
-# pylint: disable=invalid-name  # the words of HMemo
+# pylint: disable=invalid-name  # the names of HMemo
 
 from __future__ import annotations
 
@@ -67,11 +67,11 @@ class HData:
 class ArrayWords(TypedDict, total=False):
     """The keywords of the constructors.
 
-    - `size`, `value`, `ctx`: what may also be given by position. `context` and `first_touch` are
-      `ctx` again.
+    - `size`, `value`, `ctx`: also accepted by position. `context` and `first_touch` are aliases
+      of `ctx`.
     - `dtype`: the element type, float64 if neither it nor any values are given.
-    - `label`: the name in messages. `const`: nobody may write.
-    - `on_conflict`: `"raise"` or `"wait"`, what accesses do about accesses of other threads.
+    - `label`: the name in messages. `const`: write accesses are rejected.
+    - `on_conflict`: `"raise"` or `"wait"`, the reaction to conflicting accesses of other threads.
     """
 
     size: int
@@ -86,16 +86,16 @@ class ArrayWords(TypedDict, total=False):
 
 
 class _HArray:
-    """What all heterogeneous arrays have in common, whatever their elements are.
+    """The common base of all heterogeneous arrays, independent of the element type.
 
-    `buffer` holds the values; other faces may look at the same one. `context` is the context of
-    the first touch, None if the constructor named none.
+    `buffer` holds the values; other facades may share it. `context` is the context of the first
+    touch, None if the constructor named none.
     """
 
     __slots__ = ("buffer", "context", "on_conflict", "__weakref__")
 
     def __init__(self, buffer: CoherentBuffer, context: Context | None = None) -> None:
-        """Look at `buffer`."""
+        """Share `buffer`."""
         self._look_at(buffer, context)
 
     def _look_at(self, buffer: CoherentBuffer, context: Context | None) -> None:
@@ -117,7 +117,7 @@ class _HArray:
 
     @property
     def constFlag(self) -> bool:  # noqa: N802
-        """Say whether nobody may write (HM-41)."""
+        """Return whether the array is read-only (HM-41)."""
         return self.buffer.const
 
     def size(self) -> int:
@@ -133,7 +133,7 @@ class _HArray:
         return self.buffer.capacity(self.space_at(ctx))
 
     def isValid(self, ctx: PlaceLike = None) -> bool:  # noqa: N802
-        """Say whether the incarnation at `ctx` has the current values."""
+        """Return whether the incarnation at `ctx` has the current values."""
         return self.buffer.is_valid(self.space_at(ctx))
 
     def incarnations(self) -> tuple[HData, ...]:
@@ -181,7 +181,7 @@ class _HArray:
         self.buffer.purge()
 
     def reserve(self, n: int, ctx: PlaceLike = None) -> None:
-        """Allocate room for `n` elements at `ctx`; the size stays."""
+        """Allocate memory for `n` elements at `ctx`; the size does not change."""
         self.buffer.reserve(n, self.space_at(ctx))
 
     def prefetch(self, ctx: PlaceLike = None) -> SyncToken[None]:
@@ -240,7 +240,7 @@ class _HArray:
     # -- private ---------------------------------------------------------------------------------
 
     def _policy(self, wanted: Policy) -> Policy:
-        """Return the policy for the lock table: who waits, waits for other threads only (HM-62)."""
+        """Return the policy for the lock table: waits are for other threads only (HM-62)."""
         if wanted is Policy.RAISE:
             return wanted
         mine = threading.get_ident()
@@ -286,10 +286,10 @@ class _HArray:
 class HArray(_HArray):
     """One array in several memories, valid where it is used.
 
-    What is given by position is told apart by its type, in any order: an integer is the size, a
-    `Context` the place of the first touch, a type that of the elements, anything else the value of
-    all elements. An array, a list or another `HArray` in the first place gives the values. Another
-    face of a buffer there is looked at instead, as `over` does: its elements are the array's.
+    The types of positional arguments determine their meaning, in any order: an integer is the size,
+    a `Context` the context of the first touch, a type the element type, any other object the value
+    of all elements. An array, a list or another `HArray` as the first argument gives the values. If
+    the first argument is another facade of a buffer, the array shares its elements, as with `over`.
 
         HArray(1024)                            no memory yet
         HArray(host)                            first touch on the host, no elements
@@ -297,8 +297,8 @@ class HArray(_HArray):
         HArray(1024, host, 1.0, dtype="f4")     all elements 1.0 on the host
         HArray([1.0, 2.0, 3.0])                 values of a list
 
-    Elements without a value have none: nothing is initialised implicitly (HM-3). Raises `TypeError`
-    for arguments that do not fit, `ValueError` for a negative size.
+    Elements without a value stay undefined: nothing is initialised implicitly (HM-3). Raises
+    `TypeError` for arguments that do not fit, `ValueError` for a negative size.
     """
 
     __slots__ = ()
@@ -331,17 +331,17 @@ class HArray(_HArray):
 
     @classmethod
     def over(cls, face: Any, context: Context | None = None) -> Self:
-        """Return an array that looks at a buffer, or at the one of another face.
+        """Return an array over a buffer, or over the buffer of another facade.
 
         Its elements are all those of the buffer, in the order of memory. Raises `TypeError` for
-        what has no buffer.
+        an object without a buffer.
         """
         array = cls.__new__(cls)
         array._look_at(buffer_behind(face), context)  # noqa: SLF001
         return array
 
     def _share(self, buffer: CoherentBuffer, wanted: _Wanted, words: ArrayWords) -> None:
-        """Look at the buffer of another face, which alone says what its elements are."""
+        """Share the buffer of another facade, which determines the element type."""
         fixed = {*wanted.seen, *words} - {"ctx", "context", "first_touch", "on_conflict"}
         if fixed:
             raise TypeError(
@@ -400,7 +400,7 @@ class HArrayRef(HArray):
     def __init__(  # pylint: disable=super-init-not-called
         self, data: Any, n: int | None = None, **words: Unpack[ArrayWords]
     ) -> None:
-        """Look at `data`. Raises `TypeError` or `ValueError` for what cannot be looked at."""
+        """Wrap `data`. Raises `TypeError` or `ValueError` for unsupported data."""
         pages = _pages_of(data, n)
         size: int = pages.size
         buffer = CoherentBuffer(size, pages.dtype, BufferOptions(label=words.get("label", "")))
@@ -412,7 +412,7 @@ class HArrayRef(HArray):
         self._finalizer = weakref.finalize(self, write_back, buffer)
 
     def resize_under(self, n: int, token: AccessToken | None) -> None:
-        """Refuse any size but the present one: the memory belongs to somebody else (HM-84)."""
+        """Refuse any size but the present one: the memory is externally owned (HM-84)."""
         if n != self.size():
             raise AllocationInUseError(
                 f'"{self.label}" looks at memory of {self.size()} x {self.dtype} that belongs to '
@@ -434,7 +434,7 @@ class HArrayRef(HArray):
         return super().token(ctx, mode, on_conflict)
 
     def close(self) -> None:
-        """Bring the current values to the memory and end the use of the array.
+        """Copy the current values to the memory and end the use of the array.
 
         Raises `AccessConflictError` while an access writes, `PoisonedDataError` if the last one
         failed. Does nothing the second time.
@@ -455,7 +455,7 @@ class HArrayRef(HArray):
 def _restored(
     kind: type[HArray], buffer: CoherentBuffer, where: tuple[Any, int] | None, on_conflict: Policy
 ) -> HArray:
-    """Make an array from what `__reduce__` says."""
+    """Create an array from the result of `__reduce__`."""
     array = kind.over(buffer, None if where is None else Context.get(*where))
     array.on_conflict = on_conflict
     return array
@@ -482,7 +482,7 @@ _WORDS = {
 
 @dataclass(slots=True)
 class _Wanted:
-    """What the arguments of a constructor say."""
+    """The parsed arguments of a constructor."""
 
     size: int = 0
     dtype: Any = None
@@ -535,7 +535,7 @@ def _kind_of(given: Any, position: int, wanted: _Wanted) -> str:
 
 
 def _read_source(wanted: _Wanted, converts: bool) -> None:
-    """Complete the size and the element type from the values that were given."""
+    """Complete the size and the element type from the given values."""
     if wanted.seen & {"size", "value"}:
         raise TypeError("An HArray takes either values, or a size and one value for all elements.")
     source = wanted.source
@@ -556,7 +556,7 @@ def _read_source(wanted: _Wanted, converts: bool) -> None:
 
 
 def _pages_of(data: Any, n: int | None) -> np.ndarray[Any, Any]:
-    """Return the first `n` elements of the memory behind `data`, as a flat array."""
+    """Return the first `n` elements of the memory of `data`, as a flat array."""
     try:
         pages = data if isinstance(data, np.ndarray) else np.asarray(memoryview(data))
     except TypeError:

@@ -1,14 +1,14 @@
-"""Own the accesses to an `HArray`: the only way to its values; refuse to know how they get there.
+"""The accesses to an `HArray`, the only API for its values; the buffer performs the transfers.
 
 An access begins with its construction and ends with `release`, with the end of its `with` block,
-or with the object itself. What conflicts with it raises `AccessConflictError` at once; an array or
+or with the object itself. A conflicting access raises `AccessConflictError` at once; an array or
 an access with `on_conflict="wait"` waits for other threads instead.
 
     with ReadAccess(b, cuda) as rb, WriteOnlyAccess(a, cuda, b.size()) as wa:
         scale[cuda](wa.get(), rb.get(), 2.0)
 """
 
-# pylint: disable=invalid-name  # the words of HMemo
+# pylint: disable=invalid-name  # the names of HMemo
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from psyclone_storage.storage.hmemo.harray_interface import Interface, interface
 
 
 class ArrayAccess:
-    """What all accesses have in common: the right to use the values at one context.
+    """The common base of all accesses: the right to use the values at one context.
 
     Raises `AccessConflictError` for two accesses of which one writes, at different contexts
     (HM-61) or in different threads (HM-62), and for an access after a write access of the same
@@ -41,8 +41,8 @@ class ArrayAccess:
     ) -> None:
         """Begin to use `array` at `ctx`, the current context if none is named (HM-11, HM-48).
 
-        `array` may also be another face of a buffer, whose elements are then used in the order of
-        memory. Raises `TypeError` for what has no buffer.
+        `array` may also be another facade of a buffer, whose elements are then used in the order of
+        memory. Raises `TypeError` for an object without one.
         """
         self._delayed = self._used = False
         used = array if isinstance(array, _HArray) else HArray.over(array)
@@ -96,7 +96,7 @@ class ArrayAccess:
     def releaseDelayed(  # noqa: N802
         self, until: SyncToken[Any] | None = None
     ) -> Callable[[], None]:
-        """Hand the end of the access over to asynchronous work; `get` is over at once.
+        """Delegate the end of the access to asynchronous work; `get` is invalid at once.
 
         With `until`, the access ends with it, as failed if it fails. Without, the caller ends it
         with the function returned, from whatever thread.
@@ -109,7 +109,7 @@ class ArrayAccess:
         return self._end
 
     def _end(self, error: BaseException | None = None) -> None:
-        """End the access, unless it has ended, and let the array go."""
+        """End the access, unless it has ended, and drop the array."""
         if self._token.active:
             self._token.release(error)
         self._array = None
@@ -122,7 +122,7 @@ class ArrayAccess:
         return token
 
     def _in_use(self) -> AccessToken:
-        """Return the token to someone who may write from now on."""
+        """Return the token to a caller that may write from now on."""
         self._used = True
         return self._live()
 
@@ -145,7 +145,7 @@ class ArrayAccess:
     def __del__(self) -> None:
         """End the access of an object that is gone, as a scope does in C++.
 
-        Nobody has written whose pointer nobody had: what such an access gave up is unusable.
+        If no caller got the pointer, nothing was written: values that it gave up are unusable.
         """
         token = getattr(self, "_token", None)
         if token is not None and not self._delayed:
@@ -176,7 +176,7 @@ class ReadAccess(ArrayAccess):
 
 
 class _Writing(ArrayAccess):
-    """What the accesses that write have in common."""
+    """The common base of the accesses that write."""
 
     __slots__ = ()
 

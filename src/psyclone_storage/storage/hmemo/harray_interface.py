@@ -1,7 +1,7 @@
-"""Own the `__gt_data_interface__` of `HArray` and its accesses: how a stencil call sees them.
+"""The `__gt_data_interface__` of `HArray` and its accesses, which a stencil call reads.
 
-The interface is GDP-3's; the memory behind it moves with the next resize. Refuses to allocate on a
-device that the array has never been used on.
+The interface is that of GDP-3; the memory that it describes moves with the next resize. It never
+allocates on a device that the array has never been used on.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def _side(buffer: CoherentBuffer, space: MemorySpace) -> dict[str, Any]:
     replica = buffer.replicas.at(space)
     for known in buffer.replicas.all():
         if known.allocation is not None:
-            # Whoever asks may work there outside of any access.
+            # The caller may use the memory outside of any access.
             known.allocation.lent = True
     spec = WindowSpec(buffer.dtype, (buffer.size,), writable=not buffer.const)
     window = memory_of(space).window(replica.allocation_there(), spec)

@@ -1,7 +1,8 @@
-"""Own HMemo's names of the kinds of memories; refuse to implement any.
+"""HMemo's names for the kinds of memories, without implementations.
 
-HMemo names a memory by where it is. Who realises it depends on the machine, a GPU or its emulation,
-so that these classes are for `isinstance` and never made: memories come from contexts (HM-24).
+HMemo names a memory by its location. Its implementation depends on the machine, a GPU or its
+emulation, so these classes serve `isinstance` only and are never instantiated: memories come from
+contexts (HM-24).
 """
 
 # pylint: disable=abstract-method  # never made, see above

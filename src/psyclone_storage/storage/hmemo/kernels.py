@@ -1,8 +1,8 @@
-"""Own `DispatchedKernel`, one operation with an implementation for each kind of context (HM-95).
+"""`DispatchedKernel`, one operation with an implementation for each kind of context (HM-95).
 
 `kernel[context](...)` runs the implementation for that context on its device. Array arguments are
-what `get` of an access returned; an implementation gets them as code for the device does. Refuses
-to find out what an operation reads or writes: that is for accesses to say.
+results of `get` of an access; an implementation receives them in the form for device code. The
+kernel does not determine the data that an operation reads or writes: the accesses declare them.
 """
 
 from __future__ import annotations

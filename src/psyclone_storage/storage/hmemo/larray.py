@@ -1,11 +1,11 @@
-"""Own `LArray`, an `HArray` with elements and arithmetic; refuse to decide where data live.
+"""`LArray`, an `HArray` with elements and arithmetic, which does not decide where data live.
 
 Each operation is a kernel that runs at one context: that of the innermost `with context:` block,
-else one where the first array has its values already (HM-95). Only the accesses of the operation
-move data, so that a chain of operations stays on the device where it began.
+else one where the first array already has valid values (HM-95). Only the accesses of the operation
+move data, so a chain of operations stays on the device where it began.
 """
 
-# pylint: disable=invalid-name  # the words of HMemo
+# pylint: disable=invalid-name  # the names of HMemo
 
 from __future__ import annotations
 
@@ -171,11 +171,11 @@ class LArray(HArray):
         return self._reduce(SUM)
 
     def min(self) -> Any:
-        """Return the least element; raise `ValueError` if there is none."""
+        """Return the smallest element; raise `ValueError` for an empty array."""
         return self._reduce(MINIMUM)
 
     def max(self) -> Any:
-        """Return the greatest element; raise `ValueError` if there is none."""
+        """Return the largest element; raise `ValueError` for an empty array."""
         return self._reduce(MAXIMUM)
 
     def dotProduct(self, other: _HArray) -> Any:  # noqa: N802

@@ -1,1 +1,1 @@
-"""Own the protocols by which other libraries' arrays come in and ours go out."""
+"""Protocols for importing the arrays of other libraries and exporting ours."""

@@ -1,4 +1,4 @@
-"""Own the exchange of arrays through DLPack, in both directions."""
+"""Exchange of arrays through DLPack, in both directions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _HOST_KINDS = (SpaceKind.HOST.value, SpaceKind.PINNED.value, SpaceKind.MANAGED.v
 
 
 class ExportRequest(NamedTuple):
-    """What a consumer asks for, in the words of the protocol."""
+    """The request of a consumer, in the terms of the protocol."""
 
     stream: Any = None
     max_version: tuple[int, int] | None = None
@@ -24,7 +24,7 @@ class ExportRequest(NamedTuple):
 
 
 class Exportable(Protocol):
-    """What an export needs of a storage."""
+    """The interface of a storage to an export."""
 
     def current_space(self) -> MemorySpace:
         """Return where the current data are."""

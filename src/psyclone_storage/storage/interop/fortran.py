@@ -1,17 +1,17 @@
-"""Own the door to the Fortran side of the storage runtime; refuse to build or to find libraries.
+"""API of the Fortran side of the storage runtime; it neither builds nor searches for libraries.
 
 `external/storage` keeps fields coherent in Fortran, by the rules of `CoherentBuffer`.
-`FortranLibrary` loads it, alone or linked into a model, and makes storages there that are used from
-here: `create`, or `wrap` for an array. `FortranField` hands a storage of ours to Fortran, without a
-copy:
+`FortranLibrary` loads it, alone or linked into a model, and creates Fortran storages for use from
+Python: `create`, or `wrap` for an array. `FortranField` passes a Python storage to Fortran, without
+a copy:
 
     library = FortranLibrary("build/libfield_storage.so")
     field = FortranField(temperature, library)
     with field.lent() as handle:
         model.step(handle)
 
-Between the loans the field belongs to Python, during a loan to Fortran; either side knows
-afterwards what the other one wrote.
+Between the loans the field belongs to Python, during a loan to Fortran. After each transfer of
+ownership, either side has the record of the other side's writes.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ _LENGTH_OF_TEXT = 512
 
 
 class HaloDepthError(StorageError, IndexError):
-    """An error: a field in Fortran has no halo of the depth that was asked for."""
+    """An error: a field in Fortran has no halo of the requested depth."""
 
     code = "R230"
 
@@ -88,7 +88,7 @@ _ERRORS: dict[int, type[StorageError]] = {
 
 
 class FortranStatistics(NamedTuple):
-    """What coherence has cost: transfers, and what this rank sent in halo exchanges."""
+    """The cost of coherence: transfers, and the halo data that this rank sent."""
 
     to_device: int
     to_device_bytes: int
@@ -102,12 +102,12 @@ class FortranStatistics(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FortranOptions:
-    """How a storage in Fortran is made.
+    """Options for the creation of a storage in Fortran.
 
     - `label` appears in messages and statistics.
     - `halo_depth` is the number of depths with a dirty flag.
     - `read_only` refuses write accesses.
-    - `has_values` says whether wrapped memory holds any.
+    - `has_values` states whether wrapped memory contains values.
     """
 
     label: str = ""
@@ -120,12 +120,12 @@ _DEFAULTS = FortranOptions()
 
 
 class FortranLibrary:
-    """A loaded library that has the Fortran storages in it."""
+    """A loaded library that contains the Fortran storages."""
 
     def __init__(self, path: str | PathLike[str]) -> None:
         """Load the shared library at `path`.
 
-        Raises `OSError` if there is none, `AttributeError` if it is without storages.
+        Raises `OSError` if it does not exist, `AttributeError` if it contains no storages.
         """
         self.functions = ctypes.CDLL(fspath(path))
         self._ours: dict[str, Callable[..., int]] = {}
@@ -142,18 +142,18 @@ class FortranLibrary:
 
     @property
     def devices(self) -> int:
-        """Return how many devices there are; a storage has room for copies on eight."""
+        """Return the number of devices; a storage can have copies on at most eight."""
         return self.status_of("devices")
 
     def use_device(self, number: int) -> None:
-        """Let this thread's Fortran code use a device from now on, the first of which is 0.
+        """Select the device for this thread's Fortran code; the first device is 0.
 
-        Raises `StorageError` if there is none of that number.
+        Raises `StorageError` if no device has that number.
         """
         self.call("use_device", number)
 
     def call(self, name: str, *arguments: Any) -> None:
-        """Call the function `field_storage_<name>`; raise the error that its code stands for."""
+        """Call the function `field_storage_<name>`; raise the error for its return code."""
         status = self.status_of(name, *arguments)
         if status:
             raise _ERRORS.get(status, StorageError)(self._text("error"))
@@ -198,7 +198,7 @@ class FortranLibrary:
         return FortranStatistics(*sums)
 
     def reset_statistics(self) -> None:
-        """Start the sums over all storages from nothing."""
+        """Reset the sums over all storages."""
         self.call("reset_statistics", None)
 
     def _text(self, name: str) -> str:
@@ -208,10 +208,10 @@ class FortranLibrary:
 
 
 class FortranStorage:  # pylint: disable=too-many-public-methods
-    """A storage in Fortran, used from here by the words that it has there.
+    """A storage in Fortran, used from Python under the names of its Fortran interface.
 
-    A space is given as everywhere in this runtime; there are the host and the devices. Every
-    method raises the error of this runtime that stands for the one in Fortran.
+    A space is specified as everywhere in this runtime: the host or a device. Every method converts
+    a Fortran error to the corresponding exception of this runtime.
     """
 
     def __init__(self, library: FortranLibrary, description: Description, label: str) -> None:
@@ -234,7 +234,7 @@ class FortranStorage:  # pylint: disable=too-many-public-methods
         return self._handle.value
 
     def close(self) -> None:
-        """Give up the storage and its memory. Raises `AccessConflictError` while it is used."""
+        """Free the storage and its memory. Raises `AccessConflictError` while it is used."""
         if self._handle.value:
             self.library.call("free", self.handle)
             self._handle.value = None
@@ -259,15 +259,15 @@ class FortranStorage:  # pylint: disable=too-many-public-methods
         self._call("release", _place(space))
 
     def touch(self, space: SpaceLike = None) -> None:
-        """Note that all values at `space` are new: all other copies are stale, the halo dirty."""
+        """Record that all values at `space` are new: all other copies are stale, the halo dirty."""
         self._call("touch", _place(space))
 
     def assume_valid(self, *spaces: SpaceLike) -> None:
-        """Take the caller's word for where the values are current; nothing is moved."""
+        """Set the spaces with current values, as the caller declares; move nothing."""
         self.assume_valid_at([_place(space) for space in spaces])
 
     def assume_valid_at(self, places: Sequence[int]) -> None:
-        """Take the caller's word for the places, numbers of spaces in Fortran."""
+        """Set the spaces with current values, given by their numbers in Fortran."""
         self._call("assume_valid", (ctypes.c_int * len(places))(*places), len(places))
 
     def valid_places(self) -> list[int]:
@@ -281,11 +281,11 @@ class FortranStorage:  # pylint: disable=too-many-public-methods
         self._call("attach_device", _place(space), address)
 
     def leave_device(self) -> None:
-        """Give up the memory on the device."""
+        """Free the memory on the device."""
         self._call("leave_device")
 
     def begin_exchange(self, depth: int, space: SpaceLike = None) -> None:
-        """Begin to exchange the halo of the values at `space`: others may read, nobody write."""
+        """Begin to exchange the halo of the values at `space`; only reads are allowed."""
         self._call("begin_exchange", _place(space), depth)
 
     def begin_exchange_of_parts(
@@ -301,25 +301,25 @@ class FortranStorage:  # pylint: disable=too-many-public-methods
         self._call("end_exchange", messages, nbytes)
 
     def is_dirty(self, depth: int) -> bool:
-        """Say whether the halo is stale at `depth`."""
+        """Return whether the halo is stale at `depth`."""
         dirty = ctypes.c_int()
         self._call("is_dirty", depth, ctypes.byref(dirty))
         return bool(dirty.value)
 
     def set_dirty(self) -> None:
-        """Note that the halo is stale at every depth."""
+        """Mark the halo as stale at every depth."""
         self._call("set_dirty")
 
     def set_clean(self, depth: int) -> None:
-        """Note that the halo is current up to `depth`."""
+        """Mark the halo as current up to `depth`."""
         self._call("set_clean", depth)
 
     def is_valid(self, space: SpaceLike = None) -> bool:
-        """Say whether the copy at `space` has the current values."""
+        """Return whether the copy at `space` has the current values."""
         return self._ask(space)[1]
 
     def address(self, space: SpaceLike = None) -> int:
-        """Return the address of the copy at `space`, 0 where there is none."""
+        """Return the address of the copy at `space`, 0 without a copy."""
         return self._ask(space)[0]
 
     @property
@@ -335,11 +335,11 @@ class FortranStorage:  # pylint: disable=too-many-public-methods
         return self.library.statistics(self.handle)
 
     def reset_statistics(self) -> None:
-        """Start the count from nothing."""
+        """Reset the counters."""
         self._call("reset_statistics")
 
     def abandon(self) -> None:
-        """End every access and exchange, because whoever had them failed."""
+        """End every access and exchange, because their owner failed."""
         for space in (_HOST, *range(_FIRST_DEVICE, _FIRST_DEVICE + _MOST_DEVICES)):
             while not self.library.status_of("release", self.handle, space):
                 pass
@@ -377,12 +377,12 @@ class FortranStorage:  # pylint: disable=too-many-public-methods
 
 
 class FortranField:
-    """A storage, view or array of ours that is lent to Fortran, in the memory that it has here.
+    """A Python storage, view or array that is lent to Fortran in its present memory.
 
-    Fortran sees the elements that the face shows, in the order of memory. Without `device` it makes
-    a copy on its own device when it needs one, keeps it from loan to loan as long as nobody here
-    writes, and leaves the values on the host at the end of each loan. With `device`, its copy there
-    is our replica at that space, and the values stay on the side where they were written last.
+    Fortran accesses the elements of the facade in memory order. Without `device`, Fortran makes a
+    copy on its own device when it needs one, reuses that copy in later loans until Python writes,
+    and leaves the values on the host at the end of each loan. With `device`, the Fortran copy is
+    the Python replica at that space, and the values stay on the side of the last write.
     """
 
     def __init__(
@@ -393,7 +393,7 @@ class FortranField:
         extents: tuple[int, ...] | None = None,
         halo_depth: int = 0,
     ) -> None:
-        """Prepare the loans of what `face` shows; memory on the host is allocated now.
+        """Prepare the loans of the elements of `face`; allocate memory on the host now.
 
         `extents` are what Fortran sees, in its order; all elements in one dimension if left out.
         Raises `TypeError` for what has no buffer, `StorageError` for one with several chunks,
@@ -404,7 +404,7 @@ class FortranField:
         self.buffer: CoherentBuffer = buffer_behind(face)
         self.device: MemorySpace | None = None if device is None else memory_space(device)
         self._part = _part_of(face)
-        # Behind the elements of a storage there can be some that only align it.
+        # Elements that serve only alignment may follow the elements of a storage.
         covers = getattr(face, "covers_buffer", None)
         everything = covers is not None and covers()
         self._is_whole = everything or self._part.size == self.buffer.size
@@ -424,11 +424,11 @@ class FortranField:
     def lent(self, mode: AccessMode = AccessMode.READ_WRITE) -> Iterator[int]:
         """Lend the values to Fortran for a block; yield the handle that its procedures take.
 
-        `READ` lends them for reading; `WRITE_ONLY` promises that Fortran writes all of them. A
-        block that raises leaves what it may have written unusable until all is written anew.
+        `READ` lends them for reading; `WRITE_ONLY` promises that Fortran writes all of them. After
+        an exception in the block, writable values are unusable until all are written anew.
 
-        Raises `AccessConflictError` if somebody uses the values here, or if Fortran keeps an access
-        beyond the loan; `ConstBufferError` if it wrote what was lent for reading.
+        Raises `AccessConflictError` if an access is active in Python, or if Fortran keeps an access
+        beyond the loan; `ConstBufferError` if Fortran wrote values that were lent for reading.
         """
         if mode is AccessMode.WRITE_ONLY and not self._is_whole:
             mode = AccessMode.READ_WRITE
@@ -447,7 +447,7 @@ class FortranField:
                 raise
 
     def close(self) -> None:
-        """End the loans for good; the values are here."""
+        """End the loans permanently; the values are in Python."""
         self.fortran.close()
         self._pin.release()
 
@@ -459,7 +459,7 @@ class FortranField:
         return self.device
 
     def _begin(self, token: AccessToken) -> None:
-        """Tell Fortran where the values are current, once no device is at them any more."""
+        """Pass the current locations of the values to Fortran, after the devices have finished."""
         settle(self.buffer.replicas.all())
         if not token.mode.reads:
             self.fortran.assume_valid()
@@ -470,7 +470,7 @@ class FortranField:
             self.fortran.assume_valid(host_space())
 
     def _end(self, token: AccessToken, written: int) -> None:
-        """Take over where Fortran left the values."""
+        """Adopt the locations where Fortran left the values."""
         fortran = self.fortran
         sides = [host_space()] if self.device is None else [host_space(), self.device]
         if fortran.valid_places() and not any(map(fortran.is_valid, sides)):
@@ -514,14 +514,14 @@ class FortranField:
 
 
 class _LentRange(NamedTuple):
-    """The elements of a buffer that are lent: the first one, and how many."""
+    """The range of lent elements of a buffer: the first one, and their number."""
 
     start: int
     size: int
 
 
 def _part_of(face: Any) -> _LentRange:
-    """Return which elements a face shows. Raises `ViewTypeError` for some with gaps between."""
+    """Return the elements that a facade shows. Raises `ViewTypeError` if they have gaps."""
     buffer = buffer_behind(face)
     shown = getattr(face, "shown", None)
     spec: WindowSpec = spec_of(face) if shown is None else shown()

@@ -1,4 +1,4 @@
-"""Own how functions of the Fortran storage library are called: names, arguments and records."""
+"""Call signatures of the Fortran storage library: names, arguments and records."""
 
 from __future__ import annotations
 

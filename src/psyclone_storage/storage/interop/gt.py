@@ -1,9 +1,9 @@
-"""Own `__gt_data_interface__`: reading it from any object, with the fallbacks of GDP-27 and GDP-28.
+"""Reading of `__gt_data_interface__` from any object, with the fallbacks of GDP-27 and GDP-28.
 
 A description maps a device, None or `"gpu"`, to a dictionary with `shape`, `typestr`, `data` and
-`strides`, and perhaps `acquire`, `touch`, `release`, `dims` and `halo`. Other keys mean nothing
-here (GDP-24), so that the dictionaries of `__array_interface__` and `__cuda_array_interface__` can
-be passed on as they are (GDP-25).
+`strides`, and optionally `acquire`, `touch`, `release`, `dims` and `halo`. Other keys are ignored
+(GDP-24), so that the dictionaries of `__array_interface__` and `__cuda_array_interface__` can be
+passed on unchanged (GDP-25).
 """
 
 from __future__ import annotations
@@ -46,19 +46,19 @@ def describe(thing: Any) -> dict[Device, Info]:
 
 
 class Verbs(Protocol):
-    """What keeps two sides in step, as far as a data interface needs it."""
+    """The synchronisation methods that a data interface needs."""
 
     def device_to_host(self) -> None:
-        """Bring the host side up to date."""
+        """Update the host side."""
 
     def host_to_device(self) -> None:
-        """Bring the device side up to date."""
+        """Update the device side."""
 
     def set_host_modified(self) -> None:
-        """Note that the host side was written."""
+        """Record that the host side was written."""
 
     def set_device_modified(self) -> None:
-        """Note that the device side was written."""
+        """Record that the device side was written."""
 
 
 Halo: TypeAlias = Sequence[tuple[int, int]]

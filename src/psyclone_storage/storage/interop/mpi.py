@@ -1,8 +1,8 @@
-"""Own what the MPI library of a process can do with memory of devices; refuse to import mpi4py.
+"""Detection of GPU support in the MPI library of a process, without importing mpi4py.
 
-mpi4py asks for a capsule (DLPack), names no stream, and passes the address on. A library that is
-not GPU-aware reads that address on the host, which ends the program at best. So it is asked before,
-and where it does not say, the environment is.
+mpi4py requests a capsule (DLPack) without a stream and passes the address on. An MPI library that
+is not GPU-aware reads that address on the host, which at best terminates the program. So this
+module queries the library first, and the environment if the library gives no answer.
 """
 
 from __future__ import annotations
@@ -13,30 +13,30 @@ import sys
 from typing import Any
 
 UNORDERED = -1
-"""The stream that who orders the work himself names, as MPI does, which knows no streams."""
+"""The stream argument of callers that order the work themselves, such as MPI (streamless)."""
 
 VARIABLE = "PSYCLONE_STORAGE_GPU_MPI"
-"""Says `1` or `0` where the library says nothing, or something wrong."""
+"""`1` or `0`; set it if the library gives no answer, or a wrong one."""
 
 _SWITCHES = ("MPICH_GPU_SUPPORT_ENABLED", "MV2_USE_CUDA", "I_MPI_OFFLOAD")
-"""What users of MPICH and its kin set to make the library GPU-aware."""
+"""The variables that make MPICH and related libraries GPU-aware."""
 
 _OFF = ("", "0", "no", "off", "false", "disable")
-"""What they write there to leave it so."""
+"""The values of these variables that disable GPU support."""
 
 _QUESTIONS = ("MPIX_Query_cuda_support", "MPIX_Query_rocm_support")
-"""The functions by which Open MPI says what it was built for."""
+"""The functions by which Open MPI reports its GPU support."""
 
 
 def is_here() -> bool:
-    """Say whether this process uses mpi4py."""
+    """Return whether this process uses mpi4py."""
     return "mpi4py.MPI" in sys.modules
 
 
 def takes_devices() -> bool:
-    """Say whether the MPI library of this process takes addresses of a device.
+    """Return whether the MPI library of this process accepts device addresses.
 
-    Raises `ValueError` if the variable of the environment says neither.
+    Raises `ValueError` if the environment variable has another value.
     """
     told = os.environ.get(VARIABLE, "")
     if told not in ("", "0", "1"):
@@ -50,10 +50,9 @@ def takes_devices() -> bool:
 
 
 def wait_for_device(array: Any) -> None:
-    """Wait until the device of an array has done what it was asked for: MPI knows no streams.
+    """Wait until the device of an array has finished its work: MPI does not support streams.
 
-    An array that is known to be ready, as one of the host, has no device that would have to be
-    waited for.
+    An array that is known to be ready, such as a host array, has no device to wait for.
     """
     synchronize = getattr(getattr(array, "device", None), "synchronize", None)
     if synchronize is not None:

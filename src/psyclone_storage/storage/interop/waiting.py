@@ -1,7 +1,7 @@
-"""Own the way from our futures to those of the standard library; be asked for by name.
+"""Conversion of our futures to those of the standard library, for explicit import only.
 
-`concurrent.futures` costs more to import than all of the runtime, so that nothing else imports this
-module. To `await` a future needs no conversion.
+`concurrent.futures` costs more to import than all of the runtime, so no other module imports this
+one. A future needs no conversion for `await`.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ T = TypeVar("T")
 def as_concurrent(future: Future[T]) -> futures.Future[T]:
     """Return a future of `concurrent.futures` that ends with `future`, for `wait` and the like.
 
-    Who waits for it may wait for ever where `result` of `future` itself raises
-    `AccessDeadlockError`. It cannot be cancelled, as what it stands for cannot.
+    A wait for it may never end where `result` of `future` itself raises `AccessDeadlockError`. It
+    cannot be cancelled, because the work of `future` cannot.
     """
     found: futures.Future[T] = futures.Future()
     found.set_running_or_notify_cancel()

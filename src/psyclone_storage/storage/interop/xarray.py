@@ -1,10 +1,10 @@
-"""Own the `__gt_data_interface__` of xarray's `DataArray`; be the only file that touches xarray.
+"""The `__gt_data_interface__` of xarray's `DataArray`; no other file depends on xarray.
 
-Importing the runtime registers it (GDP-34), without importing xarray: if that is not loaded yet, a
-finder at the front of `sys.meta_path` waits for it, and is gone as soon as it comes. What is
-registered is not one of xarray's accessors, which keep their first answer: buffers move, so that
-each question gets a new one. Whoever registers an accessor of that name with xarray replaces ours,
-and xarray warns (GDP-39).
+Importing the runtime registers it (GDP-34), without importing xarray: if xarray is not loaded yet,
+a finder at the front of `sys.meta_path` waits for its import, and then removes itself. The
+registered property is not an xarray accessor, because xarray caches accessors: buffers move, so
+each query needs a new result. If a user registers an accessor of that name with xarray, it replaces
+ours, and xarray warns (GDP-39).
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def described(data_array: Any) -> dict[Device, Info]:
 
 
 def register() -> None:
-    """Give `DataArray` the data interface, unless somebody else did."""
+    """Add the data interface to `DataArray`, unless it already has one."""
     import xarray  # noqa: PLC0415 - the deferral that the house allows
 
     if NAME not in vars(xarray.DataArray):
@@ -85,7 +85,7 @@ class _Watch:
 
 
 def register_when_loaded() -> None:
-    """Register now if xarray is loaded, else as soon as it is."""
+    """Register now if xarray is loaded, otherwise on its import."""
     if hasattr(sys.modules.get("xarray"), "DataArray"):
         register()
     elif not any(isinstance(finder, _Watch) for finder in sys.meta_path):

@@ -1,4 +1,4 @@
-"""Be the door for users of Kokkos: `Kokkos::View` and what goes with it, under the same names.
+"""Public API of the Kokkos facade: `Kokkos::View` and related types, under the same names.
 
 from psyclone_storage.storage.kokkos import HostSpace, LayoutLeft, View, deep_copy
 

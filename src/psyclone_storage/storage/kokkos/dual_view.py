@@ -1,8 +1,8 @@
-"""Own `DualView`, a pair of views on one buffer, one on the host and one on a device.
+"""`DualView`, a pair of views on one buffer, one on the host and one on a device.
 
-The flags of Kokkos, which side was modified and which needs a copy, are questions to the buffer
-here. Because the buffer sees each access through either view, it needs no calls of `modify` and
-`sync`: these are for programs that make them, and for kernels that write behind its back.
+The flags of Kokkos for modified sides and pending copies are queries to the buffer here. Because
+the buffer tracks each access through either view, it needs no calls of `modify` and `sync`: these
+exist for programs that contain them, and for kernels whose writes the buffer cannot track.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class DualViewType:
 
 @dataclass(frozen=True, slots=True)
 class DualViewParts:
-    """What both views show of a buffer."""
+    """The part of a buffer that both views show."""
 
     buffer: CoherentBuffer
     layout: ViewLayout
@@ -65,9 +65,9 @@ class DualViewParts:
 
 
 class _TypedDualView(type):
-    """What makes `DualView[...]` a type, with the arguments of `View[...]`.
+    """The metaclass that makes `DualView[...]` a type, with the arguments of `View[...]`.
 
-    Without a space the device side is on the default device, or on the host where there is none.
+    Without a space, the device side is on the default device, or on the host without a device.
     """
 
     def __getitem__(cls, arguments: Any) -> DualViewType:
@@ -78,7 +78,7 @@ class _TypedDualView(type):
 class DualView(metaclass=_TypedDualView):
     """Two views with the same elements; `DualView["double*"]` is a type.
 
-    Each side is allocated when its view is asked for.
+    Each side is allocated on the first request for its view.
     """
 
     __slots__ = ("type", "_shown", "_views")
@@ -122,7 +122,7 @@ class DualView(metaclass=_TypedDualView):
     # -- coherence -------------------------------------------------------------------------------
 
     def modify(self, place: Any) -> None:
-        """Note that the side at `place` was written.
+        """Record that the side at `place` was written.
 
         Raises `AccessConflictError` if the other side has newer values: what was written here would
         be lost, or what was written there.
@@ -137,11 +137,11 @@ class DualView(metaclass=_TypedDualView):
         buffer.acquire(space, AccessMode.READ_WRITE).release()
 
     def modify_host(self) -> None:
-        """Note that the host side was written."""
+        """Record that the host side was written."""
         self.modify(self.type.t_host.memory_space)
 
     def modify_device(self) -> None:
-        """Note that the device side was written."""
+        """Record that the device side was written."""
         self.modify(self.type.t_dev.memory_space)
 
     def sync(self, place: Any) -> None:
@@ -159,7 +159,7 @@ class DualView(metaclass=_TypedDualView):
         self.sync(self.type.t_dev.memory_space)
 
     def need_sync(self, place: Any) -> bool:
-        """Say whether the other side has newer values than the one at `place`.
+        """Return whether the other side has newer values than the one at `place`.
 
         Before anything was written there are none, wherever the first zeros are.
         """
@@ -171,15 +171,15 @@ class DualView(metaclass=_TypedDualView):
         return buffer.is_initialised() and not buffer.is_valid(space)
 
     def need_sync_host(self) -> bool:
-        """Say whether the device has newer values."""
+        """Return whether the device has newer values."""
         return self.need_sync(self.type.t_host.memory_space)
 
     def need_sync_device(self) -> bool:
-        """Say whether the host has newer values."""
+        """Return whether the host has newer values."""
         return self.need_sync(self.type.t_dev.memory_space)
 
     def clear_sync_state(self) -> None:
-        """Take the caller's word that both sides have the same values."""
+        """Mark both sides as current, as the caller declares."""
         sides = (self.type.t_dev.memory_space, self.type.t_host.memory_space)
         self._memory.buffer.assume_valid(sides)
 
@@ -187,7 +187,7 @@ class DualView(metaclass=_TypedDualView):
 
     @property
     def buffer(self) -> CoherentBuffer:
-        """Return the coherent buffer that both views and all other faces look at."""
+        """Return the coherent buffer that both views share with all other facades."""
         return self._memory.buffer
 
     @property
@@ -225,7 +225,7 @@ class DualView(metaclass=_TypedDualView):
         return self.h_view.span()
 
     def span_is_contiguous(self) -> bool:
-        """Say whether each element of the span belongs to the view."""
+        """Return whether each element of the span belongs to the view."""
         return self.h_view.span_is_contiguous()
 
     def label(self) -> str:
@@ -233,17 +233,17 @@ class DualView(metaclass=_TypedDualView):
         return self._shown.buffer.label if self._shown is not None else ""
 
     def is_allocated(self) -> bool:
-        """Say whether there is memory."""
+        """Return whether the view has memory."""
         return self._shown is not None
 
     def resize(self, *arguments: Any) -> None:
-        """Take other extents, or a layout; what fits keeps its value, on the side that is newer."""
+        """Change extents or layout; keep values that fit, on the side that is newer."""
         layout = layout_for(self.type.t_dev, arguments)
         if self._shown is None or layout != self.layout():
             self._exchange(layout, keep=self._shown is not None)
 
     def realloc(self, *arguments: Any) -> None:
-        """Take other extents, or a layout, without the values."""
+        """Change extents or layout, without the values."""
         self._exchange(layout_for(self.type.t_dev, arguments), keep=False)
 
     def __copy__(self) -> DualView:

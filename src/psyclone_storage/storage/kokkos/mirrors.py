@@ -1,4 +1,4 @@
-"""Own copies of views between spaces: mirrors, `deep_copy`, `resize` and `realloc`."""
+"""Copies of views between spaces: mirrors, `deep_copy`, `resize` and `realloc`."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def deep_copy(*arguments: Any) -> Future[None] | None:
 
 
 def resize(*arguments: Any) -> None:
-    """Give a view new memory with other extents; what fits keeps its value, the rest is zero.
+    """Give a view new memory with other extents; keep values that fit, set the rest to zero.
 
     `resize(view, *extents)` or `resize(view, layout)`, perhaps with `WithoutInitializing` or
     `view_alloc(...)` before. Other views of the old memory keep it. A dual view is resized on the

@@ -1,7 +1,7 @@
-"""Own `OffsetView`, a view whose indices begin anywhere, as those of arrays of Fortran do.
+"""`OffsetView`, a view with arbitrary lower index bounds, as arrays of Fortran have.
 
 `OffsetView["double**"]("A", (-1, 3), (0, 4))` has the indices -1 to 3 and 0 to 4, both ends
-included. All else is the business of the view inside, which `view()` returns.
+included. The wrapped view, which `view()` returns, implements everything else.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class OffsetViewType:
 
 
 class _TypedOffsetView(type):
-    """What makes `OffsetView[...]` a type, with the arguments of `View[...]`."""
+    """The metaclass that makes `OffsetView[...]` a type, with the arguments of `View[...]`."""
 
     def __getitem__(cls, arguments: Any) -> OffsetViewType:
         return OffsetViewType(ViewClass.of(arguments))
@@ -67,7 +67,7 @@ class OffsetView(metaclass=_TypedOffsetView):
 
     @property
     def buffer(self) -> CoherentBuffer:
-        """Return the coherent buffer that the view and all other faces look at."""
+        """Return the coherent buffer that the view shares with all other facades."""
         return self._view.buffer
 
     @property

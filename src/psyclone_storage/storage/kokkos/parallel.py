@@ -1,11 +1,11 @@
-"""Own `parallel_for`, `parallel_reduce` and their policies; refuse to know how views find elements.
+"""`parallel_for`, `parallel_reduce` and their policies, independent of the layouts of views.
 
-A functor is any callable. It is called once for each index, in the calling thread, and all is done
-on return; on a device it is the one that computes, and what a marked one asks for there may be done
-later, in the order of the device. Python needs a microsecond or more for each
-element then. A functor that is marked with `KOKKOS_LAMBDA` does nothing but compute with its
-indices and with elements of views, as code for devices does: it is called once for many indices,
-at the speed of NumPy on the host and of CuPy on a GPU.
+A functor is any callable. It is called once for each index, in the calling thread, and has finished
+on return. Python then needs a microsecond or more for each element. On a device, the device
+computes, and may execute the operations of a marked functor later, in its own order. A functor that
+is marked with `KOKKOS_LAMBDA` only computes with its indices and with elements of views, as device
+code does: it is called once for many indices, at the speed of NumPy on the host and of CuPy on a
+GPU.
 
     @KOKKOS_LAMBDA
     def body(i, j):
@@ -37,7 +37,7 @@ from psyclone_storage.storage.kokkos.view_spaces import DefaultExecutionSpace, E
 from psyclone_storage.storage.memory.registry import host_memory, memory_of
 
 MANY = 1 << 18
-"""How many indices a marked functor gets at a time: what they make has to be held somewhere."""
+"""The number of indices that a marked functor gets at a time; it limits temporary memory."""
 
 Bounds: TypeAlias = "tuple[range, ...]"
 
@@ -47,7 +47,7 @@ Bounds: TypeAlias = "tuple[range, ...]"
 
 
 class Iterate(Enum):
-    """Which index changes fastest."""
+    """The choice of the fastest-varying index."""
 
     Default = "default"
     Left = "left"
@@ -55,7 +55,7 @@ class Iterate(Enum):
 
 
 class RankChoice(NamedTuple):
-    """How many indices there are, and in what order they change."""
+    """The number of indices, and the order in which they vary."""
 
     rank: int
     outer: Iterate = Iterate.Default
@@ -63,14 +63,14 @@ class RankChoice(NamedTuple):
 
 
 class _Ranks(type):
-    """What makes `Rank[2]` and `Rank[2, Iterate.Left]` an argument of `MDRangePolicy`."""
+    """The metaclass that makes `Rank[2]` and `Rank[2, Iterate.Left]` policy arguments."""
 
     def __getitem__(cls, arguments: Any) -> RankChoice:
         return RankChoice(*(arguments if isinstance(arguments, tuple) else (arguments,)))
 
 
 class IterationRank(metaclass=_Ranks):
-    """The word for a number of indices: `Rank[2, Iterate.Left]`."""
+    """The type for a number of indices: `Rank[2, Iterate.Left]`."""
 
 
 Rank = IterationRank
@@ -78,7 +78,7 @@ Rank = IterationRank
 
 @dataclass(frozen=True, slots=True)
 class IterationPolicy:
-    """Which indices there are and who executes; make one as `RangePolicy(...)`."""
+    """The index range and the execution space; create one as `RangePolicy(...)`."""
 
     execution: ExecutionSpace
     bounds: Bounds
@@ -115,7 +115,7 @@ class _RangeType(NamedTuple):
 
 
 class _RangePolicies(type):
-    """What makes `RangePolicy[Cuda]` and `RangePolicy` things to call."""
+    """The metaclass that makes `RangePolicy[Cuda]` and `RangePolicy` callable."""
 
     def __getitem__(cls, execution: ExecutionSpace) -> _RangeType:
         return _RangeType(execution)
@@ -127,7 +127,7 @@ class _RangePolicies(type):
 class RangePolicy(metaclass=_RangePolicies):
     """A run over the indices from `begin` to before `end`: `RangePolicy(begin, end)`.
 
-    `RangePolicy[Cuda](begin, end)`, or `RangePolicy(Cuda, begin, end)`, names who executes.
+    `RangePolicy[Cuda](begin, end)`, or `RangePolicy(Cuda, begin, end)`, names the execution space.
     """
 
 
@@ -152,7 +152,7 @@ class _BoxType(NamedTuple):
 
 
 class _BoxPolicies(type):
-    """What makes `MDRangePolicy[Cuda, Rank[2]]` and `MDRangePolicy` things to call."""
+    """The metaclass that makes `MDRangePolicy[Cuda, Rank[2]]` and `MDRangePolicy` callable."""
 
     def __getitem__(cls, arguments: Any) -> _BoxType:
         # A choice of ranks is a tuple itself.
@@ -173,7 +173,7 @@ class MDRangePolicy(metaclass=_BoxPolicies):
 
 
 class Functor(Protocol):
-    """What a parallel operation calls: with the indices, and with what it adds to if any."""
+    """The callable of a parallel operation: takes the indices, and the accumulator if any."""
 
     def __call__(self, *arguments: Any) -> Any:
         """Do what there is to do for one index."""
@@ -193,9 +193,9 @@ class MarkedFunctor:
 def KOKKOS_LAMBDA(functor: Callable[..., Any]) -> MarkedFunctor:  # noqa: N802
     """Mark a functor that uses its indices and elements of views, and changes nothing else.
 
-    It may be called with objects that stand for many indices, and in vain: what it does to lists,
-    or prints, is done once, or once too often. A functor that asks whether something is true of an
-    index, or does something else that needs one number, runs once for each index.
+    A call may pass objects that represent many indices, and may be repeated: a side effect, such as
+    printing or changing a list, happens once, or once too often. A functor that tests a condition
+    on an index, or otherwise needs a single number, runs once for each index.
     """
     return MarkedFunctor(functor)
 
@@ -279,7 +279,7 @@ def _one_by_one(policy: IterationPolicy, functor: Functor, updates: tuple[Reduct
 def _many_at_once(
     running: RunningFunctor, bounds: Bounds, functor: Functor, updates: tuple[Reduction, ...]
 ) -> bool:
-    """Call a functor for many indices; say no where that cannot be done, and leave no trace."""
+    """Call a functor for many indices; return False, without side effects, if unsupported."""
     shape = tuple(map(len, bounds))
     before = [update.value for update in updates]
     held = _numbers_at(running.space, bounds)

@@ -1,4 +1,4 @@
-"""Own the begin and the end of a program, as users of Kokkos write them."""
+"""The start and the end of a program, in the form that Kokkos programs use."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ def initialize(arguments: Sequence[str] = ()) -> list[str]:
 
 
 def fence(_label: str = "") -> None:
-    """Wait for all that was submitted, on all devices.
+    """Wait for all submitted work, on all devices.
 
-    Raises what failed meanwhile, as an index of a functor that was read and is outside, unless
-    somebody was told: the first of several, with the others as notes.
+    Raises the first failure of that work which has not been reported yet, with the others as notes.
+    An example is an out-of-bounds index that a functor has read from a view.
     """
     failures: list[Exception] = []
     for number in range(device_count()):

@@ -1,4 +1,4 @@
-"""Own the reducers of `parallel_reduce`, and what a functor adds its contributions to."""
+"""The reducers of `parallel_reduce`, and the accumulators that functors contribute to."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ class _Result:
 class Joining(NamedTuple):
     """A way to join contributions: `Sum()` is a reducer, `Sum(view)` one that fills `view`.
 
-    It knows what nothing contributes, the sign of its operator if it has one, the function of two,
-    and that of many, which gets the library of their array first.
+    It contains the identity element, the sign of its operator if it has one, the binary function,
+    and the function of many values, whose first argument is the library of their array.
     """
 
     name: str
@@ -58,7 +58,7 @@ class Joining(NamedTuple):
 
 
 class Reducer(NamedTuple):
-    """How contributions are joined, and where the outcome goes."""
+    """The way to join contributions, and the destination of the result."""
 
     joining: Joining
     result: _Result | None = None
@@ -80,7 +80,7 @@ def _bits(function: np.ufunc) -> Callable[[Any, Any], Any]:
     return lambda _, values: function.reduce(values)
 
 
-# pylint: disable=invalid-name  # the words of Kokkos
+# pylint: disable=invalid-name  # the names of Kokkos
 Sum = Joining("Sum", 0, "+", operator.add, _function("sum"))
 Prod = Joining("Prod", 1, "*", operator.mul, _function("prod"))
 Max = Joining("Max", -math.inf, "", np.maximum, _function("max"))

@@ -1,4 +1,4 @@
-"""Own `ScatterView`, where functors add to elements that several indices may share.
+"""`ScatterView`, in which functors add to elements that several indices may share.
 
     scatter = ScatterView(histogram)
     access = scatter.access()
@@ -32,7 +32,7 @@ from psyclone_storage.storage.kokkos.view_spaces import Atomic
 
 
 class ScatterOperation(NamedTuple):
-    """How contributions are joined: the name, the function, and what nothing contributes."""
+    """The way to join contributions: the name, the function, and the identity element."""
 
     name: str
     function: np.ufunc
@@ -52,7 +52,7 @@ class ScatterOperation(NamedTuple):
         return self.name
 
 
-# pylint: disable=invalid-name  # the words of Kokkos
+# pylint: disable=invalid-name  # the names of Kokkos
 ScatterSum = ScatterOperation("ScatterSum", np.add)
 ScatterProd = ScatterOperation("ScatterProd", np.multiply)
 ScatterMin = ScatterOperation("ScatterMin", np.minimum)
@@ -73,7 +73,7 @@ class ScatterViewType:
 
 
 class _Typed(type):
-    """What makes `ScatterView[...]` a type: arguments of `View[...]`, an operation if any."""
+    """The metaclass that makes `ScatterView[...]` a type: arguments of `View`, an operation."""
 
     def __getitem__(cls, arguments: Any) -> ScatterViewType:
         given = arguments if isinstance(arguments, tuple) else (arguments,)
@@ -90,9 +90,9 @@ class ScatterView(metaclass=_Typed):
     __slots__ = ("operation", "_collected")
 
     def __init__(self, view: View, operation: ScatterOperation = ScatterSum) -> None:
-        """Start with no contribution to the elements of `view`, which stays as it is.
+        """Start with no contribution to the elements of `view`, which does not change.
 
-        Raises `ViewTypeError` for elements that are no numbers.
+        Raises `ViewTypeError` for elements that are not numbers.
         """
         if view.dtype.kind not in ("iuf" if operation.function in _ORDERS else "iufc"):
             raise ViewTypeError(f'The elements of "{view.label()}" have no {operation!r}.')
@@ -173,11 +173,11 @@ class ScatterAccess:
         self._operation = operation
 
     def __getitem__(self, key: Any) -> ScatterElement:
-        """Return what stands for an element."""
+        """Return the object that represents an element."""
         return ScatterElement(self._view[key].cell, self._operation)
 
     def __call__(self, *indices: Any) -> ScatterElement:
-        """Return what stands for an element: `access(i).update(x)`."""
+        """Return the object that represents an element: `access(i).update(x)`."""
         return ScatterElement(self._view(*indices).cell, self._operation)
 
     def __setitem__(self, key: Any, value: Any) -> None:
@@ -192,7 +192,7 @@ class ScatterElement:
     __slots__ = ("cell", "_operation")
 
     def __init__(self, cell: Cell, operation: ScatterOperation) -> None:
-        """Stand for the element in `cell`."""
+        """Represent the element in `cell`."""
         self.cell = cell
         self._operation = operation
 
@@ -224,7 +224,7 @@ class ScatterElement:
 
 
 def create_scatter_view(*arguments: Any) -> ScatterView:
-    """Return a scatter view of a view; the operation may stand before it."""
+    """Return a scatter view of a view; the operation may precede the view."""
     operations = [one for one in arguments if isinstance(one, ScatterOperation)]
     views = [one for one in arguments if isinstance(one, View)]
     if len(views) != 1 or len(operations) > 1 or len(views) + len(operations) != len(arguments):

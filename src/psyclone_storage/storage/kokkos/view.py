@@ -1,7 +1,7 @@
-"""Own `View`, the multi-dimensional array of Kokkos on a buffer; refuse to know mirrors and copies.
+"""`View`, the multi-dimensional array of Kokkos on a buffer, without mirrors and copies.
 
 `View["double**", LayoutLeft]("A", 3, 4)` is a window on new memory; views made from it share that
-memory. A view is a handle, as in Kokkos: what it points at can be exchanged, its type cannot.
+memory. A view is a handle, as in Kokkos: its target can be exchanged, its type cannot.
 Elements are read with `v(i, j)` at any rank, or `v[i]` at rank 1, and written with `v[i, j] = x`.
 """
 
@@ -56,7 +56,7 @@ _ATOMIC = int(MemoryTraits.Atomic)
 
 
 class ViewClass(ViewType):
-    """A view type that can be called to make a view, and asked whether something is one."""
+    """A callable view type that creates views and supports `isinstance`."""
 
     __slots__ = ()
 
@@ -75,7 +75,7 @@ class ViewClass(ViewType):
         return View.around(self, build_handle(self, arguments))
 
     def __instancecheck__(self, instance: object) -> bool:
-        """Say whether `instance` is a view of exactly this type."""
+        """Return whether `instance` is a view of exactly this type."""
         return isinstance(instance, View) and instance.type == self
 
 
@@ -101,7 +101,7 @@ def _stride_of(dimension: int) -> Callable[[View], int]:
 
 
 class _TypedView(type):
-    """What makes `View[...]` a type; type checkers understand a metaclass, unlike class getters."""
+    """The metaclass that makes `View[...]` a type; type checkers support no class getters."""
 
     def __getitem__(cls, arguments: Any) -> ViewClass:
         return ViewClass.of(arguments)
@@ -214,7 +214,7 @@ class View(Viewed, metaclass=_TypedView):
             self.store(position, value)
 
     def __iter__(self) -> Iterator[Any]:
-        """Go through the elements of a view of rank 1."""
+        """Iterate over the elements of a view of rank 1."""
         if self.type.data_type.rank != 1:
             raise ViewRankError(f"{self._subject()} has rank {self.rank}: only rank 1 iterates.")
         return (self(index) for index in range(self.extent(0)))
@@ -238,7 +238,7 @@ class View(Viewed, metaclass=_TypedView):
             )
 
     def part(self, *choices: Any) -> Self:
-        """Return the view of a part; `subview(view, *choices)` says what choices are."""
+        """Return the view of a part; `subview(view, *choices)` documents the choices."""
         view_type, handle = cut(self.type, self.handle, choices)
         return type(self).around(view_type, handle.counted_for(view_type))
 
@@ -294,7 +294,7 @@ class View(Viewed, metaclass=_TypedView):
         return prod(self.extents) if self.handle.record is not None else 0
 
     def span_is_contiguous(self) -> bool:
-        """Say whether each element of the span belongs to the view (VIEW-72)."""
+        """Return whether each element of the span belongs to the view (VIEW-72)."""
         return self.span() == 0 or is_contiguous(self.handle.layout)
 
     def data(self) -> Pointer:
@@ -305,7 +305,7 @@ class View(Viewed, metaclass=_TypedView):
 
     @property
     def buffer(self) -> CoherentBuffer:
-        """Return the coherent buffer that this view and all other faces look at."""
+        """Return the coherent buffer that this view shares with all other facades."""
         return self.handle.memory.buffer
 
     @property
@@ -323,11 +323,11 @@ class View(Viewed, metaclass=_TypedView):
         return self.handle.label
 
     def is_allocated(self) -> bool:
-        """Say whether there is memory, whoever owns it (VIEW-79)."""
+        """Return whether the view has memory, independent of its owner (VIEW-79)."""
         return self.handle.record is not None
 
     def is_assignable(self, source: Any) -> bool:
-        """Say whether this view could be assigned `source` (VIEW-77)."""
+        """Return whether this view could be assigned `source` (VIEW-77)."""
         return is_assignable(self, source)
 
     def assign(self, source: View) -> None:
@@ -344,7 +344,7 @@ class View(Viewed, metaclass=_TypedView):
     # -- identity --------------------------------------------------------------------------------
 
     def __eq__(self, other: object) -> bool:
-        """Say whether both show the same elements in the same way (VIEW-80); const or not."""
+        """Return whether both show the same elements in the same way (VIEW-80); const or not."""
         return isinstance(other, View) and self._identity() == other._identity()
 
     def __hash__(self) -> int:
@@ -401,7 +401,7 @@ class View(Viewed, metaclass=_TypedView):
         return found
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        """Return the device of the elements in the words of DLPack."""
+        """Return the device of the elements in the terms of DLPack."""
         return device_of(Exported(Part.of(self)))
 
     def __dlpack__(
@@ -417,7 +417,7 @@ class View(Viewed, metaclass=_TypedView):
         return self._lending(lambda part: export(Exported(part), request))
 
     def __buffer__(self, flags: int) -> memoryview:
-        """Return the buffer of Python for the elements (Python 3.12 and later ask for it)."""
+        """Return the buffer of Python for the elements (Python 3.12 and later request it)."""
         return np.asarray(self).data
 
     # -- private ---------------------------------------------------------------------------------
@@ -521,10 +521,10 @@ class View(Viewed, metaclass=_TypedView):
         return *places, int(self.data()), self.extents
 
     def _lending(self, made: Callable[[Part], Any]) -> Any:
-        """Return what `made` says of the elements, and keep their memory as long as this object.
+        """Return the description `made` of the elements; tie their memory to this object's life.
 
-        Whoever takes memory through a protocol keeps the object it came from, so that is enough,
-        whatever the view points at later.
+        A consumer of a protocol holds a reference to the exporting object, so this is sufficient,
+        even if the view points at other memory later.
         """
         part = Part.of(self)
         found = made(part)
@@ -537,7 +537,7 @@ class View(Viewed, metaclass=_TypedView):
 
 
 def is_assignable(target: ViewType | View, source: ViewType | View) -> bool:
-    """Say whether a view of `target` may be made from `source` (VIEW-77).
+    """Return whether a view of `target` may be made from `source` (VIEW-77).
 
     With two types the rules of types decide; if the source is a view, its extents do too.
     """
@@ -550,7 +550,7 @@ def is_assignable(target: ViewType | View, source: ViewType | View) -> bool:
 
 
 class Divisible(Protocol):
-    """What a part can be taken of: a view, a dual view or a view with offsets."""
+    """An object that has parts: a view, a dual view or a view with offsets."""
 
     def part(self, *choices: Any) -> Self:
         """Return the part that `choices` select."""
@@ -569,7 +569,7 @@ def subview(view: D, *choices: Any) -> D:
 
 
 def _restored(view_type: ViewClass, layout: ViewLayout, label: str, values: Any) -> View:
-    """Make a view from what `__reduce__` says."""
+    """Create a view from the result of `__reduce__`."""
     if values is None and not prod(layout.extents):
         return View.around(view_type, Handle.null(view_type))
     handle = allocated(view_type, layout, AllocProperties(label, initialise=False))

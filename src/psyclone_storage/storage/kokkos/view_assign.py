@@ -1,8 +1,8 @@
-"""Own the rules by which a view may become a window on the data of another; refuse to copy data.
+"""The rules by which a view may become a window on the data of another, without a copy.
 
-The rules are two tables. Those of types are settled before any extent is known: a breach is a
-`ViewTypeError`. Those of extents need the views themselves: a breach is a `ViewExtentError`. Each
-rule returns why it is broken, or an empty text. (Seed 3, "Assignment Rules".)
+The rules are two tables. The type rules are decided before any extent is known: a violation is a
+`ViewTypeError`. The extent rules need the views themselves: a violation is a `ViewExtentError`.
+Each rule returns the reason for a violation, or an empty text. (Seed 3, "Assignment Rules".)
 """
 
 from __future__ import annotations
@@ -58,9 +58,9 @@ def assigned(target: ViewType, source: ViewType, handle: Handle) -> Handle:
 
 
 def fitted(target: ViewType, handle: Handle) -> Handle:
-    """Return `handle` with the layout and the ownership that `target` asks for.
+    """Return `handle` with the layout and the ownership that `target` requires.
 
-    Raises `ViewExtentError` if extents or strides do not fit; types are not looked at.
+    Raises `ViewExtentError` if extents or strides do not fit; types are not checked.
     """
     reasons = extent_reasons(target, handle.layout)
     if reasons:

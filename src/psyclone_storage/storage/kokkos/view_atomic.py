@@ -1,4 +1,4 @@
-"""Own `AtomicElement`, what element access gives on a view with the trait `Atomic` (VIEW-12)."""
+"""`AtomicElement`, the result of element access on a view with the trait `Atomic` (VIEW-12)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Cell:
     __slots__ = ("view", "position", "record")
 
     def __init__(self, view: ElementView, position: Any) -> None:
-        """Stand for the element at `position` of the memory."""
+        """Represent the element at `position` of the memory."""
         self.view = view
         self.position = position
         self.record = view.handle.memory
@@ -50,7 +50,7 @@ class Cell:
             self.view.store(self.position, value)
 
     def combine(self, function: Any, operand: Any) -> None:
-        """Replace the value by `function(value, operand)` with nobody in between."""
+        """Atomically replace the value by `function(value, operand)`."""
         running = THREAD.running
         with self.record.lock:
             if running is not None:
@@ -59,7 +59,7 @@ class Cell:
                 self.view.store(self.position, function(self.view.fetch(self.position), operand))
 
     def is_at(self, view: ElementView, position: Any) -> bool:
-        """Say whether this is the element at `position` of the memory of `view`."""
+        """Return whether this is the element at `position` of the memory of `view`."""
         if self.record is not view.handle.record:
             return False
         if isinstance(position, Together) and isinstance(self.position, Together):
@@ -78,7 +78,7 @@ class AtomicElement(NDArrayOperatorsMixin):
     __slots__ = ("cell",)
 
     def __init__(self, cell: Cell) -> None:
-        """Stand for the element in `cell`."""
+        """Represent the element in `cell`."""
         self.cell = cell
 
     def value(self) -> Any:
@@ -139,7 +139,7 @@ class AtomicElement(NDArrayOperatorsMixin):
         return self.value().__index__()  # type: ignore[no-any-return]
 
     def __bool__(self) -> bool:
-        """Say whether the value is not zero."""
+        """Return whether the value is not zero."""
         return bool(self.value())
 
     __hash__ = None  # type: ignore[assignment]

@@ -1,7 +1,7 @@
-"""Own the copying of values between views, in any spaces and layouts; refuse conversions.
+"""Copies of values between views, in any spaces and layouts, without type conversion.
 
-What is copied has one extent and one element type on both sides, as Kokkos demands. Between spaces
-without a direct way the values go through the host.
+Both sides of a copy have the same extents and element type, as Kokkos requires. Between spaces
+without a direct transfer, the values go through the host.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Part:
 
     @property
     def record(self) -> Record:
-        """Return the memory; raise `MemoryException` where there is none."""
+        """Return the memory; raise `MemoryException` for a view without memory."""
         return self.handle.memory
 
     def mode(self) -> AccessMode:

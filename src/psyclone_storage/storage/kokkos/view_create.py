@@ -1,6 +1,6 @@
-"""Own the constructors of views: each turns its arguments into a handle; refuse element access.
+"""The constructors of views: each converts its arguments to a handle, without element access.
 
-What the first argument is decides (seed 3, "Constructors"): a label or properties allocate, a
+The type of the first argument decides (seed 3, "Constructors"): a label or properties allocate, a
 pointer or an array is wrapped, scratch memory lends, a view is assigned or, with more arguments,
 cut.
 """
@@ -39,7 +39,7 @@ from psyclone_storage.storage.kokkos.view_wrap import (
 
 
 class _WithoutInitializing:
-    """The property that leaves new memory as it is."""
+    """The property that leaves new memory uninitialised."""
 
     def __repr__(self) -> str:
         """Return the name."""
@@ -51,7 +51,7 @@ WithoutInitializing = _WithoutInitializing()  # pylint: disable=invalid-name
 
 @dataclass(frozen=True, slots=True)
 class AllocProperties:
-    """How a view gets its memory. Obtain one from `view_alloc` or `view_wrap`."""
+    """The memory source of a view. Obtain one from `view_alloc` or `view_wrap`."""
 
     label: str = ""
     initialise: bool = True
@@ -68,7 +68,7 @@ class MovedView:
 
 
 def move(view: Viewed) -> MovedView:
-    """Let the view that is made from the result take over; `view` is left without memory."""
+    """Move `view` to the view created from the result; leave `view` without memory."""
     return MovedView(view)
 
 
@@ -149,9 +149,9 @@ def deduced_type(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
 def allocated(view_type: ViewType, layout: ViewLayout, properties: AllocProperties) -> Handle:
     """Return a handle on new memory for `layout`, zero unless the properties say otherwise.
 
-    With an execution space in the properties the zeros are written there, and nobody waits for
-    them (VIEW-52); whoever uses the view first does. Raises `ViewTypeError` for an unmanaged type,
-    or properties that name another space.
+    With an execution space in the properties, the zeros are written there without a wait (VIEW-52);
+    the first use of the view waits for them. Raises `ViewTypeError` for an unmanaged type, or
+    properties that name another space.
     """
     space = view_type.memory_space
     buffer = new_buffer(view_type, layout, properties)
@@ -239,7 +239,7 @@ def _lent(view_type: ViewType, scratch: ScratchSpace, arguments: tuple[Any, ...]
 
 
 def _around(view_type: ViewType, memory: Any, arguments: tuple[Any, ...]) -> Handle:
-    """Return a handle on memory that is there: a pointer, an address, an array, another face."""
+    """Return a handle on existing memory: a pointer, an address, an array, a facade."""
     if isinstance(memory, Pointer) and memory.record is not None:
         return _beyond(view_type, memory.record, memory.offset, arguments)
     if memory is None or isinstance(memory, (int, np.integer)):

@@ -1,4 +1,4 @@
-"""Own `subview`'s rule: which part of a view a choice per dimension is, and its type.
+"""The rule of `subview`: the part of a view that one choice per dimension selects, and its type.
 
 A choice is an index, which removes the dimension, or `ALL`, a pair (begin, end), a slice or a
 `range`, which keep it. The result keeps a regular layout where the choices alone, whatever their
@@ -36,7 +36,7 @@ ALL = _All()
 
 
 class DimensionSlice(NamedTuple):
-    """What is taken of one dimension; `length` None means that the dimension is removed."""
+    """The selected range of one dimension; a `length` of None removes the dimension."""
 
     begin: int
     length: int | None
@@ -69,7 +69,7 @@ def cut(view_type: T, handle: Handle, choices: tuple[Any, ...]) -> tuple[T, Hand
 
 
 def is_whole(choice: Any) -> bool:
-    """Say whether a choice is all of a dimension."""
+    """Return whether a choice is all of a dimension."""
     return choice is ALL or (isinstance(choice, slice) and choice == slice(None))
 
 
@@ -124,7 +124,7 @@ def _layout(
 
 
 def _stays_packed(choices: Iterable[DimensionSlice]) -> bool:
-    """Say whether choices, from the fastest dimension on, keep whatever they select packed.
+    """Return whether choices, from the fastest dimension on, keep whatever they select packed.
 
     That is so for whole dimensions, then perhaps a range, then single indices.
     """

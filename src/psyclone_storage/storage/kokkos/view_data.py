@@ -1,8 +1,8 @@
-"""Own the data types of views: `const int**[3]` read, written, and made const; refuse extents.
+"""The data types of views, without extents: parse, print and const-qualify `const int**[3]`.
 
 A data type is an element type, one `*` for each dimension whose extent is known at run time, and
 one `[n]` for each whose extent belongs to the type (VIEW-1). Both classes here are strings in the
-canonical spelling, so that they print, compare and hash as what they say.
+canonical spelling, so they print, compare and hash as that spelling.
 """
 
 from __future__ import annotations
@@ -137,8 +137,8 @@ def register_type(name: str, dtype: Any) -> ElementType:
 def data_type(spec: DataSpec, dims: str | None = None) -> DataType:
     """Return the data type that `spec` spells, such as `const int***[5][3]` (VIEW-1 to VIEW-4).
 
-    With `dims`, such as `**[3]`, the spec is a NumPy type or what makes one. Raises `ViewTypeError`
-    for a spelling that is none, and for an element type that is not known.
+    With `dims`, such as `**[3]`, the spec is a NumPy type or convertible to one. Raises
+    `ViewTypeError` for an invalid spelling, and for an unknown element type.
     """
     if dims is not None:
         scalar = scalar_of(np.dtype(spec))
@@ -154,7 +154,7 @@ def data_type(spec: DataSpec, dims: str | None = None) -> DataType:
 
 
 def scalar_of(dtype: np.dtype[Any]) -> ElementType:
-    """Return the element type that a NumPy type stands for."""
+    """Return the element type that corresponds to a NumPy type."""
     named = _OF_DTYPE.get(dtype)
     if named is None:
         named = next((name for name, known in _registered.items() if known == dtype), None)

@@ -1,7 +1,7 @@
-"""Own the protocols by which other libraries use the data of a view; refuse to copy.
+"""The protocols by which other libraries use the data of a view, without a copy.
 
-What leaves here outlives any access: the data are made valid in the space of the view, and if the
-elements are not const, they count as written there from then on (spec 2B.8).
+An export outlives any access: it makes the data valid in the space of the view. If the elements are
+not const, they count as written there from then on (spec 2B.8).
 """
 
 from __future__ import annotations
@@ -79,12 +79,12 @@ def as_numpy(part: Part, dtype: Any, copy: bool | None) -> np.ndarray[Any, Any]:
 
 
 def on_host(part: Part) -> bool:
-    """Say whether host code may use the elements in place."""
+    """Return whether host code may use the elements in place."""
     return part.type.is_hostspace and part.record.space.host_accessible
 
 
 def on_device(part: Part) -> bool:
-    """Say whether code of a device may use the elements in place; page-locked memory is host's."""
+    """Return whether device code may use the elements in place; not if memory is page-locked."""
     return part.record.space.kind in (SpaceKind.DEVICE, SpaceKind.MANAGED)
 
 
@@ -115,17 +115,17 @@ class Exported:
 
 
 class _Verbs:
-    """The verbs that bring the side of a view up to date, or mark it as written."""
+    """The methods that update the side of a view, or mark it as written."""
 
     def __init__(self, record: Record) -> None:
         self._record = record
 
     def device_to_host(self) -> None:
-        """Bring the side of the view up to date."""
+        """Update the side of the view."""
         self._record.buffer.make_valid(self._record.space)
 
     def set_host_modified(self) -> None:
-        """Note that the side of the view was written."""
+        """Record that the side of the view was written."""
         self._record.buffer.touch(self._record.space)
 
     host_to_device = device_to_host

@@ -1,8 +1,8 @@
-"""Own what a view points at: a record of memory, counted users, a layout and an offset.
+"""The target of a view: a memory record, its user count, a layout and an offset.
 
 A record is one replica of a buffer. All views of the replica share it, as they share the buffer's
-validity, locks and statistics with every other face. As long as there is a record the memory stays
-where it is, so that addresses and arrays taken from views remain good.
+validity, locks and statistics with every other facade. As long as a record exists, the memory does
+not move, so addresses and arrays taken from views remain valid.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Record:
 
     @property
     def read_only(self) -> bool:
-        """Say whether nobody may write."""
+        """Return whether the memory is read-only."""
         return self.buffer.const or not self.allocation.writable
 
     def window(self, spec: WindowSpec) -> Any:
@@ -91,7 +91,7 @@ def record_of(buffer: CoherentBuffer, space: MemorySpace) -> Record:
 
 
 class ViewUse:
-    """One more user of a record, until nobody holds this object (VIEW-75)."""
+    """One more user of a record, until this object is destroyed (VIEW-75)."""
 
     __slots__ = ("_users",)
 
@@ -110,10 +110,10 @@ class ViewUse:
 
 
 class Handle(NamedTuple):
-    """The run-time half of a view: the memory, the user that it counts as, and the places.
+    """The run-time half of a view: the memory, the user that it counts as, and the positions.
 
-    `record` is None for a view without memory, `use` for one that does not count (VIEW-11).
-    `offset` is the place of the first element in the replica.
+    A view without memory has a `record` of None; one that does not count as a user (VIEW-11) has a
+    `use` of None. `offset` is the position of the first element in the replica.
     """
 
     record: Record | None
@@ -141,7 +141,7 @@ class Handle(NamedTuple):
 
     @property
     def memory(self) -> Record:
-        """Return the record; raise `MemoryException` if there is none."""
+        """Return the record; raise `MemoryException` for a view without memory."""
         if self.record is None:
             raise MemoryException(
                 "A view without memory cannot be used: construct it with a label and extents."

@@ -1,9 +1,9 @@
-"""Own what a functor finds while it runs: its execution space, its indices, elements of views.
+"""The environment of a running functor: its execution space, its indices, elements of views.
 
-A functor runs once for each index or, where its author says that it may, once for many of them:
-an index is then an object that stands for many numbers, and so is an element (`Together`). What
-such an object cannot do, to be true or false, to be a subscript of a list, makes the functor run
-once for each index after all; what it had written before is taken back.
+A functor runs once for each index or, where its author allows it, once for many of them. An index
+is then an object that represents many numbers, and so is an element (`Together`). An operation that
+such an object does not support, such as a truth test or use as a subscript of a list, makes the
+functor run once for each index instead; its previous writes are undone.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from psyclone_storage.storage.core.values import as_stored
 
 
 class NotTogetherError(TypeError):
-    """An error: something can be done for one index only; the caller goes on one by one."""
+    """An error: an operation supports one index only; the caller continues one by one."""
 
 
 class Together(NDArrayOperatorsMixin):
@@ -77,7 +77,7 @@ class Together(NDArrayOperatorsMixin):
 
 
 class FunctorMemory(Protocol):
-    """What a functor uses of a record of memory."""
+    """The interface of a memory record to a functor."""
 
     buffer: CoherentBuffer
     space: MemorySpace
@@ -88,7 +88,7 @@ class FunctorMemory(Protocol):
 
 
 class ElementPlaces(Protocol):
-    """What a functor needs to know of an element's layout."""
+    """The interface of an element's layout to a functor."""
 
     @property
     def extents(self) -> tuple[int, ...]:
@@ -103,9 +103,9 @@ class ElementPlaces(Protocol):
 
 
 class RunningFunctor:
-    """What is true while a functor runs: where it does, and whether for many indices.
+    """The state of a running functor: its space, and whether it runs for many indices.
 
-    `shape` is that of the indices, None where there is one at a time.
+    `shape` is that of the indices, None for one index at a time.
     """
 
     __slots__ = ("space", "shape", "_undo")
@@ -142,7 +142,7 @@ class RunningFunctor:
             )
 
     def position(self, layout: ElementPlaces, start: int, indices: tuple[Any, ...]) -> Together:
-        """Return the places of many elements; some of `indices` stand for many numbers."""
+        """Return the positions of many elements; some of `indices` represent many numbers."""
         if layout.strides is None:
             raise NotTogetherError("A layout without strides places one element at a time.")
         numbers = list(map(as_index, indices))
@@ -208,7 +208,7 @@ def library_of(array: Any) -> Any:
 
 
 class _FunctorThread(threading.local):
-    """What runs in the calling thread, None where nothing does."""
+    """The functor that runs in the calling thread, None without one."""
 
     running: RunningFunctor | None = None
 
@@ -225,7 +225,7 @@ class _FunctorThread(threading.local):
 
     @contextmanager
     def runs_as(self, running: RunningFunctor) -> Iterator[None]:
-        """Let another object say for a block what is true for the functor that runs."""
+        """Replace the state of the running functor by another object for a block."""
         before, self.running = self.running, running
         try:
             yield
@@ -234,7 +234,7 @@ class _FunctorThread(threading.local):
 
 
 THREAD = _FunctorThread()
-"""What runs in the calling thread."""
+"""The functor of the calling thread."""
 
 
 def check_fit(shape: tuple[int, ...], places: tuple[int, ...]) -> None:
@@ -244,9 +244,9 @@ def check_fit(shape: tuple[int, ...], places: tuple[int, ...]) -> None:
 
 
 def check_number(value: Any) -> None:
-    """Raise `NotTogetherError` for what is many numbers, but does not stand for one of each index.
+    """Raise `NotTogetherError` for an array that does not represent one number for each index.
 
-    Such an array has no place in one element, and its numbers may change before they are used.
+    Such an array does not fit into one element, and its numbers may change before they are used.
     """
     if not isinstance(value, Together) and np.ndim(value):
         raise NotTogetherError("There are more numbers than places for them.")
@@ -262,7 +262,7 @@ def as_index(one: Any) -> Any:
 
 
 def bare(value: Any) -> Any:
-    """Return what stands for many numbers inside of a `Together`, other values as they are."""
+    """Return the array of numbers in a `Together`; return other values unchanged."""
     return value.array if isinstance(value, Together) else value
 
 

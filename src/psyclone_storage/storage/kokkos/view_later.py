@@ -1,12 +1,12 @@
-"""Own functors that a device does later: what one does for many indices is written down first.
+"""Deferred functors: record operations symbolically, then execute them in batch on the device.
 
-A functor that only computes (`KOKKOS_LAMBDA`) is called when it is given, with objects that stand
-for many numbers (`Together`), as everywhere. Here these objects have no numbers yet: what is done
-with them becomes a list of steps, which goes into the queue of the device as one piece of work.
-Whatever host code knows by then (constants, indices) is taken as it is then, as a functor of C++ is
-copied when it is given. Steps that need a number at once, such as a condition, are refused: the
-caller has nothing to take back, and does it at once. An index that is read from a view and is
-outside of another is found later, too: what was to be written is spoiled.
+A functor that only computes (`KOKKOS_LAMBDA`) is called on submission, with objects that represent
+many numbers (`Together`), as everywhere. Here these objects have no numbers yet: operations on them
+become a list of steps, which enters the queue of the device as one work item. Values known to host
+code (constants, indices) are captured on submission, as a functor of C++ is copied on submission.
+Steps that need a number at once, such as a condition, are rejected: the caller has nothing to undo,
+and executes the functor immediately. An index that is read from a view and is out of bounds for
+another is also detected later: the target of the write becomes invalid.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ from psyclone_storage.storage.kokkos.view_kernel import (
 
 _READ, _WRITE, _BOTH = AccessMode.READ, AccessMode.WRITE_ONLY, AccessMode.READ_WRITE
 FEW = 1 << 12
-"""How many indices work that waits may always keep."""
+"""The number of indices that queued work may always hold."""
 _PLAIN = (bool, int, float, complex)
 Numbers = list[Any]
-"""What the steps before have made, one entry for each."""
+"""The results of the previous steps, one entry for each."""
 
 
 class LaterNumbers(NDArrayOperatorsMixin):
@@ -58,7 +58,7 @@ class LaterNumbers(NDArrayOperatorsMixin):
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, steps: WrittenSteps, sample: Any, shape: tuple[int, ...]) -> None:
-        """Be what the last of `steps` makes."""
+        """Represent the result of the last of `steps`."""
         self._steps = steps
         self.number = len(steps.works) - 1
         self.sample = sample
@@ -70,7 +70,7 @@ class LaterNumbers(NDArrayOperatorsMixin):
         return np.asarray(self.sample).dtype
 
     def astype(self, dtype: Any, *, copy: bool) -> LaterNumbers:
-        """Write down that the numbers, which nobody changes, get another type."""
+        """Record a conversion of the immutable numbers to another type."""
         assert not copy
         wanted = np.dtype(dtype)
         return self if self.dtype == wanted else self._steps.compute(_CASTS[wanted], (self,))
@@ -89,7 +89,7 @@ class LaterNumbers(NDArrayOperatorsMixin):
 
 
 class WrittenSteps:
-    """What a functor does, step by step, and the memory that it uses."""
+    """The recorded steps of a functor, and the memory that it uses."""
 
     def __init__(self) -> None:
         """Start with nothing."""
@@ -122,7 +122,7 @@ class WrittenSteps:
         return LaterNumbers(self, sample, shape)
 
     def use(self, memory: FunctorMemory, mode: AccessMode) -> Any:
-        """Note a use of memory; return the array that a step works on.
+        """Record a use of memory; return the array that a step works on.
 
         What begins with writing all of it does not read what was there.
         """
@@ -133,11 +133,11 @@ class WrittenSteps:
         return memory.elements
 
     def launch(self, count: int, *, wait: bool) -> Numbers | None:
-        """Ask the device for the steps; return what they made, if that is waited for.
+        """Submit the steps to the device; if the call waits for them, return their results.
 
-        Steps for a `count` of indices that is large beside the memory are waited for, too: they
-        keep the indices, of which the queue does not know. All memory is acquired together. Raises
-        what an access raises; nothing is done then.
+        The call also waits if `count`, the number of indices, is large compared to the memory: the
+        steps hold the indices, which the queue does not track. All memory is acquired together.
+        Raises the exceptions of an access, without submitting anything.
         """
         tokens: list[AccessToken] = [
             memory.buffer.token(memory.space, mode) for memory, mode in self.used.values()
@@ -162,7 +162,7 @@ class WrittenSteps:
 
 
 class WritingFunctor(RunningFunctor):
-    """What is true while a functor is written down."""
+    """The state while the steps of a functor are recorded."""
 
     __slots__ = ("steps",)
 
@@ -173,7 +173,7 @@ class WritingFunctor(RunningFunctor):
         self.steps = WrittenSteps()
 
     def position(self, layout: ElementPlaces, start: int, indices: tuple[Any, ...]) -> Together:
-        """Return the places of many elements; what is read from views is looked at later."""
+        """Return the positions of many elements; check indices read from views later."""
         is_known = not any(isinstance(bare(one), LaterNumbers) for one in indices)
         if is_known or layout.strides is None:
             return super().position(layout, start, indices)
@@ -240,10 +240,10 @@ def do_later(
     functor: Callable[..., Any],
     updates: Sequence[Reduction],
 ) -> bool:
-    """Ask the device at `space` for what a functor does; say no, and leave no trace, if it cannot.
+    """Submit a functor to the device at `space`; return False, without side effects, on refusal.
 
-    What a functor contributes to is waited for. Raises what an access raises, and with
-    contributions what the work raises.
+    The call waits for reductions. Raises the exceptions of an access and, with reductions, those of
+    the work.
     """
     shape = tuple(map(len, bounds))
     writing = WritingFunctor(space, shape)
@@ -307,7 +307,7 @@ def _found(made: Numbers, one: Any) -> Any:
 
 
 def _name_of(one: Any) -> tuple[Any, ...]:
-    """Return what tells an input of a step from others, as long as the step is kept."""
+    """Return a key that identifies an input of a step, as long as the step is cached."""
     if isinstance(one, LaterNumbers):
         return LaterNumbers, one.number
     if isinstance(one, np.ndarray):
@@ -317,7 +317,7 @@ def _name_of(one: Any) -> tuple[Any, ...]:
 
 
 def _kept(value: Any) -> Any:
-    """Return a value that nobody changes; one of an array of dimension 0 is its number.
+    """Return an immutable value; convert an array of dimension 0 to its number.
 
     Raises `NotTogetherError` for an object that is neither a number nor numbers.
     """
@@ -330,7 +330,7 @@ def _kept(value: Any) -> Any:
 
 
 def _is_all(place: Any, size: int) -> bool:
-    """Say whether places that are known are all that there are."""
+    """Return whether the known positions cover all elements."""
     if isinstance(place, LaterNumbers) or np.size(place) < size:
         return False
     found = np.bincount(np.ravel(place), minlength=size)
@@ -342,7 +342,7 @@ def _as_int64(numbers: Any) -> Any:
 
 
 _CASTS = {np.dtype(np.int64): _as_int64}
-"""Conversions that are written down; each is one function, so that equal steps are found."""
+"""Recorded conversions; each is one function, so that equal steps are recognised."""
 
 
 def _sample_of(value: Any) -> Any:

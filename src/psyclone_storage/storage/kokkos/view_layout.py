@@ -1,4 +1,4 @@
-"""Own the layouts of views: where element (i, j, …) lies, counted in elements; refuse memory.
+"""The layouts of views: the position of element (i, j, …) in elements, independent of memory.
 
 The three built-in layouts have strides. A custom layout is any class that fits `ViewLayout`; one
 whose `strides` are None places each element by its `offset` alone, as tiles or space-filling curves
@@ -39,14 +39,14 @@ class ViewLayout(Protocol):
         """Return the strides in elements, None where no strides express the layout."""
 
     def offset(self, indices: Sequence[int]) -> int:
-        """Return how many elements the one at `indices` lies after the first one in memory."""
+        """Return the offset of the element at `indices` from the first one, in elements."""
 
     def span(self) -> int:
         """Return the number of elements from the lowest to the highest address (VIEW-69)."""
 
 
 class _Strided:
-    """Elements that lie at strides."""
+    """Elements at constant strides."""
 
     __slots__ = ("extents", "strides")
 
@@ -151,19 +151,19 @@ class LayoutStride(_Strided):
 
 
 def is_layout_class(candidate: object) -> bool:
-    """Say whether `candidate` is a class of layouts, built in or custom."""
+    """Return whether `candidate` is a class of layouts, built in or custom."""
     return isinstance(candidate, type) and all(
         hasattr(candidate, name) for name in ("is_regular", "offset", "span")
     )
 
 
 def is_contiguous(layout: ViewLayout) -> bool:
-    """Say whether each element of the span belongs to the index space (VIEW-72)."""
+    """Return whether each element of the span belongs to the index space (VIEW-72)."""
     return layout.span() == prod(layout.extents)
 
 
 def same_places(layout: ViewLayout, other: ViewLayout) -> bool:
-    """Say whether two layouts of equal extents put each element at the same place.
+    """Return whether two layouts of equal extents put each element at the same position.
 
     Strides of dimensions with fewer than two elements place nothing.
     """

@@ -1,4 +1,4 @@
-"""Own the words of Kokkos for places, for who executes there, and for the manner of access.
+"""The names of Kokkos for memory spaces, execution spaces and memory traits.
 
 `HostSpace`, `CudaSpace` and the others are the memory spaces of `spaces.py`. An execution space
 names a context. Memory traits are flags. Scratch memory is a handle that lends ordinary memory out.
@@ -38,7 +38,7 @@ _NAMES = {
 
 
 class MemoryTraits(IntFlag):
-    """How a view is accessed; combine with `|` (VIEW-15).
+    """The access properties of a view; combine with `|` (VIEW-15).
 
     - `Unmanaged` (VIEW-11): the view does not count as a user of its memory.
     - `Atomic` (VIEW-12): each access to an element is atomic.
@@ -61,7 +61,7 @@ Restrict = MemoryTraits.Restrict
 
 @dataclass(frozen=True, slots=True)
 class ExecutionSpace:
-    """Who executes: the host or a device; calling it gives its default instance, itself."""
+    """The host or a device as executor; a call returns its default instance, itself."""
 
     name: str
     memory_space: MemorySpace
@@ -72,7 +72,7 @@ class ExecutionSpace:
 
     @property
     def context(self) -> Context:
-        """Return the context; raise `DeviceUnavailableError` where there is none."""
+        """Return the context; raise `DeviceUnavailableError` for a missing device."""
         if self.memory_space.kind is SpaceKind.DEVICE:
             return Context.get(ContextKind.CUDA, self.memory_space.device_id)
         return Context.host()
@@ -96,7 +96,7 @@ Cuda = ExecutionSpace("Cuda", CudaSpace)
 
 
 class Device(NamedTuple):
-    """The pair of who executes and where the data are (VIEW-29)."""
+    """The pair of execution space and memory space (VIEW-29)."""
 
     execution_space: ExecutionSpace
     memory_space: MemorySpace
@@ -107,7 +107,7 @@ class Device(NamedTuple):
 
 
 def DefaultExecutionSpace() -> ExecutionSpace:  # noqa: N802
-    """Return who executes if nobody is named: the context of the calling thread (VIEW-10).
+    """Return the execution space used by default: the context of the calling thread (VIEW-10).
 
     That is the host, except inside of `with context:`.
     """
@@ -115,12 +115,12 @@ def DefaultExecutionSpace() -> ExecutionSpace:  # noqa: N802
 
 
 def DefaultHostExecutionSpace() -> ExecutionSpace:  # noqa: N802
-    """Return who executes on the host."""
+    """Return the execution space of the host."""
     return Serial
 
 
 def execution_space_of(space: MemorySpace) -> ExecutionSpace:
-    """Return who initialises memory of `space` (VIEW-27)."""
+    """Return the execution space that initialises memory of `space` (VIEW-27)."""
     match space.kind:
         case SpaceKind.DEVICE:
             return ExecutionSpace("Cuda", space)
@@ -137,15 +137,15 @@ def mirror_space_of(space: MemorySpace) -> MemorySpace:
 
 
 def space_name(space: MemorySpace) -> str:
-    """Return the word of Kokkos for a space, its tag where there is none."""
+    """Return the Kokkos name of a space, its tag for a space without one."""
     return _NAMES.get(space, space.tag)
 
 
 class ScratchSpace:
     """A handle of scratch memory: views take their memory from it, one after the other.
 
-    `capacity` is in bytes, `space` where they are. As an argument of a view type the class stands
-    for unmanaged memory of the default execution space.
+    `capacity` is in bytes, `space` is the space of the memory. As an argument of a view type, the
+    class represents unmanaged memory of the default execution space.
     """
 
     ALIGNMENT = 8

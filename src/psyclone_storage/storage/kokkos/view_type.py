@@ -1,8 +1,8 @@
-"""Own `ViewType`, all that is known of a view without its extents; refuse data and memory.
+"""`ViewType`, the static properties of a view, without extents, data and memory.
 
 `View["const int*[10]", LayoutLeft, HostSpace, Unmanaged]` is such a type: a data type, then a
-layout, a space and traits, each of which may be left out, in this order (VIEW-5). Everything here
-is decided before any extent is looked at, so that what is wrong with it is a `ViewTypeError`.
+layout, a space and traits, each of which may be omitted, in this order (VIEW-5). All checks here
+precede any use of extents, so each violation is a `ViewTypeError`.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Count(int):
 
 
 class _ParameterOrder(IntEnum):
-    """What may stand after the data type, in the order in which it has to."""
+    """The parameters allowed after the data type, in their required order."""
 
     LAYOUT = 1
     SPACE = 2
@@ -54,7 +54,7 @@ class _ParameterOrder(IntEnum):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ViewType:  # pylint: disable=too-many-public-methods
-    """The type of a view. Obtain one as `View[...]`; types compare by what they say."""
+    """The type of a view. Obtain one as `View[...]`; types compare by their parameters."""
 
     data_type: DataType
     array_layout: type[ViewLayout]
@@ -64,10 +64,10 @@ class ViewType:  # pylint: disable=too-many-public-methods
 
     @classmethod
     def of(cls, arguments: Any, default: ExecutionSpace | None = None) -> Self:
-        """Return the type with these arguments, as they stand in the brackets of `View[...]`.
+        """Return the type with these arguments, in the form of the brackets of `View[...]`.
 
-        `default` is where a view without a space is: by default the default execution space.
-        Raises `ViewTypeError` for an argument that is none, or that is out of order.
+        `default` is the space of a view without one: by default the default execution space.
+        Raises `ViewTypeError` for an invalid argument, or one that is out of order.
         """
         parts = arguments if isinstance(arguments, tuple) else (arguments,)
         spec, rest = _data_type_in(parts)
@@ -93,17 +93,17 @@ class ViewType:  # pylint: disable=too-many-public-methods
 
     @property
     def is_hostspace(self) -> bool:
-        """Say whether host code can use the data (VIEW-19)."""
+        """Return whether host code can use the data (VIEW-19)."""
         return self.memory_space.host_accessible
 
     @property
     def is_managed(self) -> bool:
-        """Say whether a view of this type counts as a user of its memory."""
+        """Return whether a view of this type counts as a user of its memory."""
         return MemoryTraits.Unmanaged not in self.memory_traits
 
     @property
     def reference_type_is_lvalue_reference(self) -> bool:
-        """Say whether elements are given by reference (VIEW-18).
+        """Return whether elements are given by reference (VIEW-18).
 
         They are not where each access is atomic, nor where a device loads constant data specially.
         """
@@ -130,7 +130,7 @@ class ViewType:  # pylint: disable=too-many-public-methods
 
     @property
     def scalar_array_type(self) -> DataType:
-        """Return the data type in terms of plain elements, which ours always are (VIEW-23)."""
+        """Return the data type in terms of plain elements, the only kind here (VIEW-23)."""
         return self.data_type
 
     const_scalar_array_type = const_data_type
@@ -175,14 +175,14 @@ class ViewType:  # pylint: disable=too-many-public-methods
 
     @property
     def specialize(self) -> None:
-        """Return the tag of a special mapping: there is none (VIEW-44)."""
+        """Return the tag of a special mapping; special mappings do not exist (VIEW-44)."""
         return
 
     # -- places ----------------------------------------------------------------------------------
 
     @property
     def device_type(self) -> Device:
-        """Return who executes and where the data are (VIEW-29)."""
+        """Return the execution space and the memory space (VIEW-29)."""
         return Device(self.execution_space, self.memory_space)
 
     @property
@@ -332,7 +332,7 @@ def _place_of(argument: Any, spec: DataType) -> _ParameterOrder:
 
 
 def _placed(space: Any) -> tuple[ExecutionSpace, MemorySpace, MemoryTraits]:
-    """Return who executes, where the data are, and the traits that the place brings with it."""
+    """Return the execution space, the memory space, and the traits that `space` implies."""
     if space is ScratchSpace:
         execution = DefaultExecutionSpace()
         return execution, execution.memory_space, MemoryTraits.Unmanaged

@@ -1,8 +1,8 @@
-"""Own the way from memory that is there already to the handle of a view; refuse to copy.
+"""Conversion of existing memory to the handle of a view, without a copy.
 
-Arrays of the host and of devices, addresses, other faces of a buffer and scratch memory come in
-here. An array, or another face, counts as a view with a type of its own, so that what may be made
-from it follows from the assignment rules.
+The input is an array of the host or of a device, an address, another facade of a buffer or scratch
+memory. An array, or another facade, counts as a view with its own type, so the assignment rules
+determine the views that may be made from it.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from psyclone_storage.storage.memory.registry import memory_of
 
 
 def face_of(thing: Any, space: MemorySpace) -> tuple[ViewType, Handle]:
-    """Return type and handle of a window at `space` on the buffer that `thing` is a face of.
+    """Return type and handle of a window at `space` on the buffer that `thing` is a facade of.
 
     `thing` is a `CoherentBuffer` or has one, as storages and HMemo arrays do; the view shares its
     validity.
@@ -62,7 +62,7 @@ def face_of(thing: Any, space: MemorySpace) -> tuple[ViewType, Handle]:
 
 
 def is_face(thing: Any) -> bool:
-    """Say whether `thing` is a buffer, or a face of one other than a view."""
+    """Return whether `thing` is a buffer, or a facade of one other than a view."""
     return found_buffer(thing) is not None
 
 
