@@ -170,7 +170,7 @@ def test_what_begins_mpi_starts_programs_as_before() -> None:
         mpi_waiting.forget_begun_mpi()
         assert started() == own
     """
-    subprocess.run([sys.executable, "-c", program], cwd=conftest.TESTS, check=True)
+    subprocess.run([sys.executable, "-c", program], cwd=conftest.TESTS / "support", check=True)
 
 
 @pytest.mark.mpi

@@ -19,7 +19,7 @@ DEFAULT_OPTIONS = "-api lfric -d kernels alg.x90"
 
 # Codes that no input of the command line can cause, each with the reason and where it is tested.
 _ORDER = "asked by a transformation: tests/unit/analysis/schedules/test_order.py"
-_RULES = "asked by a transformation: tests/unit/domain/lfric/test_rules.py"
+_RULES = "asked by a transformation: tests/unit/domains/lfric/test_rules.py"
 _BENCH = "only a script undoes steps: tests/unit/transform/test_workbench.py"
 _VERIFY = "a defect of a stage, reported as I001: tests/unit/ir/test_verify.py"
 NOT_FROM_THE_COMMAND_LINE: dict[str, str] = {

@@ -1,8 +1,8 @@
-"""Rewrites of loop nests: swap, strip-mine, tile, fuse, unroll and jam, share.
+"""Rewrites of loops in subroutines: swap, strip-mine, tile, fuse, unroll and jam, share.
 
-`swap`, `strip_mine`, `tile` and `fuse` take the loops of a schedule and those of a subroutine.
-Functions whose names end in `_loop` or `_loops` take a subroutine and the number of a loop in it,
-counted from 1 in the order of the text. `analysis.footprints` reports whether values may change.
+Each function takes a subroutine and the number of a loop in it, counted from 1 in the order of the
+text, and applies a rewrite of `passes.nests`. `analysis.footprints` reports whether values may
+change.
 """
 
 from __future__ import annotations
@@ -12,82 +12,24 @@ from collections.abc import Callable
 from psyclone_storage.analysis.bodies.flow import flow_of
 from psyclone_storage.analysis.bodies.independence import independence_of
 from psyclone_storage.analysis.bodies.shapes import type_of
-from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir.affine import simplified
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.directive import AccLoopDirective, DeviceLevel
 from psyclone_storage.ir.expr import Binary, Expr, Name, intrinsic, whole
 from psyclone_storage.ir.loops import addressed, following_loop, loops_of, with_lines_for
-from psyclone_storage.ir.nests import AnyLoop, inner_loop
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import everywhere, rewritten, substituted, unnamed
-from psyclone_storage.ir.schedule import Loop, Over
 from psyclone_storage.ir.unit import DirectiveLine, Do, Line
+from psyclone_storage.passes.nests import (
+    Strips,
+    fuse,
+    inner_of,
+    strip_mine,
+    swap,
+    tile,
+)
 from psyclone_storage.passes.scratch import INTEGER, Scratch
-
-Strips = Callable[[AnyLoop], tuple[AnyLoop, AnyLoop]]
-"""Splits a loop into an empty loop over strips and the loop over the iterations of one strip."""
-
-# ---------------------------------------------------------------------------- any nest
-
-
-def inner_of(outer: AnyLoop) -> AnyLoop:
-    """Return the loop that is all of the body of `outer`, which has one."""
-    inner = inner_loop(outer)
-    if inner is None:
-        raise InternalError(f"'{outer.uid}' does not contain exactly one loop.")
-    return inner
-
-
-def swap(outer: AnyLoop) -> AnyLoop:
-    """Return the nest with `outer` inside the loop that is all of its body."""
-    inner = inner_of(outer)
-    return replace(inner, body=(replace(outer, body=inner.body),))
-
-
-def strip_mine(loop: AnyLoop, strips: Strips[AnyLoop]) -> AnyLoop:
-    """Return a loop over strips of `loop` around one over the iterations of a strip."""
-    over_strips, in_strip = strips(loop)
-    return replace(over_strips, body=(in_strip,))
-
-
-def tile(outer: AnyLoop, strips: Strips[AnyLoop]) -> AnyLoop:
-    """Return two loops over tiles around two over the iterations of a tile."""
-    inner = inner_of(outer)
-    outer_tiles, outer_points = strips(outer)
-    inner_tiles, inner_points = strips(inner)
-    points = replace(outer_points, body=(inner_points,))
-    return replace(outer_tiles, body=(replace(inner_tiles, body=(points,)),))
-
-
-def tile_inner(outer: AnyLoop, strips: Strips[AnyLoop]) -> AnyLoop:
-    """Return a loop over tiles of the inner loop around `outer` and the iterations of a tile."""
-    tiles, points = strips(inner_of(outer))
-    return replace(tiles, body=(replace(outer, body=(points,)),))
-
-
-def fuse(first: AnyLoop, second: AnyLoop) -> AnyLoop:
-    """Return `first` with the bodies of both loops, which count with the same variable."""
-    return replace(first, body=(*first.body, *second.body))
-
-
-# ---------------------------------------------------------------------------- loops of schedules
-
-_STRIPS = {
-    Over.ROWS: (Over.ROW_TILES, Over.ROWS_OF_TILE),
-    Over.COLUMNS: (Over.COLUMN_TILES, Over.COLUMNS_OF_TILE),
-}
-POINTS = tuple(_STRIPS)
-"""What loops over a grid count as long as there are no tiles."""
-
-
-def strips_of_points(loop: Loop, size: int, word: str) -> tuple[Loop, Loop]:
-    """Return the loops for strips of `size` rows or columns; `word` starts the second uid."""
-    over_strips, in_strip = _STRIPS[loop.over]
-    inside = replace(loop, uid=f"{word}({loop.uid})", over=in_strip, tile=size)
-    return replace(loop, over=over_strips, tile=size, body=()), inside
-
 
 # ---------------------------------------------------------------------------- loops of subroutines
 

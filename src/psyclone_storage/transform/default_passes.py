@@ -28,7 +28,7 @@ from psyclone_storage.ir.kernel import ArgKind
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Loop, Schedule, Statement
 from psyclone_storage.ir.walk import kernel_calls, outer_loops
-from psyclone_storage.transform.fuse import joined
+from psyclone_storage.passes.nests import fuse_schedule_loops
 from psyclone_storage.transform.halos import without_halos
 from psyclone_storage.transform.outline import OutlineLoop, is_in_place
 from psyclone_storage.transform.transfers import with_derived
@@ -55,7 +55,7 @@ def with_shared_loops(schedule: Schedule, rules: Rules) -> Schedule:
             and fills[before.uid] == fills[item.uid]
             and not check_fuse(LoopFootprint(bare, rules, before), LoopFootprint(bare, rules, item))
         ):
-            body[-1] = joined(before, item)
+            body[-1] = fuse_schedule_loops(before, item)
         else:
             body.append(item)
     if len(body) == len(bare.body):

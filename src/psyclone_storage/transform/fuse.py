@@ -15,7 +15,8 @@ from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Loop, LoopPart, Over, Schedule, Statement
 from psyclone_storage.ir.walk import kernel_calls, replaced
-from psyclone_storage.passes.loops import fuse, fuse_loops
+from psyclone_storage.passes.loops import fuse_loops
+from psyclone_storage.passes.nests import fuse_schedule_loops
 from psyclone_storage.transform.halos import without_halos
 from psyclone_storage.transform.nests import OnKernelNest
 from psyclone_storage.transform.step import CheckedStep, Place, loop_named, loops_in, missing
@@ -74,7 +75,7 @@ class FuseLoops(CheckedStep):
         """Return the schedule with one loop that has both bodies."""
         bare = without_halos(schedule)
         first, second = loop_named(bare, self.first), loop_named(bare, self.second)
-        both = replace(joined(first, second), parts=_parts(bare, first, second))
+        both = replace(fuse_schedule_loops(first, second), parts=_parts(bare, first, second))
         if first.over is Over.DOFS and not dofs_agree(bare, first, second):
             both = replace(both, asserted=(*both.asserted, _own_part(second)))
         return replaced(replaced(bare, second.uid), first.uid, both)
@@ -99,13 +100,6 @@ class FuseInKernel(OnKernelNest):
     def transform_code(self, code: KernelCode) -> KernelCode:
         """Return `code` with one loop that has both bodies."""
         return fuse_loops(code, self.loop)
-
-
-def joined(first: Loop, second: Loop) -> Loop:
-    """Return the loop `first` with the calls of both, and all that is known of both."""
-    extent = second.extent if second.extent.extended else first.extent
-    asserted = first.asserted + second.asserted
-    return replace(fuse(first, second), extent=extent, asserted=asserted)
 
 
 def _parts(schedule: Schedule, first: Loop, second: Loop) -> tuple[LoopPart, ...]:

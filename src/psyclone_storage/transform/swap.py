@@ -11,7 +11,8 @@ from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Loop, Schedule
-from psyclone_storage.passes.loops import swap, swap_loops
+from psyclone_storage.passes.loops import swap_loops
+from psyclone_storage.passes.nests import swap
 from psyclone_storage.transform.nests import OnKernelNest, OnScheduleNest, check_gain
 
 

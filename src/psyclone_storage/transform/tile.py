@@ -15,14 +15,8 @@ from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Loop, Over, Schedule
 from psyclone_storage.ir.walk import place_near, place_of
-from psyclone_storage.passes.loops import (
-    strip_mine,
-    strip_mine_loop,
-    strips_of_points,
-    tile,
-    tile_inner,
-    tile_loops,
-)
+from psyclone_storage.passes.loops import strip_mine_loop, tile_loops
+from psyclone_storage.passes.nests import strip_mine, strips_of_points, tile, tile_inner
 from psyclone_storage.transform.nests import OnKernelNest, OnScheduleNest, check_gain
 
 

@@ -65,7 +65,7 @@ def test_a_defect_says_where_and_asks_for_a_report(capsys: pytest.CaptureFixture
     assert run(ZeroDivisionError("division by zero")) == 2
     printed = re.sub(r":\d+:", ":<line>:", capsys.readouterr().err)
     assert printed == (
-        "error[I001]: Internal error: ZeroDivisionError at test_guard.py:<line>: division by "
+        "error[I001]: Internal error: ZeroDivisionError at test_main_guard.py:<line>: division by "
         "zero.\n"
         "  hint: This is a defect of psyclone-storage, not of your code: please report it.\n"
     )
@@ -106,7 +106,7 @@ def test_a_defect_in_a_stage_names_the_file(
     with_language(monkeypatch, emit_algorithm=broken)
     done: Outcome = command("alg.x90", *words.split())
     assert done.status == 2
-    assert done.err.count("error[I001]: Internal error: KeyError at test_guard.py:") == (
+    assert done.err.count("error[I001]: Internal error: KeyError at test_main_guard.py:") == (
         2 if words else 1
     )
     assert "--> alg.x90" in done.err

@@ -43,7 +43,7 @@ def test_the_compiler_is_not_imported(module: str, words: list[str]) -> None:
     assert "Traceback" not in done.stderr
 
 
-UNUSED = ("analysis.bodies", "frontend.fortran.body", "scripting", "transform.catalogue",
+UNUSED = ("analysis.bodies", "languages.fortran.parse.body", "scripting", "transform.catalogue",
           "transform.kernel", "tools", "fparser", "numpy", "dataclasses", "inspect",
           "hashlib", "json", "multiprocessing", "shutil", "tempfile", "traceback")  # fmt: skip
 TRANSLATION = """

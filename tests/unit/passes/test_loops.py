@@ -12,7 +12,7 @@ from psyclone_storage.ir.expr import Name, whole
 from psyclone_storage.ir.nests import Nest, inner_loop, statements_of
 from psyclone_storage.ir.schedule import Extent, Loop, Over, Reach
 from psyclone_storage.ir.unit import Assign, Comment, Do
-from psyclone_storage.passes.loops import fuse, strip_mine, swap, tile, tile_inner
+from psyclone_storage.passes.nests import fuse, strip_mine, swap, tile, tile_inner
 
 LEAF = Assign(Name("a"), whole(1))
 Names = list[Any]

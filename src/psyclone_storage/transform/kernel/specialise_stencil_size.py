@@ -42,7 +42,8 @@ from psyclone_storage.ir.rewrite import (
 )
 from psyclone_storage.ir.schedule import KernelCall, Schedule
 from psyclone_storage.ir.unit import Assign, Blank, Branch, Comment, Do, If, Line
-from psyclone_storage.passes.loops import fuse_loops, inner_of, rewrite_loop
+from psyclone_storage.passes.loops import fuse_loops, rewrite_loop
+from psyclone_storage.passes.nests import inner_of
 from psyclone_storage.passes.scratch import INTEGER, constant
 
 Sizes = Mapping[str, int]

@@ -18,31 +18,33 @@ static inline void on_v_code(const int32_t i, const int32_t j, double *restrict 
     new_[i - 1 + new__n1 * (j - 1)] = 2.0 * old[i - 1 + old_n1 * (j - 1)];
 }
 
-static void invoke_step_1_loops(double *restrict u_data, const double *restrict old_data,
-    double *restrict v_data, const int64_t nx, const int64_t ny, const int64_t j_first,
-    const int64_t j_first_1, const int64_t j_last, const int64_t j_last_1, const int64_t i_first,
-    const int64_t i_first_1, const int64_t i_last, const int64_t i_last_1)
+static void invoke_step_1_loops(const int32_t j_first, const int32_t j_first_1,
+    const int32_t j_last, const int32_t j_last_1, const int32_t i_first, const int32_t i_first_1,
+    const int32_t i_last, const int32_t i_last_1, double *restrict u_data,
+    double *restrict old_data, double *restrict v_data, const int64_t nx, const int64_t ny)
 {
-    /* One loop where the bounds agree, else each by itself */
-    if (((((j_first == j_first_1) && (j_last == j_last_1)) && (i_first == i_first_1)) && (i_last == i_last_1))) {
-        #pragma omp parallel for schedule(static)
-        for (int32_t j = j_first; j <= j_last; ++j) {
-            for (int32_t i = i_first; i <= i_last; ++i) {
+    int32_t j, i;
+
+    // One loop where the bounds agree, else each by itself
+    if (j_first == j_first_1 && j_last == j_last_1 && i_first == i_first_1 && i_last == i_last_1) {
+        #pragma omp parallel for schedule(static) private(j, i)
+        for (j = j_first; j <= j_last; ++j) {
+            for (i = i_first; i <= i_last; ++i) {
                 north_code(i, j, u_data, nx, ny, old_data, nx, ny);
                 on_v_code(i, j, v_data, nx, ny, old_data, nx, ny);
             }
         }
-    } else {
-        #pragma omp parallel for schedule(static)
-        for (int32_t j = j_first; j <= j_last; ++j) {
-            for (int32_t i = i_first; i <= i_last; ++i) {
+    }
+    else {
+        #pragma omp parallel for schedule(static) private(j, i)
+        for (j = j_first; j <= j_last; ++j) {
+            for (i = i_first; i <= i_last; ++i) {
                 north_code(i, j, u_data, nx, ny, old_data, nx, ny);
             }
         }
-
-        #pragma omp parallel for schedule(static)
-        for (int32_t j = j_first_1; j <= j_last_1; ++j) {
-            for (int32_t i = i_first_1; i <= i_last_1; ++i) {
+        #pragma omp parallel for schedule(static) private(j, i)
+        for (j = j_first_1; j <= j_last_1; ++j) {
+            for (i = i_first_1; i <= i_last_1; ++i) {
                 on_v_code(i, j, v_data, nx, ny, old_data, nx, ny);
             }
         }
@@ -51,6 +53,6 @@ static void invoke_step_1_loops(double *restrict u_data, const double *restrict 
 
 void invoke_step_1(void *const *data, const double *reals, const int64_t *counts)
 {
-    invoke_step_1_loops(data[0], data[1], data[2], counts[0], counts[1], counts[2], counts[3],
-        counts[4], counts[5], counts[6], counts[7], counts[8], counts[9]);
+    invoke_step_1_loops(counts[2], counts[3], counts[4], counts[5], counts[6], counts[7], counts[8],
+        counts[9], data[0], data[1], data[2], counts[0], counts[1]);
 }

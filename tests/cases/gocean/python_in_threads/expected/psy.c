@@ -29,13 +29,15 @@ static inline void advect_code(const int32_t i, const int32_t j, double *restric
     }
 }
 
-static void invoke_step_1_loops(double *restrict new_data, const int64_t nx, const int64_t ny,
-    const int64_t j_first, const int64_t j_last, const int64_t i_first, const int64_t i_last)
+static void invoke_step_1_loops(const int32_t j_first, const int32_t j_last, const int32_t i_first,
+    const int32_t i_last, double *restrict new_data, const int64_t nx, const int64_t ny)
 {
-    /* Halo exchanges and loops */
-    #pragma omp parallel for schedule(static)
-    for (int32_t j = j_first; j <= j_last; ++j) {
-        for (int32_t i = i_first; i <= i_last; ++i) {
+    int32_t j, i;
+
+    // Halo exchanges and loops
+    #pragma omp parallel for schedule(static) private(j, i)
+    for (j = j_first; j <= j_last; ++j) {
+        for (i = i_first; i <= i_last; ++i) {
             clear_code(i, j, new_data, nx, ny);
         }
     }
@@ -43,19 +45,21 @@ static void invoke_step_1_loops(double *restrict new_data, const int64_t nx, con
 
 void invoke_step_1(void *const *data, const double *reals, const int64_t *counts)
 {
-    invoke_step_1_loops(data[0], counts[0], counts[1], counts[2], counts[3], counts[4], counts[5]);
+    invoke_step_1_loops(counts[2], counts[3], counts[4], counts[5], data[0], counts[0], counts[1]);
 }
 
-static void invoke_step_2_loops(double *restrict new_data, const double *restrict old_data,
-    const int32_t *restrict mask_t, const int64_t nx, const int64_t ny, const int64_t j_first_1,
-    const int64_t j_last_1, const int64_t i_first_1, const int64_t i_last_1, const double dx_const,
-    double courant, double ceiling)
+static void invoke_step_2_loops(const int32_t j_first_1, const int32_t j_last_1,
+    const int32_t i_first_1, const int32_t i_last_1, double *restrict new_data,
+    double *restrict old_data, const double courant, const int32_t *restrict mask_t,
+    const double dx_const, const int64_t nx, const int64_t ny, double *restrict ceiling)
 {
-    #pragma omp parallel for schedule(static)
-    for (int32_t j = j_first_1; j <= j_last_1; ++j) {
-        for (int32_t i = i_first_1; i <= i_last_1; ++i) {
+    int32_t j, i;
+
+    #pragma omp parallel for schedule(static) private(j, i)
+    for (j = j_first_1; j <= j_last_1; ++j) {
+        for (i = i_first_1; i <= i_last_1; ++i) {
             advect_code(i, j, new_data, nx, ny, old_data, nx, ny, courant, mask_t, nx, ny, dx_const,
-                &ceiling);
+                ceiling);
         }
     }
 }
@@ -63,27 +67,28 @@ static void invoke_step_2_loops(double *restrict new_data, const double *restric
 void invoke_step_2(void *const *data, const double *reals, const int64_t *counts, double courant,
     double ceiling)
 {
-    invoke_step_2_loops(data[0], data[1], data[2], counts[0], counts[1], counts[6], counts[7],
-        counts[8], counts[9], reals[0], courant, ceiling);
+    invoke_step_2_loops(counts[6], counts[7], counts[8], counts[9], data[0], data[1], courant,
+        data[2], reals[0], counts[0], counts[1], &ceiling);
 }
 
-static void invoke_back_1_loops(double *restrict old_data, const double *restrict new_data,
-    const int32_t *restrict mask_t, const int64_t nx, const int64_t ny, const int64_t j_first,
-    const int64_t j_last, const int64_t i_first, const int64_t i_last, const double dx_const,
-    double courant, double ceiling)
+static void invoke_back_1_loops(const int32_t j_first, const int32_t j_last, const int32_t i_first,
+    const int32_t i_last, double *restrict old_data, double *restrict new_data,
+    const int32_t *restrict mask_t, const double dx_const, const int64_t nx, const int64_t ny,
+    double *restrict ceiling)
 {
-    #pragma omp parallel for schedule(static)
-    for (int32_t j = j_first; j <= j_last; ++j) {
-        for (int32_t i = i_first; i <= i_last; ++i) {
-            advect_code(i, j, old_data, nx, ny, new_data, nx, ny, courant, mask_t, nx, ny, dx_const,
-                &ceiling);
+    int32_t j, i;
+
+    #pragma omp parallel for schedule(static) private(j, i)
+    for (j = j_first; j <= j_last; ++j) {
+        for (i = i_first; i <= i_last; ++i) {
+            advect_code(i, j, old_data, nx, ny, new_data, nx, ny, -0.25, mask_t, nx, ny, dx_const,
+                ceiling);
         }
     }
 }
 
-void invoke_back_1(void *const *data, const double *reals, const int64_t *counts, double courant,
-    double ceiling)
+void invoke_back_1(void *const *data, const double *reals, const int64_t *counts, double ceiling)
 {
-    invoke_back_1_loops(data[0], data[1], data[2], counts[0], counts[1], counts[2], counts[3],
-        counts[4], counts[5], reals[0], courant, ceiling);
+    invoke_back_1_loops(counts[2], counts[3], counts[4], counts[5], data[0], data[1], data[2],
+        reals[0], counts[0], counts[1], &ceiling);
 }

@@ -62,7 +62,7 @@ def _invoke_back_setup(old, new):
 _INVOKE_BACK = CompiledRoutine(
     _LIBRARY,
     _invoke_back_setup,
-    [("invoke_back_1", "dd")],
+    [("invoke_back_1", "d")],
     "written written",
     meant=["points=t offset=ne", "points=t offset=ne"],
 )
@@ -77,4 +77,4 @@ def invoke_back(old, new):
         # Halo exchanges and loops
         # new is read by advect with a stencil that reaches 1 point far
         new.exchange(1)
-        run(0, -0.25, CEILING)
+        run(0, CEILING)

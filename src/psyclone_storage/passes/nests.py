@@ -1,0 +1,83 @@
+"""Rewrites of any loop nest, of a schedule or a subroutine: swap, strip-mine, tile, fuse.
+
+They import no analysis of bodies, because each translation needs `fuse_schedule_loops`.
+`analysis.footprints` reports whether values may change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from psyclone_storage.base.diagnostic import InternalError
+from psyclone_storage.base.records import replace
+from psyclone_storage.ir.nests import AnyLoop, inner_loop
+from psyclone_storage.ir.schedule import Loop, Over
+
+Strips = Callable[[AnyLoop], tuple[AnyLoop, AnyLoop]]
+"""Splits a loop into an empty loop over strips and the loop over the iterations of one strip."""
+
+# ---------------------------------------------------------------------------- any nest
+
+
+def inner_of(outer: AnyLoop) -> AnyLoop:
+    """Return the loop that is all of the body of `outer`, which has one."""
+    inner = inner_loop(outer)
+    if inner is None:
+        raise InternalError(f"'{outer.uid}' does not contain exactly one loop.")
+    return inner
+
+
+def swap(outer: AnyLoop) -> AnyLoop:
+    """Return the nest with `outer` inside the loop that is all of its body."""
+    inner = inner_of(outer)
+    return replace(inner, body=(replace(outer, body=inner.body),))
+
+
+def strip_mine(loop: AnyLoop, strips: Strips[AnyLoop]) -> AnyLoop:
+    """Return a loop over strips of `loop` around one over the iterations of a strip."""
+    over_strips, in_strip = strips(loop)
+    return replace(over_strips, body=(in_strip,))
+
+
+def tile(outer: AnyLoop, strips: Strips[AnyLoop]) -> AnyLoop:
+    """Return two loops over tiles around two over the iterations of a tile."""
+    inner = inner_of(outer)
+    outer_tiles, outer_points = strips(outer)
+    inner_tiles, inner_points = strips(inner)
+    points = replace(outer_points, body=(inner_points,))
+    return replace(outer_tiles, body=(replace(inner_tiles, body=(points,)),))
+
+
+def tile_inner(outer: AnyLoop, strips: Strips[AnyLoop]) -> AnyLoop:
+    """Return a loop over tiles of the inner loop around `outer` and the iterations of a tile."""
+    tiles, points = strips(inner_of(outer))
+    return replace(tiles, body=(replace(outer, body=(points,)),))
+
+
+def fuse(first: AnyLoop, second: AnyLoop) -> AnyLoop:
+    """Return `first` with the bodies of both loops, which count with the same variable."""
+    return replace(first, body=(*first.body, *second.body))
+
+
+# ---------------------------------------------------------------------------- loops of schedules
+
+_STRIPS = {
+    Over.ROWS: (Over.ROW_TILES, Over.ROWS_OF_TILE),
+    Over.COLUMNS: (Over.COLUMN_TILES, Over.COLUMNS_OF_TILE),
+}
+POINTS = tuple(_STRIPS)
+"""What loops over a grid count as long as there are no tiles."""
+
+
+def strips_of_points(loop: Loop, size: int, word: str) -> tuple[Loop, Loop]:
+    """Return the loops for strips of `size` rows or columns; `word` starts the second uid."""
+    over_strips, in_strip = _STRIPS[loop.over]
+    inside = replace(loop, uid=f"{word}({loop.uid})", over=in_strip, tile=size)
+    return replace(loop, over=over_strips, tile=size, body=()), inside
+
+
+def fuse_schedule_loops(first: Loop, second: Loop) -> Loop:
+    """Return the loop `first` with the calls, the extent and the assertions of both."""
+    extent = second.extent if second.extent.extended else first.extent
+    asserted = first.asserted + second.asserted
+    return replace(fuse(first, second), extent=extent, asserted=asserted)
