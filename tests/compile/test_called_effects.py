@@ -71,4 +71,5 @@ def test_what_is_refused_computes_something_else(
     threads.mkdir()
     serial = run_waves(waves_in(plain, source=kernels))
     forced = waves_in(threads, "--apply", f"{STEPS}{{force=true}}", source=kernels)
-    assert run_waves(forced, threads=2) != serial
+    # On a busy machine threads may take turns, so that the race does not always show.
+    assert any(run_waves(forced, threads=2) != serial for _ in range(10))

@@ -27,6 +27,7 @@ from psyclone_storage.runtime import lfric as meshes
 from psyclone_storage.runtime.gocean import Field, Grid
 from psyclone_storage.storage import use_device
 from psyclone_storage.transform.catalogue import RECIPES, STEPS
+from psyclone_storage.transform.kernel.code import ChangesCode
 
 TARGETS = ("c", "cuda", "numpy")
 
@@ -175,8 +176,9 @@ FORMS = {
 OPTIONS = {"kernel-constants": "{number_of_layers=4}"}
 STEPS_OF_KERNELS = tuple(
     f"{name}{OPTIONS.get(name, '')}"
-    for name, step in STEPS.items() if ".kernel." in step.__module__
-)  # fmt: skip
+    for name, step in STEPS.items()
+    if ".kernel." in step.__module__ or issubclass(step, ChangesCode)
+)
 RECIPE = """\
 import json
 from pathlib import Path
