@@ -52,7 +52,15 @@ class Batch:
             "XDG_CACHE_HOME": str(self.folder / "cache"),
         }
         return subprocess.Popen(
-            [sys.executable, "-m", "psyclone_storage", *words.split(), *self._files()],
+            [
+                "env",
+                "--default-signal=HUP",
+                sys.executable,
+                "-m",
+                "psyclone_storage",
+                *words.split(),
+                *self._files(),
+            ],
             cwd=self.folder,
             env=environment,
             stdout=subprocess.PIPE,

@@ -105,7 +105,8 @@ def test_who_stops_in_the_middle_leaves_no_process() -> None:
 
 
 ORPHANS = """
-import os, sys, time
+import os, signal, sys, time
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup has it ignored
 from functools import partial
 from pathlib import Path
 from psyclone_storage.cli.workers import Workers
