@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from typing import ClassVar
 
 from psyclone_storage.analysis.bodies.shapes import (
     declaration_of,
 )
 from psyclone_storage.analysis.footprints import Reasons
-from psyclone_storage.base.diagnostic import raise_if_any
+from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Element, Expr, Index, Name, Range, Section, intrinsic_called
 from psyclone_storage.ir.rewrite import rewritten, with_parts
-from psyclone_storage.ir.rules import Rules
-from psyclone_storage.ir.schedule import Schedule
 from psyclone_storage.ir.types import ScalarType
 from psyclone_storage.ir.unit import Assign, Line
 from psyclone_storage.passes.scalarise import (
@@ -26,12 +24,8 @@ from psyclone_storage.passes.scalarise import (
 )
 from psyclone_storage.passes.scratch import nothing_to_do
 from psyclone_storage.transform.kernel.code import (
-    calls_for,
-    check_body,
-    check_each,
-    with_each,
+    ChangesCode,
 )
-from psyclone_storage.transform.step import Place
 
 KEEP_BOUNDS = frozenset({"lbound", "ubound", "allocated", "associated", "present"})
 """Functions whose value is another one for a section of an array than for the array."""
@@ -86,7 +80,7 @@ def _check_loops(code: KernelCode) -> Reasons:
 
 
 @dataclass(frozen=True, slots=True)
-class ArraysToLoops:
+class ArraysToLoops(ChangesCode):
     """Write the array assignments of a kernel as loops over elements.
 
     Fortran evaluates the entire right-hand side before it assigns, which a loop does not. So an
@@ -100,29 +94,17 @@ class ArraysToLoops:
 
     name: ClassVar[str] = "arrays-to-loops"
 
-    call: str
-
-    @classmethod
-    def places(cls, schedule: Schedule) -> Iterator[Place]:
-        """Yield every call of a kernel."""
-        return calls_for(schedule)
-
-    def calls_to_read(self, schedule: Schedule) -> tuple[str, ...]:
-        """Return the call."""
-        return (self.call,)
-
-    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
+    def check_code(self, code: KernelCode) -> Iterable[Diagnostic]:
         """Return all reasons against the loops."""
-        return check_body(schedule, self.call) or check_each(schedule, self.call, _check_loops)
+        return _check_loops(code)
 
-    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
-        """Return the schedule with the changed kernel."""
-        raise_if_any(self.check(schedule, rules))
-        return with_each(schedule, self.call, scalarise_assignments)
+    def transform_code(self, code: KernelCode) -> KernelCode:
+        """Return `code` with the loops."""
+        return scalarise_assignments(code)
 
 
 @dataclass(frozen=True, slots=True)
-class ArraysToRanges:
+class ArraysToRanges(ChangesCode):
     """Write whole arrays in the assignments of a kernel with a range for each dimension.
 
     The name of an allocatable array stays where it is assigned to: that may give it new extents,
@@ -134,22 +116,10 @@ class ArraysToRanges:
 
     name: ClassVar[str] = "arrays-to-ranges"
 
-    call: str
-
-    @classmethod
-    def places(cls, schedule: Schedule) -> Iterator[Place]:
-        """Yield every call of a kernel."""
-        return calls_for(schedule)
-
-    def calls_to_read(self, schedule: Schedule) -> tuple[str, ...]:
-        """Return the call."""
-        return (self.call,)
-
-    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
+    def check_code(self, code: KernelCode) -> Iterable[Diagnostic]:
         """Return all reasons against the ranges."""
-        return check_body(schedule, self.call) or check_each(schedule, self.call, _check_ranges)
+        return _check_ranges(code)
 
-    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
-        """Return the schedule with the changed kernel."""
-        raise_if_any(self.check(schedule, rules))
-        return with_each(schedule, self.call, with_ranges)
+    def transform_code(self, code: KernelCode) -> KernelCode:
+        """Return `code` with the ranges."""
+        return with_ranges(code)

@@ -14,7 +14,7 @@ from typing import ClassVar
 from psyclone_storage.analysis.bodies.accesses import written_names
 from psyclone_storage.analysis.bodies.names import RoutineNames
 from psyclone_storage.analysis.footprints import Reasons
-from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
+from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.names import listed
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.regex import regex
@@ -43,6 +43,7 @@ from psyclone_storage.passes.inline.legality import preprocessor_line
 from psyclone_storage.passes.structured_returns import without_returns
 from psyclone_storage.transform.kernel.code import (
     POINT_ITERATIONS,
+    OnCall,
     calls_for,
     calls_that_remain,
     check_body,
@@ -64,7 +65,7 @@ _OF_DUMMIES = regex(r"intent\(.*\)|target|contiguous")
 
 
 @dataclass(frozen=True, slots=True)
-class InlineCall:
+class InlineCall(OnCall):
     """Replace the call of a kernel by its statements.
 
     The compiler then sees them inside of the loop. The actual arguments replace the dummies. The
@@ -86,26 +87,14 @@ class InlineCall:
 
     name: ClassVar[str] = "inline-call"
 
-    call: str
-
-    @classmethod
-    def places(cls, schedule: Schedule) -> Iterator[Place]:
-        """Yield every call of a kernel that is no built-in."""
-        return calls_for(schedule)
-
-    def calls_to_read(self, schedule: Schedule) -> tuple[str, ...]:
-        """Return the call."""
-        return (self.call,)
-
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return all reasons against taking the statements for the call."""
         if problems := check_body(schedule, self.call):
             return problems
         return self._chosen(schedule)[1]
 
-    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
+    def transform(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return the schedule with the call replaced by the statements."""
-        raise_if_any(self.check(schedule, rules))
         code = self._chosen(schedule)[0]
         return with_codes(schedule, self.call, (_self_contained(code),))
 

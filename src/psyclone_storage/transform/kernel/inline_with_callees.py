@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from psyclone_storage.analysis.footprints import Reasons
-from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
+from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.names import listed
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.code import InlinedCode, KernelCode, PlacedProcedure
@@ -23,6 +23,7 @@ from psyclone_storage.ir.walk import find
 from psyclone_storage.passes.inline.kernels import called_names
 from psyclone_storage.transform.kernel.code import (
     COLUMN_ITERATIONS,
+    OnCall,
     calls_for,
     calls_that_remain,
     check_body,
@@ -40,7 +41,7 @@ MOST_STATEMENTS = 400
 
 
 @dataclass(frozen=True, slots=True)
-class InlineProcedures:
+class InlineProcedures(OnCall):
     """Inline the procedures that a kernel calls.
 
     The step searches the kernel's module and the folders of `-d` for them, and for those that they
@@ -65,17 +66,6 @@ class InlineProcedures:
 
     name: ClassVar[str] = "inline-procedures"
 
-    call: str
-
-    @classmethod
-    def places(cls, schedule: Schedule) -> Iterator[Place]:
-        """Yield every call of a kernel that is no built-in."""
-        return calls_for(schedule)
-
-    def calls_to_read(self, schedule: Schedule) -> tuple[str, ...]:
-        """Return the call."""
-        return (self.call,)
-
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return why no procedure can take the place of its call."""
         if problems := check_body(schedule, self.call) or check_called(schedule, self.call):
@@ -87,15 +77,14 @@ class InlineProcedures:
         message = f"'{codes[0].name}' calls no procedure of a module."
         return remaining or (Diagnostic("T067", message, codes[0].module.routine),)
 
-    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
+    def transform(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return the schedule with the procedures inlined."""
-        raise_if_any(self.check(schedule, rules))
         codes = tuple(one.code for one in inlined_codes(schedule, self.call))
         return with_codes(schedule, self.call, codes)
 
 
 @dataclass(frozen=True, slots=True)
-class InlineCallingKernel:
+class InlineCallingKernel(OnCall):
     """Copy a kernel for columns into the PSy layer, with the procedures that it calls inlined.
 
     It does what `inline-procedures` and `inline-kernel-module` do, for kernels that call procedures
@@ -112,16 +101,10 @@ class InlineCallingKernel:
 
     name: ClassVar[str] = "inline-calling-kernel"
 
-    call: str
-
     @classmethod
     def places(cls, schedule: Schedule) -> Iterator[Place]:
         """Yield every call of a kernel for a column of cells."""
         return calls_for(schedule, COLUMN_ITERATIONS)
-
-    def calls_to_read(self, schedule: Schedule) -> tuple[str, ...]:
-        """Return the call."""
-        return (self.call,)
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return all reasons against the kernel in the PSy layer."""
@@ -137,9 +120,8 @@ class InlineCallingKernel:
             for reason in against_leaving(one.code)
         )
 
-    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
+    def transform(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return the schedule with the kernel, and what it calls, in the PSy layer."""
-        raise_if_any(self.check(schedule, rules))
         codes = tuple(on_its_own(one.code) for one in _inlined(schedule, self.call))
         return with_codes(schedule, self.call, codes)
 
