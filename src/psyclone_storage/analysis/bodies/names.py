@@ -20,12 +20,12 @@ from psyclone_storage.ir.intrinsics import HARMLESS
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.paths import Variable, path_of, prefixes, share_data
 from psyclone_storage.ir.rewrite import walk_lines
+from psyclone_storage.ir.scopes import local_names
 from psyclone_storage.ir.symbols import Procedure, declaration_of
 from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
 
 _SHARED = frozenset({"pointer", "target"})
 _SAVE_ALL = regex(r"(?:^|;)[ \t]*save[ \t]*(?:$|[!;])", re.IGNORECASE | re.MULTILINE)
-_RESULT = regex(r"\bresult\s*\(\s*(\w+)\s*\)", re.IGNORECASE)
 _WORD = regex(r"[a-z]\w*", re.IGNORECASE)
 _NAME_AND_BRACKET = regex(r"\b(?P<name>[a-z]\w*)\s*(?P<bracket>\()?", re.IGNORECASE)
 _ATTRIBUTES = frozenset(
@@ -54,8 +54,9 @@ class RoutineNames:
 
     @cached_property
     def procedures(self) -> dict[str, Procedure]:
-        """The procedures of the routine's own module."""
-        return {item.name: item for item in self.code.module.procedures}
+        """The procedures of the routine's own module, except those that a local name hides."""
+        hidden = local_names(self.code)
+        return {item.name: item for item in self.code.module.procedures if item.name not in hidden}
 
     @cached_property
     def aliases(self) -> frozenset[str]:
@@ -93,9 +94,16 @@ class RoutineNames:
             for item in _opaque(self.code.declarations)
             if not STATEMENT_FUNCTION.match(item.text)
         ]
-        lines = (line for line in walk_lines(self.code.body) if isinstance(line, un.Opaque))
-        here += [line.names for line in lines if _first_word(line) == "data"]
-        hidden = {item.key for item in self.code.declarations if isinstance(item, un.Declare)}
+        hidden = frozenset(
+            item.key for item in self.code.declarations if isinstance(item, un.Declare)
+        )
+        for line in walk_lines(self.code.body):
+            if isinstance(line, un.Opaque) and _first_word(line) in ("data", "entry"):
+                here.append(line.names)
+            elif isinstance(line, un.Include):
+                here.append(hidden)
+        if any(_first_word(item) == "include" for item in _opaque(self.code.declarations)):
+            here.append(hidden)
         return frozenset().union(*here) | (frozenset().union(*outer) - hidden)
 
     @cached_property
@@ -169,7 +177,11 @@ class RoutineNames:
 
     def _root(self, key: str) -> un.Declare | None:
         code = self.code
-        return code.declared(key) or code.module.declared.get(key) or self.imported.get(key)
+        found = code.declared(key) or code.module.declared.get(key) or self.imported.get(key)
+        if found is None and key == key_of(code.result):
+            symbol = code.symbol(key)
+            found = None if symbol.type is None else declaration_of(symbol)
+        return found
 
     def is_local(self, key: str) -> bool:
         """Return whether the lifetime of a variable ends with a call of the routine.
@@ -179,6 +191,8 @@ class RoutineNames:
         declared = self.code.declared(key)
         if declared is None or key in self._visible or key in self.unclear or self._keeps:
             return False
+        if any(isinstance(item, un.Include) for item in self.code.contained):
+            return False
         if self.code.internal is not None and key in self.code.internal.names:
             return False
         words = declared.words
@@ -187,8 +201,7 @@ class RoutineNames:
     @cached_property
     def _visible(self) -> frozenset[str]:
         """The variables whose values a caller gives or gets: dummies and a function's result."""
-        results = _RESULT.findall(self.code.suffix)
-        return frozenset((*self.code.dummy_keys, self.code.key, *map(key_of, results)))
+        return frozenset((*self.code.dummy_keys, key_of(self.code.result)))
 
     # ------------------------------------------------------------------------ functions
 
