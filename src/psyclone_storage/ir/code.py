@@ -9,6 +9,7 @@ Everything has its place in the file, so that unchanged code can be printed as i
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
@@ -459,19 +460,41 @@ class SourceFile:
 
     def every_unit(self) -> Iterator[KernelCode]:
         """Yield all units and the procedures in them, outer ones first."""
-        for unit in self.units:
-            if isinstance(unit, KernelCode):
-                yield from _with_inner(unit)
+        yield from (unit for _, unit in _with_outer(self.units, None))
+
+    def routines(self) -> dict[str, KernelCode]:
+        """Return the procedures and main programs by their names, in lower case.
+
+        A name that several routines have is preceded by that of the unit around. A main program
+        without a name is `main`.
+        """
+        found = [
+            (unit, outer) for outer, unit in _with_outer(self.units, None) if unit.kind in _ROUTINES
+        ]
+        counts = Counter(unit.key for unit, _ in found)
+        routines: dict[str, KernelCode] = {}
+        for unit, outer in found:
+            several = counts[unit.key] > 1 and outer is not None
+            key = f"{outer.key}.{unit.key}" if several and outer else unit.key or "main"
+            routines.setdefault(key, unit)
+        return routines
 
     def changed(self, change: Callable[[KernelCode], KernelCode]) -> SourceFile:
         """Return the file with each unit as `change` makes it, inner ones first."""
         return replace(self, units=_changed(self.units, change))
 
 
-def _with_inner(unit: KernelCode) -> Iterator[KernelCode]:
-    yield unit
-    for inner in unit.procedures:
-        yield from _with_inner(inner)
+_ROUTINES = (ScopeKind.PROGRAM, ScopeKind.SUBROUTINE, ScopeKind.FUNCTION, ScopeKind.SEPARATE)
+
+
+def _with_outer(
+    units: tuple[KernelCode | Between, ...], outer: KernelCode | None
+) -> Iterator[tuple[KernelCode | None, KernelCode]]:
+    """Yield each unit, and the procedures in it, with the one around it."""
+    for unit in units:
+        if isinstance(unit, KernelCode):
+            yield outer, unit
+            yield from _with_outer(unit.contained, unit)
 
 
 def _changed(

@@ -20,7 +20,6 @@ from psyclone_storage.ir.intrinsics import HARMLESS
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.paths import Variable, path_of, prefixes, share_data
 from psyclone_storage.ir.rewrite import walk_lines
-from psyclone_storage.ir.scopes import local_names
 from psyclone_storage.ir.symbols import Procedure, declaration_of
 from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
 
@@ -38,9 +37,13 @@ _ATTRIBUTES = frozenset(
 
 @dataclass(frozen=True)
 class RoutineNames:
-    """The names in a routine. It is made once for all questions about the routine's statements."""
+    """The names in a routine. It is made once for all questions about the routine's statements.
+
+    With `distinct_pointers` pointer components with different names do not alias.
+    """
 
     code: KernelCode
+    distinct_pointers: bool = False
 
     @cached_property
     def imported(self) -> dict[str, un.Declare]:
@@ -54,9 +57,8 @@ class RoutineNames:
 
     @cached_property
     def procedures(self) -> dict[str, Procedure]:
-        """The procedures of the routine's own module, except those that a local name hides."""
-        hidden = local_names(self.code)
-        return {item.name: item for item in self.code.module.procedures if item.name not in hidden}
+        """The procedures of the routine's own module."""
+        return {item.name: item for item in self.code.module.procedures}
 
     @cached_property
     def aliases(self) -> frozenset[str]:
@@ -276,6 +278,8 @@ class RoutineNames:
             return True
         if {first[0], second[0]} & self.aliases:
             return True
+        if self.distinct_pointers and len(first) + len(second) > 2:
+            return False
         ways = self._ways(first), self._ways(second)
         if not all(ways) or "pointer" not in ways[0] | ways[1]:
             return False
@@ -305,7 +309,9 @@ class RoutineNames:
         return frozenset(words & _SHARED)
 
     def is_pointer(self, variable: Variable) -> bool:
-        """Return whether a variable or component may itself be a pointer."""
+        """Return whether a variable or component may itself be a pointer that aliases another."""
+        if self.distinct_pointers and len(variable) > 1:
+            return False
         declared = self.declaration(variable)
         if declared is None or (len(variable) == 1 and variable[0] in self.unclear):
             return True

@@ -316,9 +316,9 @@ def _with_arguments(code: KernelCode) -> KernelCode:
         (at for at, item in enumerate(code.declarations) if isinstance(item, Declare)),
         len(code.declarations),
     )
-    declared = (*code.declarations[:first], *added, *code.declarations[first:])
+    declarations = (*code.declarations[:first], *added, *code.declarations[first:])
     changed = replace(
-        code.with_specification(uses=uses, declarations=declared),
+        code.with_specification(uses=uses, declarations=declarations),
         dummies=(*code.dummies, *(item.key for item in variables)),
     )
     known = as_on_device(changed)

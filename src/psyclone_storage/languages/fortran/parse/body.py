@@ -10,7 +10,7 @@ from psyclone_storage.base.records import replace
 from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.ir import code as kc
 from psyclone_storage.ir.parsed import ScopeKind
-from psyclone_storage.ir.scopes import local_names
+from psyclone_storage.ir.scopes import local_names, seen_procedures
 from psyclone_storage.ir.symbols import Procedure, SymbolTable
 from psyclone_storage.languages.fortran.parse.device_directives import as_called, joined
 from psyclone_storage.languages.fortran.parse.exports import intents_of, scalars_of, structures_in
@@ -136,7 +136,9 @@ def procedure_of(scope: ScopeNode) -> Procedure:
 
 
 def _code(scope: ScopeNode, module: kc.KernelModule) -> kc.KernelCode:
-    return read_unit([scope.opening, *_elements(scope)], module)
+    code = read_unit([scope.opening, *_elements(scope)], module)
+    seen = seen_procedures(code, module.procedures)
+    return replace(code, module=replace(module, procedures=seen))
 
 
 def _elements(scope: ScopeNode) -> list[Element]:

@@ -25,6 +25,7 @@ from psyclone_storage.ir.expr import Origin, Sort, Symbol
 from psyclone_storage.ir.linking import Linker
 from psyclone_storage.ir.parsed import ScopeKind
 from psyclone_storage.ir.rewrite import rewritten
+from psyclone_storage.ir.scopes import seen_procedures
 from psyclone_storage.ir.symbols import ModuleSymbols, Procedure, SymbolTable, declared_symbol
 from psyclone_storage.ir.types import DerivedType
 from psyclone_storage.ir.unit import Opaque
@@ -169,6 +170,7 @@ class _Seen(LookedUpNames):
         assert extent is not None
         assert whole is not None
         nodes = [node for unit in units if (node := self._file.node(unit)) is not None]
+        procedures = tuple(one for node in nodes for one in self._file.procedures(node))
         imported = [one for one in self._known.values() if one.origin is Origin.IMPORTED]
         return KernelModule(
             outermost.name,
@@ -176,7 +178,7 @@ class _Seen(LookedUpNames):
             extent,
             tuple(use for unit in units for use in unit.uses),
             tuple(item for unit in units for item in unit.declarations),
-            tuple(one for node in nodes for one in self._file.procedures(node)),
+            seen_procedures(self.unit, procedures),
             frozenset(one.name for node in nodes for one in node.generics if one.name),
             constants=frozenset(one.key for one in imported if one.sort is Sort.CONSTANT),
             variables=tuple(one for one in imported if one.sort is Sort.VARIABLE),
