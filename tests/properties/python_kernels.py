@@ -17,8 +17,8 @@ from psyclone_storage.config.locate import surroundings
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.languages.c.entry_points import emit_loops
 from psyclone_storage.languages.c.printer import print_c
-from psyclone_storage.languages.python.parse.body import read_code
-from psyclone_storage.languages.python.parse.metadata import kernel_types, read_kernel
+from psyclone_storage.languages.python.parse.body import read_python_body
+from psyclone_storage.languages.python.parse.metadata import python_kernel_names, read_python_kernel
 from psyclone_storage.runtime.compiling import load_library
 from psyclone_storage.runtime.computing import greater, lesser, power, quotient
 from psyclone_storage.runtime.gocean.held import points
@@ -62,10 +62,12 @@ def codes_of(text: str) -> list[KernelCode]:
     """Return the code of the kernels of a file; raise what the compiler raises."""
     source = SourceText("work_mod.py", text)
     codes = []
-    for name in kernel_types(GOCEAN_WORDS, source):
-        parsed = read_kernel(GOCEAN_WORDS, source, name)
+    for name in python_kernel_names(GOCEAN_WORDS, source):
+        parsed = read_python_kernel(GOCEAN_WORDS, source, name)
         kernel = interpret_gocean(parsed, SETTINGS)
-        codes.append(read_code(GOCEAN_WORDS, source, parsed.procedure, GOCEAN.dummies(kernel)))
+        codes.append(
+            read_python_body(GOCEAN_WORDS, source, parsed.procedure, GOCEAN.dummies(kernel))
+        )
     return codes
 
 
