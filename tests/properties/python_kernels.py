@@ -26,7 +26,7 @@ from psyclone_storage.targets.dialects import GOCEAN_WORDS
 from psyclone_storage.targets.gocean import GOCEAN, interpret_gocean
 from psyclone_storage.targets.native.apis import GRIDS
 from psyclone_storage.targets.native.module_context import modules_around
-from psyclone_storage.targets.numpy.kernel import emit_code
+from psyclone_storage.targets.numpy.kernel import emit_box_function
 
 AROUND = modules_around({}, GRIDS.kinds)
 SETTINGS = load_settings("", "", surroundings({}))
@@ -55,7 +55,7 @@ INSIDE = (slice(1, 6), slice(1, 5))
 
 def printed(text: str) -> str:
     """Return the kernel of a file as a function of NumPy; raise what the compiler raises."""
-    return "\n\n".join("\n".join(emit_code(code)) for code in codes_of(text))
+    return "\n\n".join("\n".join(emit_box_function(code)) for code in codes_of(text))
 
 
 def codes_of(text: str) -> list[KernelCode]:

@@ -17,7 +17,7 @@ from psyclone_storage.ir.runtime_ops import LoopEnd, LoopStart
 from psyclone_storage.ir.schedule import DirectiveRegion, Loop, Statement
 from psyclone_storage.ir.unit import Blank, Branch, Comment, If, Line
 from psyclone_storage.lowering.infrastructure import LoweringContext
-from psyclone_storage.lowering.reductions import ends, starts
+from psyclone_storage.lowering.reductions import end_exact_sums, starts
 from psyclone_storage.lowering.statements import nested
 
 
@@ -43,7 +43,11 @@ def versions(context: LoweringContext, statement: Loop | DirectiveRegion) -> tup
 def _lines(context: LoweringContext, statement: Statement) -> tuple[Line, ...]:
     if not isinstance(statement, Loop | DirectiveRegion):
         raise InternalError(f"'{statement.uid}' has no versions.")
-    return (*starts(context, statement), *nested(context, statement), *ends(context, statement))
+    return (
+        *starts(context, statement),
+        *nested(context, statement),
+        *end_exact_sums(context, statement),
+    )
 
 
 def _agreement(context: LoweringContext, loop: Loop) -> Iterator[Expr]:

@@ -49,7 +49,7 @@ from psyclone_storage.pipeline.thread_safety import (
     warn_of_unknown_effects,
     warn_of_unordered_sums,
 )
-from psyclone_storage.targets.apis import lower, parts_of, target_of
+from psyclone_storage.targets.apis import api_parts, lower, target_of
 from psyclone_storage.targets.extensions import check_extensions
 from psyclone_storage.targets.spec import ApiParts, ApiRow, Language, NativeTexts, Target
 from psyclone_storage.transform.aggregate_exchanges import with_joint_exchanges
@@ -322,7 +322,7 @@ def make_compiler(
     """
     name = API_NAMES[request.api] if request.api else settings.api
     api, target = row or (
-        parts_of(name),
+        api_parts(name),
         target_of(name, request.target, request.suffix, settings.data_movement),
     )
     index = index or index_directories(request.directories, request.includes, suffixes_of(request))

@@ -26,7 +26,7 @@ from psyclone_storage.languages.python.parse.metadata import python_kernel_names
 from psyclone_storage.languages.sources.kernel_search import SUFFIXES
 from psyclone_storage.languages.sources.module_finder import ModuleFinder
 from psyclone_storage.targets.fortran import FORTRAN
-from psyclone_storage.targets.numpy.algorithm import emit_algorithm
+from psyclone_storage.targets.numpy.algorithm import emit_python_algorithm
 from psyclone_storage.targets.spec import Language
 
 
@@ -59,7 +59,7 @@ def python(
         state=_by_file(_state, FORTRAN.state),
         check_syntax=_by_file(_check_syntax, FORTRAN.check_syntax),
         emit_unit=emit_unit,
-        emit_algorithm=emit_algorithm,
+        emit_algorithm=emit_python_algorithm,
         emit_kernel=_emit_kernel,
         emit_interface=_emit_interface,
         within_limit=str,

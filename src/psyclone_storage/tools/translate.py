@@ -42,7 +42,7 @@ from psyclone_storage.languages.python.translate.protocols import KernelForm, Tr
 from psyclone_storage.languages.python.translate.values import NoPythonError
 from psyclone_storage.languages.sources.files import read_source
 from psyclone_storage.languages.sources.module_finder import ModuleFinder
-from psyclone_storage.targets.apis import parts_of
+from psyclone_storage.targets.apis import api_parts
 from psyclone_storage.targets.c_printer import CPrinter
 from psyclone_storage.targets.dialects import GOCEAN_WORDS, LFRIC_WORDS
 from psyclone_storage.targets.fortran import FORTRAN
@@ -82,7 +82,7 @@ def generate_python(path: Path, api: Api, settings: Settings, wanted: KernelRequ
     kernels = []
     for name in known if wanted.type_name is None else (wanted.type_name,):
         parsed = read_kernel(source, name)
-        dummies = parts_of(api).dummies(parts_of(api).interpret(parsed, settings))
+        dummies = api_parts(api).dummies(api_parts(api).interpret(parsed, settings))
         kernels.append(_translated(parsed, printer, source, dummies))
     return _written(kernels, path, printer.around, (api, settings))
 
@@ -209,8 +209,8 @@ def _read_back(
     for name in python_metadata.python_kernel_names(dialect, source):
         try:
             parsed = python_metadata.read_python_kernel(dialect, source, name)
-            kernel = parts_of(api).interpret(parsed, settings)
-            dummies = parts_of(api).dummies(kernel)
+            kernel = api_parts(api).interpret(parsed, settings)
+            dummies = api_parts(api).dummies(kernel)
             python_body.read_python_body(dialect, source, parsed.procedure, dummies)
         except CompileError as error:
             yield _Refusal(name, error)

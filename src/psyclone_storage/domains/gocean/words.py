@@ -50,7 +50,7 @@ def word_of(item: MetadataItem) -> str:
     return current_spelling(item.expr.text)
 
 
-def constructor_of(item: MetadataItem) -> str:
+def gocean_constructor(item: MetadataItem) -> str:
     """Return the word before the brackets of an item such as `go_arg(...)`, or an empty text."""
     match item.expr:
         case Construct(Name(name), _):
@@ -64,7 +64,9 @@ def current_spelling(word: str) -> str:
     return lower if lower.startswith("go_") else f"go_{lower}"
 
 
-def unknown_word(item: MetadataItem, code: str, what: str, known: Collection[str]) -> Diagnostic:
+def unknown_gocean_word(
+    item: MetadataItem, code: str, what: str, known: Collection[str]
+) -> Diagnostic:
     """Say that `item` is not one of the `known` words, and which was probably meant.
 
     `what` completes the sentence "'word' is not ...".

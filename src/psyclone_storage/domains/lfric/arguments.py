@@ -31,7 +31,7 @@ _FIELD_BOUNDARY_KERNEL = regex(r"enforce_bc_(\d+_)?code")
 _OPERATOR_BOUNDARY_KERNEL = "enforce_operator_bc_code"
 
 
-def build_dummies(kernel: kern.Kernel) -> tuple[Dummy, ...]:
+def build_lfric_dummies(kernel: kern.Kernel) -> tuple[Dummy, ...]:
     """Return the dummy arguments of `kernel`'s subroutine (spec 2.1).
 
     A built-in has no subroutine and no dummies. A kernel over dofs is passed its arguments'

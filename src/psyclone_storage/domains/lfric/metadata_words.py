@@ -52,8 +52,8 @@ __all__ = [
     "SHAPES",
     "STENCILS",
     "constructor_of",
-    "look_up",
     "look_up_space",
+    "look_up_word",
     "unknown_word",
 ]
 
@@ -75,7 +75,7 @@ def constructor_of(item: MetadataItem) -> str:
     return ""
 
 
-def look_up(
+def look_up_word(
     item: MetadataItem,
     table: Mapping[str, T],
     code: str,

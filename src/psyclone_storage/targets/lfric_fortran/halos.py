@@ -15,7 +15,7 @@ from psyclone_storage.lowering.routine_builder import (
     SetupSection,
 )
 from psyclone_storage.targets.lfric_fortran import abi
-from psyclone_storage.targets.lfric_fortran.field_values import proxy, value_type
+from psyclone_storage.targets.lfric_fortran.field_values import data_type, proxy
 from psyclone_storage.targets.lfric_fortran.type_bound_names import bound
 
 _PHASES = {
@@ -40,7 +40,7 @@ def is_dirty(context: LoweringContext, asked: ops.IsDirty) -> ex.Expr:
     return bound(owner, abi.FieldMember.IS_DIRTY, ex.Keyword("depth", asked.depth))
 
 
-def exchanged_together(
+def exchange_phase(
     context: LoweringContext, asked: ops.ExchangeTogether, *more: ex.Expr
 ) -> tuple[Line, ...]:
     """Return one call for exchanges of one phase, which asks itself which fields are dirty."""
@@ -107,7 +107,7 @@ def reduced_over_ranks(context: LoweringContext, asked: ops.Reduce) -> tuple[Lin
     Raises `CompileError` G001 if the infrastructure cannot reduce values of that kind.
     """
     datum = asked.datum
-    kind = value_type(datum).kind or ""
+    kind = data_type(datum).kind or ""
     reduced_by = KINDS[kind].reduced_by if kind in KINDS else None
     if reduced_by is None:
         offered = sorted(name for name, known in KINDS.items() if known.reduced_by)

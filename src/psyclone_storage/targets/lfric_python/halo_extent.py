@@ -18,8 +18,8 @@ from psyclone_storage.lowering.halo_depth import depth_value
 from psyclone_storage.lowering.infrastructure import LoweringContext
 from psyclone_storage.lowering.routine_builder import SetupSection
 from psyclone_storage.targets.lfric_python import abi
-from psyclone_storage.targets.lfric_python.runtime_values import component_of, number
-from psyclone_storage.targets.lfric_python.spaces import space_object
+from psyclone_storage.targets.lfric_python.runtime_values import component_of, runtime_number
+from psyclone_storage.targets.lfric_python.spaces import runtime_space
 
 
 def held_parts(
@@ -89,9 +89,11 @@ def look_at_steps(context: LoweringContext) -> None:
         for asserted in loop.asserted:
             first = space_of(context, kernel_calls(loop)[0], loop.bounds_from)
             other = space_of(context, calls[asserted.call], asserted.bounds_from)
-            value = CallFunction(Member(space_object(first), abi.SAME_DOFS), (space_object(other),))
+            value = CallFunction(
+                Member(runtime_space(first), abi.SAME_DOFS), (runtime_space(other),)
+            )
             key = ("same dofs", loop.uid, asserted.call)
-            number(context, SetupSection.BOUNDS, key, f"{other.datum.name}_dofs", value)
+            runtime_number(context, SetupSection.BOUNDS, key, f"{other.datum.name}_dofs", value)
 
 
 def _look(
@@ -99,4 +101,4 @@ def _look(
 ) -> None:
     value = CallFunction(Member(owner, abi.REACH), (depth, whole(least)))
     key = ("reach", which, canonical(depth), least)
-    number(context, SetupSection.BOUNDS, key, f"{which[0]}_reach", value)
+    runtime_number(context, SetupSection.BOUNDS, key, f"{which[0]}_reach", value)

@@ -21,7 +21,7 @@ from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import rewritten
 from psyclone_storage.languages.c.entry_points import cross_point_writes
-from psyclone_storage.targets.numpy.expressions import plain
+from psyclone_storage.targets.numpy.expressions import python_identifier
 from psyclone_storage.targets.python_host import expression_text
 
 SHARED = Directive.ACC_LOOP
@@ -148,7 +148,7 @@ def _most(last: Expr) -> str:
     """Return the last iteration, of all colours the one that is greatest."""
     match last:
         case Element(Name(text), _):
-            return f"int({plain(text)}.max(initial=0))"
+            return f"int({python_identifier(text)}.max(initial=0))"
         case Element():
             raise InternalError("A loop ends where an element of no table says.")
     return expression_text(last)
