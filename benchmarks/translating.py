@@ -38,7 +38,7 @@ from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.records import replace
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.load import load_settings
-from psyclone_storage.config.locate import surroundings
+from psyclone_storage.config.locate import search_context
 from psyclone_storage.config.settings import Api
 from psyclone_storage.infrastructures.lfric import REAL
 from psyclone_storage.ir.code import KernelCode
@@ -60,7 +60,7 @@ from psyclone_storage.tools.c_code import KernelRequest
 from psyclone_storage.tools.translate import generate_python
 
 ROOT = Path(__file__).resolve().parents[1]
-SETTINGS = load_settings("", "", surroundings({}))
+SETTINGS = load_settings("", "", search_context({}))
 FORMS = ROOT / "external" / "lfric_infrastructure"
 _BATCH = 12
 
@@ -227,7 +227,7 @@ def _literal(value: float) -> Expr:
     if isinstance(value, bool):
         return nodes.truth(value)
     if isinstance(value, int):
-        return nodes.integer_constant(value)
+        return nodes.signed_integer(value)
     made = nodes.real(abs(value), REAL)
     return nodes.unary_operation(made) if value < 0 else made
 

@@ -12,7 +12,7 @@ import pytest
 
 from fortran import run, written
 from psyclone_storage.config.load import load_settings
-from psyclone_storage.config.locate import surroundings
+from psyclone_storage.config.locate import search_context
 from psyclone_storage.config.settings import Api
 from psyclone_storage.languages.fortran.print.kernel import kernel_names
 from psyclone_storage.languages.sources.kernel_search import index_directories
@@ -191,7 +191,7 @@ end program
 
 def judged(folder: Path) -> tuple[list[KernelOnDevice], DeviceModules]:
     modules = DeviceModules(ModuleFinder(index_directories((folder,))))
-    settings = load_settings("", "", surroundings({}))
+    settings = load_settings("", "", search_context({}))
     kernels = [
         kernel
         for name in KERNELS

@@ -13,7 +13,7 @@ import numpy as np
 
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.load import load_settings
-from psyclone_storage.config.locate import surroundings
+from psyclone_storage.config.locate import search_context
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.languages.c.entry_points import emit_loops
 from psyclone_storage.languages.c.printer import print_c
@@ -29,7 +29,7 @@ from psyclone_storage.targets.native.module_context import modules_around
 from psyclone_storage.targets.numpy.kernel import emit_box_function
 
 AROUND = modules_around({}, GRIDS.kinds)
-SETTINGS = load_settings("", "", surroundings({}))
+SETTINGS = load_settings("", "", search_context({}))
 HEAD = """\
 import math
 import numpy as np

@@ -11,7 +11,7 @@ from psyclone_storage.cli.kern_options import KernelOptions
 from psyclone_storage.cli.main_guard import failure
 from psyclone_storage.cli.write import Output, write_together
 from psyclone_storage.config.load import load_settings
-from psyclone_storage.config.locate import surroundings
+from psyclone_storage.config.locate import search_context
 from psyclone_storage.config.settings import API_NAMES, Api, Settings
 from psyclone_storage.targets.apis import api_parts
 from psyclone_storage.tools.c_code import CForm, KernelRequest, generate_c
@@ -25,7 +25,7 @@ def run_tool(options: KernelOptions) -> tuple[Diagnostic, ...]:
     Raises:
         CompileError: the settings are wrong, or the one kernel to generate something for is.
     """
-    settings = load_settings(options.config, options.config_opts, surroundings(os.environ))
+    settings = load_settings(options.config, options.config_opts, search_context(os.environ))
     api = API_NAMES[options.api] if options.api else settings.stub_api
     if options.device:
         return (*settings.warnings, *report_devices(options, api, settings))

@@ -11,7 +11,7 @@ from functools import reduce
 
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.ir.expr import Binary, Expr, canonical
-from psyclone_storage.ir.loop_versions import loops_with_parts, parts_of, taken_apart
+from psyclone_storage.ir.loop_versions import loops_with_parts, source_loops, taken_apart
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.runtime_ops import LoopEnd, LoopStart
 from psyclone_storage.ir.schedule import DirectiveRegion, Loop, Statement
@@ -52,7 +52,7 @@ def _lines(context: LoweringContext, statement: Statement) -> tuple[Line, ...]:
 
 def _agreement(context: LoweringContext, loop: Loop) -> Iterator[Expr]:
     """Yield that the bounds of each part of `loop` are those of the first."""
-    first, *others = parts_of(loop)
+    first, *others = source_loops(loop)
     for part in others:
         for asked in (LoopStart, LoopEnd):
             mine, theirs = context.value(asked(first)), context.value(asked(part))

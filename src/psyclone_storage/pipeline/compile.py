@@ -37,7 +37,7 @@ from psyclone_storage.pipeline.kernel_naming import (
 )
 from psyclone_storage.pipeline.kernels import (
     CalledKernels,
-    Kernels,
+    KernelRepository,
     find_kernels,
     read_checked,
     with_codes,
@@ -100,7 +100,7 @@ class Compiler:
     api: ApiParts
     target: Target
     distributed: bool
-    kernels: Kernels
+    kernels: KernelRepository
     requested: UserTransforms | None = None
     breaks_lines: bool = False
     includes: tuple[Path, ...] = ()
@@ -336,7 +336,7 @@ def make_compiler(
         api,
         target,
         distributed,
-        Kernels(
+        KernelRepository(
             index,
             api,
             target.language,
@@ -358,14 +358,16 @@ def _check_coherence(program: Program, rules: Rules) -> None:
 
 
 def _with_storage_access(
-    program: Program, policy: StoragePolicy, rules: Rules, kernels: Kernels
+    program: Program, policy: StoragePolicy, rules: Rules, kernels: KernelRepository
 ) -> Program:
     from psyclone_storage.pipeline.coherence import with_storage_access  # noqa: PLC0415
 
     return with_storage_access(program, policy, rules, kernels)
 
 
-def _check_storage_plans(program: Program, policy: StoragePolicy, kernels: Kernels) -> None:
+def _check_storage_plans(
+    program: Program, policy: StoragePolicy, kernels: KernelRepository
+) -> None:
     from psyclone_storage.pipeline.coherence import check_storage_plans  # noqa: PLC0415
 
     check_storage_plans(program, policy, kernels)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from psyclone_storage.analysis.bodies.metadata import check_body
+from psyclone_storage.analysis.bodies.metadata import check_against_metadata
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, Severity
 from psyclone_storage.base.names import listed
 from psyclone_storage.config.settings import Api, Settings
@@ -68,7 +68,7 @@ def check_kernel_file(
                 problems += found
                 if all(problem.severity is not Severity.ERROR for problem in found):
                     code = language.read_code(source, implementation, parts.dummies(kernel))
-                    problems += check_body(kernel, code, parts.dummies(kernel))
+                    problems += check_against_metadata(kernel, code, parts.dummies(kernel))
         except CompileError as error:
             problems += error.problems
     return tuple(problems)

@@ -61,7 +61,7 @@ class Conflict:
 
 def independence_of(loop: FlowNode, flow: Flow) -> Independence:
     """Return whether iterations of `loop` depend on each other, and why (T052, T062)."""
-    reasons = [*not_understood(flow.inside(loop), flow), *_early_ends(loop, flow)]
+    reasons = [*reasons_not_understood(flow.inside(loop), flow), *_early_ends(loop, flow)]
     counter = _counter(loop)
     if flow.is_read_later(loop, (counter,)):
         reasons.append(scalar_reason(loop, counter, (), place_of_line(loop.line)))
@@ -170,7 +170,7 @@ def has_shape(name: str, flow: Flow) -> bool:
 # ---------------------------------------------------------------------------- reasons
 
 
-def not_understood(nodes: Iterable[FlowNode], flow: Flow) -> Reasons:
+def reasons_not_understood(nodes: Iterable[FlowNode], flow: Flow) -> Reasons:
     """Return what in some statements may do anything (T052)."""
     return tuple(dict.fromkeys(_unknown(nodes, flow)))
 

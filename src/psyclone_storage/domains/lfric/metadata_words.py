@@ -31,7 +31,7 @@ from psyclone_storage.infrastructures.lfric_words import (
     SHAPES,
     STENCILS,
 )
-from psyclone_storage.ir.expr import Construct, Name, canonical
+from psyclone_storage.ir.expr import Name, StructureConstructor, canonical
 from psyclone_storage.ir.kernel import ArgKind
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.parsed import MetadataItem
@@ -70,7 +70,7 @@ GOCEAN_HINT = "Kernels of GOcean need '-api gocean'."
 def constructor_of(item: MetadataItem) -> str:
     """Return the name before the brackets of an item such as `arg_type(...)`, or an empty text."""
     match item.expr:
-        case Construct(Name(name), _):
+        case StructureConstructor(Name(name), _):
             return key_of(name)
     return ""
 

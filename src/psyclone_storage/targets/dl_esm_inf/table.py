@@ -139,7 +139,9 @@ def exchange_fields(context: LoweringContext, asked: ops.ExchangeTogether) -> tu
         for name in (abi.EXCHANGE_SEVERAL, abi.FIELD_REFERENCE)
     )
     names = [exchange.datum for exchange in asked.exchanges]
-    fields = ex.ArrayLiteral(tuple(ex.Construct(reference, (ex.Name(name),)) for name in names))
+    fields = ex.ArrayLiteral(
+        tuple(ex.StructureConstructor(reference, (ex.Name(name),)) for name in names)
+    )
     flags = (ex.Keyword(abi.ONLY_DIRTY, ex.logical(True)),)
     what = "What is dirty of these goes" if asked.dirty_only else "These go"
     call = Call(

@@ -28,7 +28,7 @@ def exact_sum(context: LoweringContext, datum: Datum) -> ex.Name:
 def begin_exact_sum(context: LoweringContext, asked: BeginExactSum) -> tuple[Line, ...]:
     """Return the assignment of an empty sum."""
     name = context.work.imports.local(str(abi.EXACT_SUM.module), abi.EXACT_SUM.name)
-    return (Assign(exact_sum(context, asked.datum), ex.Construct(ex.Name(name), ())),)
+    return (Assign(exact_sum(context, asked.datum), ex.StructureConstructor(ex.Name(name), ())),)
 
 
 def add_exactly(context: LoweringContext, asked: AddExactly) -> tuple[Line, ...]:

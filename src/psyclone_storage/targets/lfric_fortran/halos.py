@@ -6,7 +6,7 @@ from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.infrastructures.lfric import KINDS
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir import runtime_ops as ops
-from psyclone_storage.ir.devices import parts_of
+from psyclone_storage.ir.devices import moved_parts
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.schedule import Phase
 from psyclone_storage.ir.unit import Assign, Call, Comment, Declare, Line
@@ -48,7 +48,7 @@ def exchange_phase(
     depths: list[ex.Expr] = []
     for exchange, depth in zip(asked.exchanges, asked.depths, strict=True):
         datum = context.schedule.datum(exchange.datum)
-        for part in parts_of(datum, exchange.component):
+        for part in moved_parts(datum, exchange.component):
             owners.append(proxy(context, datum, part))
             depths.append(depth)
     arguments = (ex.ArrayLiteral(tuple(owners)), ex.ArrayLiteral(tuple(depths)), *more)

@@ -68,7 +68,7 @@ def _cell_count(context: LoweringContext, asked: ops.CellCount) -> Expr:
     return mesh.mesh_number(context, asked.space, "ncell_2d", abi.Mesh.NCELLS_2D)
 
 
-_VALUES: Mapping[type[ops.Value], Callable[[LoweringContext, Any], Expr]] = {
+_VALUES: Mapping[type[ops.RuntimeValue], Callable[[LoweringContext, Any], Expr]] = {
     ops.DataOf: lambda context, op: data_of.data_array(context, op.datum, op.component),
     ops.ExtentsOf: lambda context, op: data_of.extents_array(context, op.datum),
     ops.OperatorCells: lambda context, op: data_of.operator_ncell_3d(context, op.datum),
@@ -103,7 +103,7 @@ _VALUES: Mapping[type[ops.Value], Callable[[LoweringContext, Any], Expr]] = {
     ops.IsDirty: halos.is_dirty,
     ops.ExactSum: lambda context, op: sums.exact_sum(context, op.datum),
 }
-_ACTIONS: Mapping[type[ops.Action], Callable[[LoweringContext, Any], tuple[Any, ...]]] = {
+_ACTIONS: Mapping[type[ops.RuntimeAction], Callable[[LoweringContext, Any], tuple[Any, ...]]] = {
     ops.Exchange: halos.exchanged,
     ops.ExchangeTogether: halos.exchange_phase,
     ops.MarkDirty: halos.marked_dirty,

@@ -7,7 +7,7 @@ created, and its sum over all ranks is requested.
 from __future__ import annotations
 
 from psyclone_storage.infrastructures.lfric import SINGLE
-from psyclone_storage.ir.expr import CallFunction, Construct, Member, Name, whole
+from psyclone_storage.ir.expr import CallFunction, Member, Name, StructureConstructor, whole
 from psyclone_storage.ir.runtime_ops import AddExactly, BeginExactSum, EndExactSum
 from psyclone_storage.ir.schedule import Datum
 from psyclone_storage.ir.types import Intrinsic, ScalarType
@@ -34,7 +34,11 @@ def is_exact_sum(item: Declare) -> bool:
 
 def begin_runtime_sum(context: LoweringContext, asked: BeginExactSum) -> tuple[Line, ...]:
     """Return the assignment of an empty sum."""
-    return (Assign(runtime_exact_sum(context, asked.datum), Construct(Name(abi.EXACT_SUM), ())),)
+    return (
+        Assign(
+            runtime_exact_sum(context, asked.datum), StructureConstructor(Name(abi.EXACT_SUM), ())
+        ),
+    )
 
 
 def add_to_runtime_sum(context: LoweringContext, asked: AddExactly) -> tuple[Line, ...]:

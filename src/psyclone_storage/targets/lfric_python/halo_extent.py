@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.infrastructures.lfric import OPERATOR_DEPTH
-from psyclone_storage.ir.devices import parts_of
+from psyclone_storage.ir.devices import moved_parts
 from psyclone_storage.ir.expr import CallFunction, Expr, Member, canonical, integer_value, whole
 from psyclone_storage.ir.halo_depths import depths_of_steps
 from psyclone_storage.ir.region import WHOLE, Depth
@@ -27,7 +27,7 @@ def held_parts(
 ) -> Iterator[tuple[int | None, list[AcquireData]]]:
     """Yield the parts of a datum that a routine holds, and what it asks of each."""
     actions = [one for one in context.held.acquired if one.datum == datum.name]
-    for component in parts_of(datum, None) if actions else ():
+    for component in moved_parts(datum, None) if actions else ():
         if component is None:
             yield None, actions
         elif meant := [one for one in actions if one.component in (None, component)]:

@@ -14,7 +14,7 @@ from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.infrastructures.lfric import INTEGER, OBJECT_TYPES, OF_SIZE, SIZES
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir import runtime_ops as ops
-from psyclone_storage.ir.devices import parts_of
+from psyclone_storage.ir.devices import moved_parts
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.runtime_ops import SpaceRef
@@ -214,7 +214,7 @@ def _exchanged_together(context: LoweringContext, asked: ops.ExchangeTogether) -
     depths: list[ex.Expr] = []
     for one, depth in zip(asked.exchanges, asked.depths, strict=True):
         datum = context.schedule.datum(one.datum)
-        for part in parts_of(datum, one.component):
+        for part in moved_parts(datum, one.component):
             look_at_depth(context, datum, part, depth, 0)
             owners.append(_owner(datum, part))
             depths.append(_level(depth))
@@ -267,7 +267,7 @@ def _nothing(_context: LoweringContext, _asked: object) -> tuple[Line, ...]:
     return ()
 
 
-_VALUES: Mapping[type[ops.Value], Callable[[LoweringContext, Any], ex.Expr]] = {
+_VALUES: Mapping[type[ops.RuntimeValue], Callable[[LoweringContext, Any], ex.Expr]] = {
     ops.DataOf: lambda context, op: runtime_data_array(context, op.datum, op.component),
     ops.ExtentsOf: _extents,
     ops.OperatorCells: _operator_cells,
@@ -304,7 +304,7 @@ _VALUES: Mapping[type[ops.Value], Callable[[LoweringContext, Any], ex.Expr]] = {
     ops.IsDirty: _is_dirty,
     ops.ExactSum: lambda context, op: sums.runtime_exact_sum(context, op.datum),
 }  # fmt: skip
-_ACTIONS: Mapping[type[ops.Action], Callable[[LoweringContext, Any], tuple[Line, ...]]] = {
+_ACTIONS: Mapping[type[ops.RuntimeAction], Callable[[LoweringContext, Any], tuple[Line, ...]]] = {
     ops.Exchange: _exchanged,
     ops.ExchangeTogether: _exchanged_together,
     ops.MarkDirty: _marked_dirty,

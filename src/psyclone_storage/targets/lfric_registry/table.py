@@ -13,7 +13,7 @@ from functools import partial
 
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir import runtime_ops as ops
-from psyclone_storage.ir.devices import parts_of
+from psyclone_storage.ir.devices import moved_parts
 from psyclone_storage.ir.expr import Expr, Member, Name
 from psyclone_storage.ir.kernel import ArgKind
 from psyclone_storage.ir.schedule import Datum, Phase
@@ -119,7 +119,9 @@ def _exchanged_together(context: LoweringContext, asked: ops.ExchangeTogether) -
         (context.schedule.datum(one.datum), one.component, depth)
         for one, depth in zip(asked.exchanges, asked.depths, strict=True)
     )
-    parts = [(datum, part, depth) for datum, of, depth in exchanges for part in parts_of(datum, of)]
+    parts = [
+        (datum, part, depth) for datum, of, depth in exchanges for part in moved_parts(datum, of)
+    ]
     lines = exchange_phase(context, asked)
     return _around(context, asked.exchanges[0].phase, parts, lines, dirty_only=True)
 

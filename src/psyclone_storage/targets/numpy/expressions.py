@@ -79,7 +79,7 @@ class Spelling:
                 return self._unary(op, operand)
             case ex.Binary():
                 return self._binary(expr)
-            case ex.Construct(base, items):
+            case ex.StructureConstructor(base, items):
                 return RankedText(f"{self._base(base)}({self._list(items)})")
             case ex.Index():
                 return RankedText(self._reference(expr))

@@ -18,7 +18,7 @@ from psyclone_storage.domains.lfric.metadata import interpret_lfric_metadata
 from psyclone_storage.domains.lfric.metadata_access import allowed_accesses
 from psyclone_storage.domains.lfric.metadata_words import ITERATIONS
 from psyclone_storage.infrastructures.lfric import DEFAULT_LIMITS, Limits
-from psyclone_storage.ir.expr import Binary, Construct, Expr, Literal, Name
+from psyclone_storage.ir.expr import Binary, Expr, Literal, Name, StructureConstructor
 from psyclone_storage.ir.kernel import (
     Access,
     ArgKind,
@@ -72,7 +72,7 @@ def item(source: SourceText, start: int, stop: int) -> MetadataItem:
     if called := re.match(r"(\w+)\(", text):
         places = pieces(source, start + called.end(), stop - 1)
         items = tuple(item(source, *place) for place in places)
-        call = Construct(Name(called[1]), tuple(part.expr for part in items))
+        call = StructureConstructor(Name(called[1]), tuple(part.expr for part in items))
         return MetadataItem(call, None, items, span)
     if product := re.fullmatch(r"(\w+) *([*/]) *(\w+)", text):
         expr: Expr = Binary(Operator(product[2]), word(product[1]), word(product[3]))

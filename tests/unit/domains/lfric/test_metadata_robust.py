@@ -12,10 +12,10 @@ from psyclone_storage.base.source import SourceText
 from psyclone_storage.domains.lfric.metadata import interpret_lfric_metadata
 from psyclone_storage.ir.expr import (
     Binary,
-    Construct,
     Expr,
     Literal,
     Name,
+    StructureConstructor,
     Unary,
     Verbatim,
     whole,
@@ -65,7 +65,7 @@ def call(name: str, items: list[MetadataItem]) -> MetadataItem:
     """Make an item that is a constructor."""
     parts = tuple(items)
     return MetadataItem(
-        Construct(Name(name), tuple(part.expr for part in parts)), None, parts, PLACE
+        StructureConstructor(Name(name), tuple(part.expr for part in parts)), None, parts, PLACE
     )
 
 

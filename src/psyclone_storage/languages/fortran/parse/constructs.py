@@ -50,11 +50,11 @@ from psyclone_storage.languages.fortran.parse.tokens import UnreadableError
 from psyclone_storage.languages.fortran.parse.trivia import (
     Element,
     Remark,
-    names_in,
     opaque,
     source_of,
     start_of,
     stop_of,
+    words_in,
 )
 
 _DIRECTIVE = regex(r"^[ \t]*#[ \t]*(\w+)", re.MULTILINE)
@@ -258,7 +258,7 @@ class _ElementCursor:
             return _simple(statement.text, statement, 0)
         action = _simple(mask.rest, statement, mask.rest_at) or un.Opaque(
             mask.rest,
-            names_in(mask.rest),
+            words_in(mask.rest),
             place=statement.span(mask.rest_at, len(statement.text)),
         )
         whole = statement.whole()

@@ -23,7 +23,7 @@ from psyclone_storage.languages.python.parse.imports import (
     imported_names,
     imports_in,
 )
-from psyclone_storage.languages.python.parse.invokes import InvokeReader, routine_name
+from psyclone_storage.languages.python.parse.invokes import InvokeReader
 from psyclone_storage.languages.python.parse.metadata import kernels_in, module_name
 from psyclone_storage.languages.python.parse.tree import PythonTree, read_tree
 
@@ -215,7 +215,7 @@ def _check_names(
     for invoke in invokes:
         if invoke.label is None or invoke.label_span is None:
             continue
-        name = routine_name(invoke.label).lower()
+        name = parsed.routine_name(invoke.label).lower()
         if name in labels:
             yield Diagnostic(
                 "P025",

@@ -82,7 +82,7 @@ def _extent(node: ast.expr) -> Expr | None:
         case ast.Slice(lower=None, upper=None, step=None):
             return Range()
         case ast.Constant(value=int() as value) if not isinstance(value, bool):
-            return nodes.integer_constant(value)
+            return nodes.signed_integer(value)
     return None
 
 

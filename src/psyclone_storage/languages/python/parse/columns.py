@@ -232,11 +232,11 @@ class ColumnAccess:
         if others:
             near = Name(self._near(dummy, Role.STENCIL_CELLS))
             cell = Element(near, tuple(map(from_one, others)))
-        before = nodes.binary_operation("-", cell, nodes.integer_constant(1))
+        before = nodes.binary_operation("-", cell, nodes.signed_integer(1))
         start = nodes.binary_operation(
             "*", nodes.parenthesized(before), Name(self._name(Role.NLAYERS))
         )
-        place = _plus(_plus(start, layer), nodes.integer_constant(1))
+        place = _plus(_plus(start, layer), nodes.signed_integer(1))
         return Element(Name(own), (place, from_one(to), from_one(source)))
 
     def _dof(
@@ -310,13 +310,11 @@ class ColumnAccess:
             return None
         dummy, length = found
         from_zero = dummy.role in _FROM_ZERO
-        first: Expr = nodes.integer_constant(0 if from_zero else 1)
-        last = (
-            nodes.binary_operation("-", length, nodes.integer_constant(1)) if from_zero else length
-        )
+        first: Expr = nodes.signed_integer(0 if from_zero else 1)
+        last = nodes.binary_operation("-", length, nodes.signed_integer(1)) if from_zero else length
         step = None
         if backwards is not None:
-            first, last, step = last, first, nodes.integer_constant(-1)
+            first, last, step = last, first, nodes.signed_integer(-1)
         return CountedRange(first, last, step, taken=True, from_one=not from_zero)
 
     def length(self, scope: KernelScope, node: ast.expr) -> TypedExpression | None:
@@ -375,7 +373,7 @@ class ColumnAccess:
                 return UNKNOWN
         element: Expr = Element(Name(name), tuple(map(from_one, index)))
         if dummy.role in self.dialect.from_one:
-            element = nodes.binary_operation("-", element, nodes.integer_constant(1))
+            element = nodes.binary_operation("-", element, nodes.signed_integer(1))
         return TypedExpression(element, dummy.type.intrinsic)
 
     def _selected(

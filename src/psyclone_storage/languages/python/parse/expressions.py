@@ -97,7 +97,7 @@ def _constant(scope: KernelScope, node: ast.Constant) -> TypedExpression:
     if isinstance(value, int):
         if value > LARGEST:
             return too_large(scope, node)
-        return TypedExpression(nodes.integer_constant(value), _WHOLE)
+        return TypedExpression(nodes.signed_integer(value), _WHOLE)
     if isinstance(value, float):
         if value == float("inf"):
             what = f"'{scope.text(node)}' is more than a real number can be."
@@ -129,7 +129,7 @@ def _name(scope: KernelScope, node: ast.Name) -> TypedExpression:
         code = Name(scope.code(name))
         if code.text in scope.from_one:
             return TypedExpression(
-                nodes.binary_operation("-", code, nodes.integer_constant(1)), _WHOLE
+                nodes.binary_operation("-", code, nodes.signed_integer(1)), _WHOLE
             )
         return TypedExpression(code, local.type, may_change=code.text in scope.changing)
     if (constant := scope.constants.get(name)) is not None:

@@ -21,13 +21,12 @@ from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.operators import Operator
-from psyclone_storage.ir.parsed import ParsedArgument, ParsedCall
+from psyclone_storage.ir.parsed import ParsedArgument, ParsedCall, routine_name
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.languages.python.parse import node_factory as nodes
 from psyclone_storage.languages.python.parse.indices import from_one
 from psyclone_storage.languages.python.parse.tree import PythonTree
 
-PREFIX = "invoke_"
 _NAME = regex(r"[A-Za-z]\w*", re.ASCII)
 _CALL_FORM = "Write a kernel with its arguments: 'kernel(field)'."
 _SIGNS: Mapping[type[ast.operator], str] = {
@@ -148,11 +147,6 @@ class InvokeReader:
         self.problems.append(Diagnostic(code, message, place, label=label, hint=hint))
 
 
-def routine_name(label: str) -> str:
-    """Return the name of the routine that an invoke labelled `label` becomes."""
-    return label if label.lower().startswith(PREFIX) else PREFIX + label
-
-
 def _argument(node: ast.expr, real: ScalarType) -> ex.Expr | None:
     """Return an argument as typed code spells it, None if it cannot be one.
 
@@ -176,7 +170,7 @@ def _argument(node: ast.expr, real: ScalarType) -> ex.Expr | None:
         case ast.Constant(value=bool() as value):
             return nodes.truth(value)
         case ast.Constant(value=int() as value):
-            return nodes.integer_constant(value)
+            return nodes.signed_integer(value)
         case ast.Constant(value=float() as value) if value != float("inf"):
             return nodes.real(value, real)
         case ast.UnaryOp(op=ast.USub() | ast.UAdd() as op, operand=operand):
@@ -210,7 +204,7 @@ def _computed(node: ast.expr, real: ScalarType) -> ex.Expr | None:
     """
     value = _constant(node)
     if isinstance(value, int) and -_LARGEST <= value + (value < 0) <= _LARGEST:
-        return nodes.integer_constant(value)
+        return nodes.signed_integer(value)
     try:
         value = float("nan") if value is None else float(value)
     except OverflowError:

@@ -73,7 +73,7 @@ def make_array(scope: KernelScope, node: ast.Assign) -> list[Line]:
     scope.gives_value(name)
     zero = {
         Intrinsic.REAL: nodes.real(0.0, scope.real),
-        Intrinsic.INTEGER: nodes.integer_constant(0),
+        Intrinsic.INTEGER: nodes.signed_integer(0),
     }
     value = zero.get(type_, nodes.truth(False))
     return [Assign(Name(scope.code(name)), value, place=scope.tree.span(node))]

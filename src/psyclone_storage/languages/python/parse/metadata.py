@@ -13,14 +13,14 @@ from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_
 from psyclone_storage.base.names import MAX_FORTRAN_NAME, did_you_mean, listed
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.source import SourceText, Span
-from psyclone_storage.ir.expr import Construct, Expr, Keyword, Name, Verbatim
+from psyclone_storage.ir.expr import Expr, Keyword, Name, StructureConstructor, Verbatim
 from psyclone_storage.ir.parsed import MetadataComponent, MetadataItem, ParsedKernel
 from psyclone_storage.languages.python.parse.api_words import Annotated, Dialect
 from psyclone_storage.languages.python.parse.imports import ImportedNames, imported_names
 from psyclone_storage.languages.python.parse.node_factory import (
     binary_operation,
     digits,
-    integer_constant,
+    signed_integer,
 )
 from psyclone_storage.languages.python.parse.tree import PythonTree, read_tree
 
@@ -59,7 +59,7 @@ def read_python_kernel(
     raise_if_any(problems)
     name, place = found.node.name.lower(), found.tree.name_of(found.node)
     arguments = MetadataComponent(
-        dialect.arguments, dialect.entry, (integer_constant(len(items)),), items, True, place
+        dialect.arguments, dialect.entry, (signed_integer(len(items)),), items, True, place
     )
     procedure = code_name(name)
     return ParsedKernel(
@@ -207,7 +207,7 @@ def _component(
         return MetadataComponent(name, "integer", (), (_item(found, value, dialect),), False, span)
     items = tuple(_item(found, one, dialect) for one in value.elts)
     kind = dialect.lists[name]
-    return MetadataComponent(name, kind, (integer_constant(len(items)),), items, True, span)
+    return MetadataComponent(name, kind, (signed_integer(len(items)),), items, True, span)
 
 
 # ---------------------------------------------------------------------------- entries
@@ -290,7 +290,7 @@ def _constant(node: ast.expr, span: Span) -> Expr:
 def _with_items(word: str, items: list[MetadataItem], span: Span) -> MetadataItem:
     """Return a constructor, in which items with a keyword have it."""
     parts = (Keyword(one.keyword, one.expr) if one.keyword else one.expr for one in items)
-    return MetadataItem(Construct(Name(word), tuple(parts)), None, tuple(items), span)
+    return MetadataItem(StructureConstructor(Name(word), tuple(parts)), None, tuple(items), span)
 
 
 def _constructor(

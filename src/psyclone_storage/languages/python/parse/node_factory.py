@@ -16,7 +16,7 @@ def scalar_type(intrinsic: Intrinsic, reals: ScalarType) -> ScalarType:
     return reals if intrinsic is Intrinsic.REAL else ScalarType(intrinsic)
 
 
-def integer_constant(value: int) -> Expr:
+def signed_integer(value: int) -> Expr:
     """Return an integer constant, with a sign before it if it is negative."""
     made = Literal(str(abs(value)), Intrinsic.INTEGER)
     return made if value >= 0 else unary_operation(made)
@@ -69,4 +69,4 @@ def element(array: str, index: tuple[str, str], offset: tuple[int, int]) -> Elem
 def _next_to(index: Name, distance: int) -> Expr:
     if not distance:
         return index
-    return binary_operation("+" if distance > 0 else "-", index, integer_constant(abs(distance)))
+    return binary_operation("+" if distance > 0 else "-", index, signed_integer(abs(distance)))

@@ -196,7 +196,7 @@ class _Assignment:
             raise self._refuse("P051", what, part, "Write a loop.")
         # pylint: disable-next=assignment-from-no-return  # only columns know extents
         most = self.scope.access.extent(self.scope, node, number)
-        start = nodes.integer_constant(0) if part.lower is None else self._bound(part.lower)
+        start = nodes.signed_integer(0) if part.lower is None else self._bound(part.lower)
         stop = most if part.upper is None else self._bound(part.upper)
         if stop is None:
             what = f"It is not known where '{self.scope.text(node)}' ends."
@@ -208,7 +208,7 @@ class _Assignment:
         length = stop if ex.integer_value(start) == 0 else nodes.binary_operation("-", stop, start)
         known = ex.integer_value(simplified(length))
         if known is not None:
-            length = nodes.integer_constant(max(0, -(-known // step)))
+            length = nodes.signed_integer(max(0, -(-known // step)))
         elif step > 1:
             what = f"It is not known how many elements '{self.scope.text(part)}' has."
             raise self._refuse("P051", what, part, "Write a loop.")
@@ -285,9 +285,7 @@ class _Assignment:
         self, wanted: Sequence[_Slice], counters: Sequence[str], line: Line
     ) -> tuple[Line, ...]:
         """Return loops around a statement, the first dimension innermost."""
-        dimensions = tuple(
-            Triplet(nodes.integer_constant(0), _before(one.length)) for one in wanted
-        )
+        dimensions = tuple(Triplet(nodes.signed_integer(0), _before(one.length)) for one in wanted)
         found = [self.scope.values[name].expr for name in counters]
         names = tuple(name for name in found if isinstance(name, ex.Name))
         return ElementLoops(dimensions, names).around((line,), self.scope.tree.span(self.node))
@@ -303,9 +301,9 @@ def _elements_of(into: ex.Element, expr: ex.Expr) -> list[ex.Element]:
 def _before(length: ex.Expr) -> ex.Expr:
     value = ex.integer_value(length)
     return (
-        nodes.integer_constant(value - 1)
+        nodes.signed_integer(value - 1)
         if value is not None
-        else nodes.binary_operation("-", length, nodes.integer_constant(1))
+        else nodes.binary_operation("-", length, nodes.signed_integer(1))
     )
 
 

@@ -264,7 +264,7 @@ def _range(scope: KernelScope, node: ast.For) -> CountedRange | None:
         if all(value.type is not None for value in values):
             scope.refuse("P054", "The bounds of a 'range' are whole numbers.", call)
         return None
-    first = values[0].expr if len(values) > 1 else nodes.integer_constant(0)
+    first = values[0].expr if len(values) > 1 else nodes.signed_integer(0)
     behind = values[min(1, len(values) - 1)].expr
     by = values[2].expr if len(values) == _ALL_OF_RANGE else None
     step = 1 if by is None else integer_value(by)
@@ -283,8 +283,8 @@ def _before(behind: Expr, step: int) -> Expr:
     """Return the last value that a loop can reach before the exclusive end `behind`."""
     value = integer_value(behind)
     if value is not None:
-        return nodes.integer_constant(value - 1 if step > 0 else value + 1)
-    return nodes.binary_operation("-" if step > 0 else "+", behind, nodes.integer_constant(1))
+        return nodes.signed_integer(value - 1 if step > 0 else value + 1)
+    return nodes.binary_operation("-" if step > 0 else "+", behind, nodes.signed_integer(1))
 
 
 def _return(scope: KernelScope, node: ast.Return) -> list[Line]:

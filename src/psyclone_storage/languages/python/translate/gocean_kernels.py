@@ -184,7 +184,7 @@ def _annotation(entry: MetadataItem) -> str:
 def _word(item: MetadataItem) -> str:
     """Return a word of metadata in today's spelling."""
     match item.expr:
-        case ex.Construct(ex.Name(word), rows) | ex.Index(ex.Name(word), rows):
+        case ex.StructureConstructor(ex.Name(word), rows) | ex.Index(ex.Name(word), rows):
             return f'{_spelled(word)}("{",".join(map(ex.canonical, rows))}")'
     return _spelled(ex.canonical(item.expr))
 

@@ -10,7 +10,7 @@ import pytest
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.load import load_settings
-from psyclone_storage.config.locate import surroundings
+from psyclone_storage.config.locate import search_context
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import spell
 from psyclone_storage.ir.unit import Assign, Do
@@ -19,7 +19,7 @@ from psyclone_storage.languages.python.parse.metadata import read_python_kernel
 from psyclone_storage.targets.dialects import GOCEAN_WORDS
 from psyclone_storage.targets.gocean import GOCEAN, interpret_gocean
 
-SETTINGS = load_settings("", "", surroundings({}))
+SETTINGS = load_settings("", "", search_context({}))
 HEAD = """\
 import math
 import model

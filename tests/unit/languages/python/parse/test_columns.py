@@ -7,7 +7,7 @@ import pytest
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.load import load_settings
-from psyclone_storage.config.locate import surroundings
+from psyclone_storage.config.locate import search_context
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.kernel import Kernel
 from psyclone_storage.languages.fortran.parse import metadata as fortran
@@ -17,7 +17,7 @@ from psyclone_storage.languages.python.parse.metadata import read_python_kernel
 from psyclone_storage.targets.dialects import LFRIC_WORDS
 from psyclone_storage.targets.lfric import LFRIC, interpret_lfric
 
-SETTINGS = load_settings("", "", surroundings({}))
+SETTINGS = load_settings("", "", search_context({}))
 HEAD = "from psyclone_storage.lfric import *\n\n\n"
 PROJECT = f"""{HEAD}\
 @kernel(

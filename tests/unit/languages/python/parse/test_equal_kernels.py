@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from psyclone_storage.config.load import load_settings
-from psyclone_storage.config.locate import surroundings
+from psyclone_storage.config.locate import search_context
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Expr, Literal, canonical
 from psyclone_storage.ir.parsed import MetadataComponent, ParsedKernel
@@ -29,7 +29,7 @@ PYTHON = sorted(
         *(ROOT / "examples/python/shallow_water/kernels").glob("*.py"),
     ]
 )
-SETTINGS = load_settings("", "", surroundings({}))
+SETTINGS = load_settings("", "", search_context({}))
 WRITTEN_OTHERWISE = {"smooth_corners", "wall_u"}
 """Kernels whose Fortran sums a section, or asks for the size of an array."""
 
