@@ -26,7 +26,7 @@ from psyclone_storage.languages.fortran.parse.syntax_tree import read_unit
 from psyclone_storage.languages.fortran.parse.trivia import (
     Element,
     elements,
-    names_in,
+    words_in,
 )
 
 _NOT_NESTED = ("P005", "P006")
@@ -127,7 +127,7 @@ def _end_before(around: ScopeNode) -> int:
 
 def procedure_of(scope: ScopeNode) -> Procedure:
     """Return what other procedures of a module know of one."""
-    names = frozenset[str]().union(*(names_in(item.text) for item in scope.statements))
+    names = frozenset[str]().union(*(words_in(item.text) for item in scope.statements))
     is_function = scope.kind is ScopeKind.FUNCTION
     pure = scope.head is not None and scope.head.is_pure
     dummies = intents_of(scope) if pure else ()
