@@ -173,6 +173,7 @@ class Acquirable:
 
     def _take(self, table: Any, stats: Any, resident: Any, chunks: int, wishes: bool) -> None:
         """Begin with these, and with no write."""
+        # pylint: disable=attribute-defined-outside-init  # as in the compiled core
         self.table = table
         self.stats = stats
         self._resident = resident

@@ -62,7 +62,7 @@ def read(storage: Readable, backing: Backing, key: Any) -> Any:
 
 def is_part(found: Any, array: np.ndarray[Any, Any]) -> bool:
     """Return whether `found` is an array over the memory of `array`, as one of a field is."""
-    owner = found.base if type(found) is np.ndarray else None
+    owner = found.base if isinstance(found, np.ndarray) else None
     return owner is not None and (owner is array or owner is array.base)
 
 
