@@ -11,12 +11,8 @@ from collections.abc import Mapping
 
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic
-from psyclone_storage.scripting.transformations.base import (
-    Nodes,
-    Options,
-    Transformation,
-    TransformationError,
-)
+from psyclone_storage.scripting.errors import TransformationError
+from psyclone_storage.scripting.transformations.base import Nodes, Options, Transformation
 from psyclone_storage.scripting.views import KernelCall, Place, Schedule
 from psyclone_storage.transform.kernel.constants import SetKernelConstants
 from psyclone_storage.transform.kernel.imports import ImportsToArguments

@@ -6,12 +6,8 @@ from collections.abc import Mapping
 
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic
-from psyclone_storage.scripting.transformations.base import (
-    Options,
-    RegionTrans,
-    Transformation,
-    TransformationError,
-)
+from psyclone_storage.scripting.errors import TransformationError
+from psyclone_storage.scripting.transformations.base import Options, RegionTrans, Transformation
 from psyclone_storage.scripting.views import Loop, Place, Schedule
 from psyclone_storage.transform.openacc import AccData, AccKernels, AccLoop, AccParallel
 from psyclone_storage.transform.openacc_data import AccEnterData, AccUpdate

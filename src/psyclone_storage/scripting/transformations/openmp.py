@@ -6,12 +6,8 @@ from collections.abc import Mapping
 
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic
-from psyclone_storage.scripting.transformations.base import (
-    Options,
-    RegionTrans,
-    Transformation,
-    TransformationError,
-)
+from psyclone_storage.scripting.errors import TransformationError
+from psyclone_storage.scripting.transformations.base import Options, RegionTrans, Transformation
 from psyclone_storage.scripting.views import DirectiveRegion, Place
 from psyclone_storage.transform.openmp import OpenParallelRegion, ParallelDo, ShareLoop
 from psyclone_storage.transform.openmp_target import OpenTarget, TeamsDo
