@@ -68,6 +68,8 @@ def combined(operation: ReductionOp, target: ex.Expr, value: ex.Expr) -> ex.Expr
             return ex.intrinsic("min", target, value)
         case ReductionOp.MAX:
             return ex.intrinsic("max", target, value)
+        case _:
+            raise InternalError(f"No builtin reduces by '{operation.value}'.")
 
 
 # ---------------------------------------------------------------------------- begin and end
@@ -111,6 +113,8 @@ def _neutral(context: LoweringContext, datum: Datum, operation: ReductionOp) -> 
             return largest
         case ReductionOp.MAX:
             return ex.Unary(Operator.MINUS, largest)
+        case _:
+            raise InternalError(f"No builtin reduces by '{operation.value}'.")
 
 
 def _zero(context: LoweringContext, data_type: ScalarType) -> ex.Expr:

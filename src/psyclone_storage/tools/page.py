@@ -18,6 +18,7 @@ from psyclone_storage.ir.walk import in_sequence, kernel_calls, statements
 from psyclone_storage.pipeline.compile import Build
 from psyclone_storage.transform.catalogue import Refusal, step_text
 from psyclone_storage.transform.halos import without_halos
+from psyclone_storage.transform.step import Step
 from psyclone_storage.transform.workbench import JournalEntry
 
 
@@ -124,7 +125,7 @@ def _routine(text: str, name: str) -> str:
 # ------------------------------------------------------------------ steps
 
 
-def _steps(journal: list[JournalEntry]) -> Iterator[dict[str, Any]]:
+def _steps(journal: list[JournalEntry[Schedule, Step]]) -> Iterator[dict[str, Any]]:
     """Yield the steps that were asked for, with what changed or what was said against them."""
     for entry in journal:
         name = step_text(entry.step)

@@ -20,6 +20,7 @@ from psyclone_storage.analysis.bodies.independence import (
     independence_of,
     loop_variant,
     not_understood,
+    rounded_reason,
     scalar_reason,
 )
 from psyclone_storage.analysis.bodies.reductions import reduction_of
@@ -136,17 +137,7 @@ class CodeFootprint:
         found = independence_of(self.loop, self.flow)
         if self.assertions.sums:
             return found.reasons
-        rounded = (
-            Diagnostic(
-                "T062",
-                f"Another order of the iterations of the loop over '{counter(self.loop)}' rounds"
-                f" '{item.name}' in another way.",
-                place_of_line(self.line),
-                hint="Give 'sums' if that is all right.",
-            )
-            for item in found.rounded
-        )
-        return (*found.reasons, *rounded)
+        return (*found.reasons, *(rounded_reason(self.loop, item) for item in found.rounded))
 
     def _against_strips(self) -> Iterator[Diagnostic]:
         line, loop, flow = self.line, self.loop, self.flow

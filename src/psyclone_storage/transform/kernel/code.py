@@ -99,13 +99,19 @@ def check_body(schedule: Schedule, uid: str) -> Reasons:
     if problems := check_call(schedule, uid):
         return problems
     return tuple(
+        reason for code in codes_of(schedule, uid) for reason in check_loop_directives(code)
+    )
+
+
+def check_loop_directives(code: KernelCode) -> Reasons:
+    """Return which directives refer to the present form of a loop (T007)."""
+    return tuple(
         Diagnostic(
             "T007",
             f"A loop of '{code.name}' stands under '{line.text}', which speaks of it as it is.",
             code.module.routine,
             hint="Apply 'kernel-acc-loop' after all steps that change the statements of a kernel.",
         )
-        for code in codes_of(schedule, uid)
         for line in walk_lines(code.body)
         if isinstance(line, DirectiveLine) and isinstance(line.meaning, AccLoopDirective)
     )
