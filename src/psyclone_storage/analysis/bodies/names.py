@@ -207,7 +207,7 @@ class RoutineNames:
             brackets, ex.Element | ex.Section | ex.Substring | ex.Extents
         ):
             return None
-        if isinstance(brackets, ex.CallFunction | ex.Construct):
+        if isinstance(brackets, ex.CallFunction | ex.StructureConstructor):
             return "%".join(base.variable)
         return self._function_perhaps(base.variable)
 

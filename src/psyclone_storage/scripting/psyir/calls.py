@@ -182,7 +182,7 @@ def _(line: un.Line) -> Statement:
 
 @node_of.register
 def _indexed(expr: ex.Index) -> DataNode:
-    is_call = isinstance(expr, ex.CallFunction | ex.Construct)
+    is_call = isinstance(expr, ex.CallFunction | ex.StructureConstructor)
     if isinstance(expr.base, ex.Member) and not is_call and expr.items:
         return component_node(expr)
     if is_call or not expr.items or _may_be_call(expr):

@@ -62,7 +62,11 @@ class IfBlock(Statement):
         new.part = None
         if isinstance(line, un.If):
             new.part = line.branches[0]
-            if len(line.branches) == 1 and None is not line.branches[0].place == line.extent:
+            if (
+                len(line.branches) == 1
+                and line.extent is not None
+                and line.extent == line.branches[0].place
+            ):
                 new.annotations.append(_ONE_LINE)
         elif isinstance(line, un.Select):
             new.part = _tested(line)[0]

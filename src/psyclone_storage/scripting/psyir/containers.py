@@ -108,8 +108,10 @@ class Routine(UnitNode, Schedule):
     is_routine = True
     fixed: ClassVar[str] = ""
 
+    # UnitNode's would call 'LiveNode.__init__' only.
+    # pylint: disable-next=super-init-not-called
     def __init__(self, unit: ProgramUnit, outer: SymbolTable | None) -> None:
-        Schedule.__init__(self)  # pylint: disable=super-init-not-called
+        Schedule.__init__(self)
         self._block = self._source_block = unit.body
         self.take(unit, outer)
         self._is_mentioned = False

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, ClassVar, Self, SupportsIndex
 
 from psyclone_storage.scripting.errors import GenerationError, refusal
-from psyclone_storage.scripting.node import Kinds, Node, Wanted
+from psyclone_storage.scripting.node import Node, NodeClasses, WantedNode
 
 
 class LiveNode(Node):
@@ -159,10 +159,10 @@ class LiveNode(Node):
 
     def walk(
         self,
-        my_type: Kinds[Wanted],
-        stop_type: Kinds[Node] | None = None,
+        my_type: NodeClasses[WantedNode],
+        stop_type: NodeClasses[Node] | None = None,
         depth: int | None = None,
-    ) -> list[Wanted]:
+    ) -> list[WantedNode]:
         """Return this and all below it that are of the class or classes `my_type`, in order.
 
         What is inside of a node of the class `stop_type` is left out, and so is every node of
@@ -257,7 +257,7 @@ class LiveNode(Node):
         return self.node_str()
 
 
-def _preorder(top: Node, stop_type: Kinds[Node] | None, *, deep: bool) -> Iterator[Node]:
+def _preorder(top: Node, stop_type: NodeClasses[Node] | None, *, deep: bool) -> Iterator[Node]:
     """Yield a node and all below it, those in expressions if `deep`, as the tree is at the call."""
     waiting: list[Any] = [top]
     while waiting:

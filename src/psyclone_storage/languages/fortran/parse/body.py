@@ -39,9 +39,9 @@ from psyclone_storage.languages.fortran.parse.trivia import (
     Remark,
     RemarkKind,
     elements,
-    names_in,
     opaque,
     stop_of,
+    words_in,
 )
 
 _NOT_NESTED = ("P005", "P006")
@@ -210,7 +210,7 @@ def _end_before(around: ScopeNode) -> int:
 
 
 def _procedure(scope: ScopeNode) -> Procedure:
-    names = frozenset[str]().union(*(names_in(item.text) for item in scope.statements))
+    names = frozenset[str]().union(*(words_in(item.text) for item in scope.statements))
     is_function = scope.kind is ScopeKind.FUNCTION
     pure = scope.head is not None and scope.head.is_pure
     dummies = intents_of(scope) if pure else ()
