@@ -131,7 +131,9 @@ def _judged(
         found = min(reversed(left), key=lambda one: len(one.reasons))
     if reasons := tuple(dict.fromkeys((*for_host, *found.reasons))):
         return KernelOnDevice(name, path, (), reasons)
-    ready = tuple(replace(code, directives=(*code.directives, _ROUTINE)) for code in found.codes)
+    ready = tuple(
+        code.with_specification(directives=(*code.directives, _ROUTINE)) for code in found.codes
+    )
     return KernelOnDevice(name, path, found.steps, (), kernel, ready, needs)
 
 

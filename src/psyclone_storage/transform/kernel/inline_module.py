@@ -173,7 +173,7 @@ def _with_helpers(code: KernelCode, helpers: tuple[Procedure, ...]) -> KernelCod
         return code
     names = frozenset[str]().union(*(item.names for item in helpers))
     text = "\n\n".join(item.place.text for item in helpers)
-    return replace(code, internal=Opaque(text, names))
+    return replace(code, contained=(Opaque(text, names),))
 
 
 @kept_with_first
@@ -184,12 +184,11 @@ def on_its_own(given: KernelCode) -> KernelCode:
     whole = tuple(use for use in code.module.uses if use.whole and around.unknown)
     first = _end_of_implicit(code)
     declarations = code.declarations
-    return replace(
-        code,
+    specified = code.with_specification(
         uses=(*code.uses, *around.uses, *map(_without_names, whole)),
         declarations=(*declarations[:first], *around.constants, *declarations[first:]),
-        inlined=True,
     )
+    return replace(specified, inlined=True)
 
 
 def _without_names(use: Use) -> Use:
