@@ -7,15 +7,15 @@ from typing import ClassVar
 
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir import expr as ex
-from psyclone_storage.ir.keys import key_of
-from psyclone_storage.ir.parsed import ScopeKind
-from psyclone_storage.ir.program_units import (
+from psyclone_storage.ir.code import (
     DeclarationStatement,
-    ProgramUnit,
+    KernelCode,
     SourceFile,
     SpecificationItem,
     UseStatement,
 )
+from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.parsed import ScopeKind
 from psyclone_storage.ir.rewrite import expressions_of, walk_lines
 from psyclone_storage.scripting.psyir.live import LiveNode
 from psyclone_storage.scripting.psyir.statements import Known, Lines, Schedule, Statement
@@ -31,11 +31,11 @@ class UnitNode(LiveNode):
     is_routine = False
     fixed: ClassVar[str] = "A procedure cannot be removed from a file."
 
-    def __init__(self, unit: ProgramUnit, outer: SymbolTable | None) -> None:
+    def __init__(self, unit: KernelCode, outer: SymbolTable | None) -> None:
         super().__init__()
         self.take(unit, outer)
 
-    def take(self, unit: ProgramUnit, outer: SymbolTable | None) -> None:
+    def take(self, unit: KernelCode, outer: SymbolTable | None) -> None:
         """Show a unit in the scope of the `outer` table."""
         self.unit = unit
         items = unit.specification
@@ -45,7 +45,7 @@ class UnitNode(LiveNode):
         self.table = SymbolTable(declares, uses, unit.dummies, outer)
         self.table.node = self
         self.inner = [
-            _node_of_unit(one, self.table) for one in unit.contained if isinstance(one, ProgramUnit)
+            _node_of_unit(one, self.table) for one in unit.contained if isinstance(one, KernelCode)
         ]
 
     @property
@@ -56,11 +56,11 @@ class UnitNode(LiveNode):
     def _details(self) -> str:
         return self.unit.name
 
-    def frozen(self) -> ProgramUnit:
+    def frozen(self) -> KernelCode:
         """Return the unit, the very record if nothing in it was edited."""
         inner = iter(self.inner)
         contained = tuple(
-            next(inner).frozen() if isinstance(one, ProgramUnit) else one
+            next(inner).frozen() if isinstance(one, KernelCode) else one
             for one in self.unit.contained
         )
         body, specification = self.frozen_body(), self._specification()
@@ -110,7 +110,7 @@ class Routine(UnitNode, Schedule):
 
     # UnitNode's would call 'LiveNode.__init__' only.
     # pylint: disable-next=super-init-not-called
-    def __init__(self, unit: ProgramUnit, outer: SymbolTable | None) -> None:
+    def __init__(self, unit: KernelCode, outer: SymbolTable | None) -> None:
         Schedule.__init__(self)
         self._block = self._source_block = unit.body
         self.take(unit, outer)
@@ -184,9 +184,7 @@ class FileContainer(LiveNode):
         super().__init__()
         self.name = name
         self._file = file
-        self.units = [
-            _node_of_unit(one, None) for one in file.units if isinstance(one, ProgramUnit)
-        ]
+        self.units = [_node_of_unit(one, None) for one in file.units if isinstance(one, KernelCode)]
 
     def _shown(self) -> Iterator[LiveNode]:
         yield from self.units
@@ -202,8 +200,7 @@ class FileContainer(LiveNode):
         """Return the file with all edits, the very record if there are none."""
         units = iter(self.units)
         made = tuple(
-            next(units).frozen() if isinstance(one, ProgramUnit) else one
-            for one in self._file.units
+            next(units).frozen() if isinstance(one, KernelCode) else one for one in self._file.units
         )
         if all(one is other for one, other in zip(made, self._file.units, strict=True)):
             return self._file
@@ -225,5 +222,5 @@ def _internal(unit: UnitNode) -> Iterator[UnitNode]:
         yield from _internal(inner)
 
 
-def _node_of_unit(unit: ProgramUnit, outer: SymbolTable | None) -> UnitNode:
+def _node_of_unit(unit: KernelCode, outer: SymbolTable | None) -> UnitNode:
     return (Container if unit.kind in _HOLDERS else Routine)(unit, outer)
