@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from language import SOURCE, above_limits, counts, read_limits, violations
+from language import SOURCE, above_limits, counts, read_limits, sample_text, violations
 
 
 def test_no_folder_breaks_a_rule_more_often_than_its_limit() -> None:
@@ -61,3 +61,11 @@ def test_one_more_violation_is_above_the_limit(tmp_path: Path) -> None:
     assert above_limits(found, {(".", "banned-word"): 2}) == []
     assert above_limits(found, {(".", "banned-word"): 1}) == found
     assert above_limits(found, {}) == found
+
+
+def test_a_sample_depends_on_the_seed_alone() -> None:
+    first = list(sample_text("0eee1b60"))
+    assert first == list(sample_text("0eee1b60"))
+    assert first != list(sample_text("0eee1b61"))
+    assert sum(each.startswith("==== docs/") for each in first) == 5
+    assert sum(each.startswith("---- ") for each in first) == 50

@@ -3,9 +3,13 @@
     python tests/support/language.py             print the figures, and where they may not rise
     python tests/support/language.py WORD ...    list the places of these rules
     python tests/support/language.py --record    write the figures to tests/language_limits.csv
+    python tests/support/language.py --sample    print pages and docstrings for readers to mark
 
 `test_language.py` compares the number of violations of each rule in each folder with the limits in
 `language_limits.csv`. A limit may fall, and a new folder starts at 0.
+
+The hash of the commit selects the sample, so that it is not chosen by hand and can be repeated.
+Readers who know neither the code nor its history mark each sentence that they have to read twice.
 """
 
 from __future__ import annotations
@@ -13,7 +17,9 @@ from __future__ import annotations
 import ast
 import csv
 import io
+import random
 import re
+import subprocess
 import sys
 import tokenize
 from collections import Counter, defaultdict
@@ -173,8 +179,32 @@ def lines_of(source: Path) -> int:
     )
 
 
+def sample_text(seed: str, pages: int = 5, docstrings: int = 50) -> Iterator[str]:
+    """Yield pages of the documentation and docstrings of `src`, selected by the seed."""
+    choice = random.Random(seed)
+    folder = TESTS.parent / "docs"
+    texts = sorted(page for page in folder.rglob("*.md") if "changes" not in page.parts)
+    for page in choice.sample(texts, pages):
+        yield f"==== {page.relative_to(TESTS.parent)}\n\n{page.read_text(encoding='utf-8')}"
+    found = [
+        (path.relative_to(SOURCE).as_posix(), line, words)
+        for path in sorted(SOURCE.rglob("*.py"))
+        for line, words in docstrings_of(path.read_text(encoding="utf-8"))
+    ]
+    for file, line, words in choice.sample(found, docstrings):
+        yield f"---- {file}:{line}\n\n{words}\n"
+
+
+def _commit() -> str:
+    command = ["git", "-C", str(TESTS), "rev-parse", "HEAD"]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+
 def main(words: Sequence[str]) -> int:
-    """Print the figures or the places, or record the limits."""
+    """Print the figures, the places or the sample, or record the limits."""
+    if words == ["--sample"]:
+        print(*sample_text(_commit()), sep="\n")
+        return 0
     found = violations(SOURCE)
     if words == ["--record"]:
         write_limits(found)
