@@ -121,7 +121,7 @@ class Linker:
             return self._of_data(index, found)
         if found.is_called or found.origin is ex.Origin.INTRINSIC:
             return ex.CallFunction
-        return ex.Construct if found.sort is ex.Sort.TYPE else ex.Unresolved
+        return ex.StructureConstructor if found.sort is ex.Sort.TYPE else ex.Unresolved
 
     def _of_data(
         self, index: ex.Index, found: ex.Symbol, is_component: bool = False

@@ -38,9 +38,13 @@ _ATTRIBUTES = frozenset(
 
 @dataclass(frozen=True)
 class RoutineNames:
-    """The names in a routine. It is made once for all questions about the routine's statements."""
+    """The names in a routine. It is made once for all questions about the routine's statements.
+
+    With `distinct_pointers` pointer components with different names do not alias.
+    """
 
     code: KernelCode
+    distinct_pointers: bool = False
 
     @cached_property
     def imported(self) -> dict[str, un.Declare]:
@@ -203,7 +207,7 @@ class RoutineNames:
             brackets, ex.Element | ex.Section | ex.Substring | ex.Extents
         ):
             return None
-        if isinstance(brackets, ex.CallFunction | ex.Construct):
+        if isinstance(brackets, ex.CallFunction | ex.StructureConstructor):
             return "%".join(base.variable)
         return self._function_perhaps(base.variable)
 
@@ -263,6 +267,8 @@ class RoutineNames:
             return True
         if {first[0], second[0]} & self.aliases:
             return True
+        if self.distinct_pointers and len(first) + len(second) > 2:
+            return False
         ways = self._ways(first), self._ways(second)
         if not all(ways) or "pointer" not in ways[0] | ways[1]:
             return False
@@ -292,7 +298,9 @@ class RoutineNames:
         return frozenset(words & _SHARED)
 
     def is_pointer(self, variable: Variable) -> bool:
-        """Return whether a variable or component may itself be a pointer."""
+        """Return whether a variable or component may itself be a pointer that aliases another."""
+        if self.distinct_pointers and len(variable) > 1:
+            return False
         declared = self.declaration(variable)
         if declared is None or (len(variable) == 1 and variable[0] in self.unclear):
             return True

@@ -19,7 +19,8 @@ from psyclone_storage.analysis.bodies.independence import (
     has_shape,
     independence_of,
     loop_variant,
-    not_understood,
+    reasons_not_understood,
+    rounded_reason,
     scalar_reason,
 )
 from psyclone_storage.analysis.bodies.reductions import reduction_of
@@ -136,17 +137,7 @@ class CodeFootprint:
         found = independence_of(self.loop, self.flow)
         if self.assertions.sums:
             return found.reasons
-        rounded = (
-            Diagnostic(
-                "T062",
-                f"Another order of the iterations of the loop over '{counter(self.loop)}' rounds"
-                f" '{item.name}' in another way.",
-                place_of_line(self.line),
-                hint="Give 'sums' if that is all right.",
-            )
-            for item in found.rounded
-        )
-        return (*found.reasons, *rounded)
+        return (*found.reasons, *(rounded_reason(self.loop, item) for item in found.rounded))
 
     def _against_strips(self) -> Iterator[Diagnostic]:
         line, loop, flow = self.line, self.loop, self.flow
@@ -308,7 +299,7 @@ def not_plain(loop: FlowNode, flow: Flow) -> Reasons:
         for node in flow.inside(loop)
         if irregular_lines((node.line,))
     )
-    return tuple(dict.fromkeys((*not_understood(flow.inside(loop), flow), *irregular)))
+    return tuple(dict.fromkeys((*reasons_not_understood(flow.inside(loop), flow), *irregular)))
 
 
 def _bounds(loop: FlowNode) -> list[Expr]:

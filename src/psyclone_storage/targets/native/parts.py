@@ -24,7 +24,7 @@ from psyclone_storage.targets.lfric_python import abi
 from psyclone_storage.targets.lfric_python.exact_sums import is_exact_sum
 from psyclone_storage.targets.native.statements import statement_groups
 from psyclone_storage.targets.native.thread_mapping import SharedLoop, SharedPoints
-from psyclone_storage.targets.numpy.expressions import plain
+from psyclone_storage.targets.numpy.expressions import python_identifier
 
 _NOWHERE = SourceText("generated", "")
 _OF_BASIS = 3
@@ -234,7 +234,7 @@ def made_ready(routine: un.Routine) -> Iterator[str]:
     for item in routine.dummies:
         if item.shape and isinstance(item.type, ScalarType):
             type_ = "bool" if item.type.intrinsic is Intrinsic.LOGICAL else dtype_of(item)
-            name, rank = plain(item.name), len(item.shape)
+            name, rank = python_identifier(item.name), len(item.shape)
             yield f'{name} = {abi.SCALAR_ARRAY}({name}, "{type_}", {rank}, "{name}")'
 
 

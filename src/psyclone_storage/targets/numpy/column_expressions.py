@@ -21,7 +21,12 @@ from psyclone_storage.ir.unit import Declare
 from psyclone_storage.languages.intrinsics import INTRINSICS, LIMITS
 from psyclone_storage.targets.lfric_python import abi
 from psyclone_storage.targets.native.parts import found_name
-from psyclone_storage.targets.numpy.expressions import Spelling, UnsupportedError, literal, plain
+from psyclone_storage.targets.numpy.expressions import (
+    Spelling,
+    UnsupportedError,
+    python_identifier,
+    python_literal,
+)
 from psyclone_storage.targets.numpy.vectorize import is_surely
 
 _OF_LIBRARY = {
@@ -76,8 +81,8 @@ class ValueWriter:
         declared = self.code.declared(name.text)
         text = declared.name if declared is not None else name.text
         if name.key in self.found:
-            return found_name(plain(text))
-        return plain(text, abi.NUMPY_WORDS)
+            return found_name(python_identifier(text))
+        return python_identifier(text, abi.NUMPY_WORDS)
 
     def _varies(self, expr: ex.Expr) -> bool:
         return bool(self.varying) and bool(names_in(expr) & self.varying)
@@ -161,7 +166,7 @@ class ValueWriter:
             case ex.Literal(intrinsic=Intrinsic.REAL) if self._is_single(expr):
                 raise UnsupportedError("it computes in single precision")
             case ex.Literal() if self.is_short(expr):
-                return f"{OF_FOUR}({literal(expr)})"
+                return f"{OF_FOUR}({python_literal(expr)})"
             case ex.Binary(Operator.POWER):
                 return self._power(expr)
             case ex.Binary() if (met := self._met(expr)) is not expr:
@@ -176,7 +181,7 @@ class ValueWriter:
         found = self.code.symbol(name.text)
         if found.sort is ex.Sort.CONSTANT and found.module and found.value is not None:
             if isinstance(found.value, ex.Literal):
-                return literal(found.value)
+                return python_literal(found.value)
             raise UnsupportedError(f"the value of the constant '{name.text}' is no number")
         declared = self.code.declared(name.text)
         is_passed = declared is not None and declared.shape and not self.code.module.procedures
@@ -196,7 +201,7 @@ class ValueWriter:
         in_fortran = bool(self.code.module.procedures)
         if not in_fortran or expr.kind is not None or expr.is_double:
             return False
-        value = float(literal(expr))
+        value = float(python_literal(expr))
         return abs(value) > _LARGEST_IN_BOTH or value * _FRACTIONS_IN_BOTH % 1.0 != 0.0
 
     def _power(self, expr: ex.Binary) -> str | None:

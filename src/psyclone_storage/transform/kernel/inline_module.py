@@ -31,7 +31,7 @@ from psyclone_storage.transform.kernel.code import (
     with_each,
 )
 from psyclone_storage.transform.kernel.state import changed_and_saved, saved_inside
-from psyclone_storage.transform.step import Place
+from psyclone_storage.transform.step import StepPlace
 
 _ForDevices = AccRoutineDirective | DeclareTargetDirective
 _IMPLICIT = regex(r"implicit\b", re.IGNORECASE)
@@ -82,7 +82,7 @@ class InlinePointKernel(InlineKernelModule):
     name: ClassVar[str] = "inline-point-kernel"
 
     @classmethod
-    def places(cls, schedule: Schedule) -> Iterator[Place]:
+    def places(cls, schedule: Schedule) -> Iterator[StepPlace]:
         """Yield every call of a kernel for a point or a dof."""
         return calls_for(schedule, POINT_ITERATIONS)
 

@@ -7,7 +7,8 @@ lazily.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
 from psyclone_storage.base.names import did_you_mean
@@ -16,6 +17,7 @@ from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.ir import code as kc
 from psyclone_storage.ir.loops import addressed
 from psyclone_storage.ir.parsed import ScopeKind
+from psyclone_storage.ir.program_units import ProgramUnit, SourceFile
 from psyclone_storage.ir.scopes import local_names
 from psyclone_storage.ir.symbols import Procedure, SymbolTable
 from psyclone_storage.ir.unit import Declare, Opaque
@@ -37,9 +39,9 @@ from psyclone_storage.languages.fortran.parse.trivia import (
     Remark,
     RemarkKind,
     elements,
-    names_in,
     opaque,
     stop_of,
+    words_in,
 )
 
 _NOT_NESTED = ("P005", "P006")
@@ -59,6 +61,72 @@ def read_code(source: SourceText, name: str) -> kc.KernelCode:
     hint = did_you_mean(name, sorted(subroutine_names(source)))
     message = f"The subroutine '{name}' is in no module of '{source.name}'."
     raise CompileError(Diagnostic("P048", message, file=source.name, hint=hint))
+
+
+class FileRoutines:
+    """The procedures and main programs of a file, each as code with its names resolved.
+
+    `file` is linked. The names in `keys` are in the order of the text; one that several routines
+    have is preceded by the name of the unit around it. A main program without name is `main`.
+    """
+
+    def __init__(self, file: SourceFile, resolve: Callable[[kc.KernelCode], kc.KernelCode]) -> None:
+        self.file = file
+        self._resolve = resolve
+        self._codes: dict[str, kc.KernelCode] = {}
+        scopes = read_scopes(file.source)
+        by_start = {scope.opening.offset(0): scope for scope in scopes.scopes}
+        found = [
+            (unit, by_start[unit.extent.start])
+            for unit in file.every_unit()
+            if unit.extent is not None and unit.kind in _ROUTINES and unit.extent.start in by_start
+        ]
+        counts = Counter(scope.key for _, scope in found)
+        self._found: dict[str, tuple[ProgramUnit, ScopeNode]] = {}
+        for unit, scope in found:
+            around = scope.parent
+            several = counts[scope.key] > 1 and around is not None
+            key = f"{around.key}.{scope.key}" if several and around else scope.key or "main"
+            self._found.setdefault(key, (unit, scope))
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The names of the routines, in lower case."""
+        return tuple(self._found)
+
+    def unit(self, key: str) -> ProgramUnit:
+        """Return the program unit of a routine."""
+        return self._found[key][0]
+
+    def code(self, key: str) -> kc.KernelCode:
+        """Return a routine, read on the first request."""
+        if key not in self._codes:
+            unit, scope = self._found[key]
+            place = scope.place
+            own = replace(_surroundings(scope), routine=place, symbols=SymbolTable())
+            code = replace(_code(scope, own), body=unit.body)
+            self._codes[key] = addressed(self._resolve(code))
+        return self._codes[key]
+
+
+def _surroundings(scope: ScopeNode) -> kc.KernelModule:
+    """Return the declarations of all scopes around a procedure, the inner ones first."""
+    found = kc.KernelModule("", scope.place, scope.place)
+    for outer in reversed(tuple(scope.outwards())[1:]):
+        one = _module(outer)
+        found = replace(
+            one,
+            name=found.name or one.name,
+            uses=(*one.uses, *found.uses),
+            declarations=(*one.declarations, *found.declarations),
+            procedures=(*one.procedures, *found.procedures),
+            generics=one.generics | found.generics,
+            structures=(*one.structures, *found.structures),
+        )
+    return found
+
+
+_ROUTINES = (ScopeKind.PROGRAM, ScopeKind.SUBROUTINE, ScopeKind.FUNCTION, ScopeKind.SEPARATE)
 
 
 def code_of(scope: ScopeNode, module: ScopeNode | None = None) -> kc.KernelCode:
@@ -112,7 +180,10 @@ def _read_module(around: ScopeNode) -> kc.KernelModule:
     inside = around.statements[1:]
     last = _contains(inside[:-1])
     place = Span(around.opening.source, first, inside[last].offset(0))
-    specification = read_specification(list(elements(inside[:last], place)))
+    run = list(elements(inside[:last], place))
+    if around.kind not in (ScopeKind.MODULE, ScopeKind.SUBMODULE):
+        run = run[: end_of_specification(run)]
+    specification = read_specification(run)
     return kc.KernelModule(
         around.name,
         Span(around.opening.source, _end_before(around), around.stop),
@@ -139,7 +210,7 @@ def _end_before(around: ScopeNode) -> int:
 
 
 def _procedure(scope: ScopeNode) -> Procedure:
-    names = frozenset[str]().union(*(names_in(item.text) for item in scope.statements))
+    names = frozenset[str]().union(*(words_in(item.text) for item in scope.statements))
     is_function = scope.kind is ScopeKind.FUNCTION
     pure = scope.head is not None and scope.head.is_pure
     dummies = intents_of(scope) if pure else ()

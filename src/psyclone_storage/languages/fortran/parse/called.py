@@ -144,7 +144,7 @@ def _names(lines: Iterable[Line]) -> Counter[str]:
     return Counter(name for line in walk_lines(lines) for name in names_of_line(line))
 
 
-def read_specifics(source: SourceText, module: str, name: str) -> tuple[str, ...]:
+def specific_procedures(source: SourceText, module: str, name: str) -> tuple[str, ...]:
     """Return the procedures, in lower case, that `name` refers to in a module.
 
     They are those of a generic interface, or the one of this name. Nothing is returned for an
@@ -161,7 +161,7 @@ def read_specifics(source: SourceText, module: str, name: str) -> tuple[str, ...
     return tuple(dict.fromkeys(found)) or (name,)
 
 
-def read_bound(source: SourceText, type_name: str, binding: str) -> tuple[str, ...]:
+def bound_procedures(source: SourceText, type_name: str, binding: str) -> tuple[str, ...]:
     """Return the procedures, in lower case, that a type-bound name refers to.
 
     Nothing is returned where the type does not name the binding itself, or defers it.

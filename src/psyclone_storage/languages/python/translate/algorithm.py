@@ -38,7 +38,7 @@ from psyclone_storage.languages.python.translate.arguments import (
 )
 from psyclone_storage.languages.python.translate.data_declarations import DataForm
 from psyclone_storage.languages.python.translate.kernel import without_end
-from psyclone_storage.languages.python.translate.module_writer import PythonText, laid_out
+from psyclone_storage.languages.python.translate.module_writer import PythonText, wrapped_text
 from psyclone_storage.languages.python.translate.protocols import PlacedLine
 from psyclone_storage.languages.python.translate.values import NoPythonError
 
@@ -81,7 +81,7 @@ class AlgorithmContext:
     data: Callable[[], DataForm]
 
 
-def emit_algorithm(
+def translate_algorithm(
     file: SourceFile, units: tuple[ProgramUnit, ...], context: AlgorithmContext, title: str
 ) -> PythonText:
     """Return a module with a function for each of `units`, which are units of `file`.
@@ -114,7 +114,7 @@ def emit_algorithm(
     if problems:
         raise CompileError(*problems)
     opening = _opening(title, context.data(), (imports, words, made), lines)
-    return laid_out([*map(PlacedLine, opening), *lines])
+    return wrapped_text([*map(PlacedLine, opening), *lines])
 
 
 def _function(
