@@ -41,11 +41,13 @@ def acquire_all(tokens: Sequence[AccessToken], *, later: bool = False) -> None:
 
     Raises `AccessConflictError`, `AccessDeadlockError`, `PoisonedDataError`, `ConstBufferError`.
     """
-    acquisition = Acquisition(tokens)
+    acquisition: Acquisition | None = None
     try:
-        acquisition.begin(later=later)
+        if not begin(tokens):
+            acquisition = Acquisition(tokens)
+            acquisition.begin(later=later)
     except BaseException as error:
-        acquisition.roll_back(error)
+        (acquisition or Acquisition(tokens)).roll_back(error)
         raise
 
 

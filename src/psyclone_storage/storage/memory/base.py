@@ -39,9 +39,6 @@ class Memory(ABC):  # pylint: disable=too-many-public-methods  # two vocabularie
     queues_work: ClassVar[bool] = False
     """Whether work for the device is done later, so that accesses `follow` it."""
 
-    starts_later: ClassVar[bool] = False
-    """Whether what `start` is given is done later by this process: an emulated device."""
-
     copies_plainly: ClassVar[bool] = False
     """Whether what is here is in pages of this process, which anybody may copy as they are."""
 

@@ -46,7 +46,6 @@ class EmulatedDeviceMemory(Memory):  # pylint: disable=too-many-public-methods  
 
     copies_plainly = True
     queues_work = True
-    starts_later = True
 
     queue: int = 0
     """The number of the queue of kernels, which all threads share."""

@@ -17,6 +17,7 @@ from psyclone_storage import storage as gt
 from psyclone_storage.storage import SyncState, TransferWarning, bound
 from psyclone_storage.storage.core.errors import AccessConflictError
 from psyclone_storage.storage.core.token import AccessToken
+from psyclone_storage.storage.gdp.binding import Binding
 from psyclone_storage.storage.gdp.indexing import host_values
 from storage_devices import device_in_place
 
@@ -379,6 +380,23 @@ def test_names_that_are_equal_are_written_as_those_that_are_identical() -> None:
             with gt.bound({"field_1": field}) as arrays:
                 assert not arrays["field_1"].flags.writeable
         assert field.data_ro.tolist() == [3.0, 3.0, 3.0]
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("device", [None, "gpu"])
+def test_names_that_are_equal_take_the_fast_path(
+    device: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fields = {name: gt.zeros((4,), device="gpu") for name in ("alpha", "beta")}
+    general: list[int] = []
+    enter = Binding._enter
+    monkeypatch.setattr(Binding, "_enter", lambda block: general.append(1) or enter(block))
+    for _ in range(5):
+        written = "".join(["be", "ta"])
+        with bound(fields, device=device, writes=(written,)) as arrays:
+            arrays["beta"][...] += 1.0
+    assert len(general) == 1
+    assert fields["beta"][0] == 5.0
 
 
 @pytest.mark.parametrize("device", [None, "gpu"])
