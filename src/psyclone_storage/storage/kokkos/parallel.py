@@ -65,6 +65,10 @@ class _Ranks(type):
     def __getitem__(cls, arguments: Any) -> RankChoice:
         return RankChoice(*(arguments if isinstance(arguments, tuple) else (arguments,)))
 
+    def __call__(cls, *arguments: Any) -> Any:
+        written = ", ".join(str(one) for one in arguments)
+        raise ViewTypeError(f"Rank is a type with arguments: write Rank[{written}], not Rank(...).")
+
 
 class IterationRank(metaclass=_Ranks):
     """The type for a number of indices: `Rank[2, Iterate.Left]`."""

@@ -383,20 +383,18 @@ def test_names_that_are_equal_are_written_as_those_that_are_identical() -> None:
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize("device", [None, "gpu"])
-def test_names_that_are_equal_take_the_fast_path(
-    device: str | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    fields = {name: gt.zeros((4,), device="gpu") for name in ("alpha", "beta")}
+def test_names_that_are_equal_take_the_fast_path(monkeypatch: pytest.MonkeyPatch) -> None:
     general: list[int] = []
     enter = Binding._enter
     monkeypatch.setattr(Binding, "_enter", lambda block: general.append(1) or enter(block))
-    for _ in range(5):
-        written = "".join(["be", "ta"])
-        with bound(fields, device=device, writes=(written,)) as arrays:
-            arrays["beta"][...] += 1.0
-    assert len(general) == 1
-    assert fields["beta"][0] == 5.0
+    with device_in_place("emulated"):
+        fields = {name: gt.zeros((4,), device="gpu") for name in ("alpha", "beta")}
+        for _ in range(5):
+            written = "".join(["be", "ta"])
+            with bound(fields, writes=(written,)) as arrays:
+                arrays["beta"][...] += 1.0
+        assert len(general) == 1
+        assert fields["beta"][0] == 5.0
 
 
 @pytest.mark.parametrize("device", [None, "gpu"])
@@ -425,5 +423,5 @@ def test_values_that_are_only_on_a_device_are_asked_for_before_they_are_copied()
 
 def test_chunks_of_single_bytes_begin_where_their_rows_do() -> None:
     with device_in_place("emulated"):
-        field = gt.zeros((4, 3), "i1", device="gpu", chunks=(1, 3))
+        field = gt.zeros((4, 3), "i1", device="gpu", chunks=(1, 2, 1))
         assert field.buffer.chunks.bounds == (0, 3, 9, 12)
