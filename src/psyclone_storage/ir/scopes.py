@@ -106,7 +106,7 @@ def seen_procedures(code: KernelCode, around: tuple[Procedure, ...]) -> tuple[Pr
         for item in code.declarations
         if isinstance(item, Opaque) and _OF_PROCEDURES.match(item.text)
     )
-    hidden = _certain_names(code).union(*stated)
+    hidden = _certain_names(code).union(*stated) if around else frozenset[str]()
     if not any(one.name in hidden for one in around):
         return around
     return tuple(one for one in around if one.name not in hidden)
@@ -115,6 +115,8 @@ def seen_procedures(code: KernelCode, around: tuple[Procedure, ...]) -> tuple[Pr
 def _certain_names(code: KernelCode) -> frozenset[str]:
     declared = {item.key for item in code.declarations if isinstance(item, Declare)}
     imported = {name.key for use in code.uses for name in use.names}
-    text = code.internal.text if code.internal else ""
-    internal = keys_of(found["name"] for found in _PROCEDURE.finditer(text))
+    internal = {one.key for one in code.procedures}
+    for item in code.contained:
+        if isinstance(item, Opaque):
+            internal |= keys_of(found["name"] for found in _PROCEDURE.finditer(item.text))
     return frozenset({*declared, *imported, *code.dummy_keys, *internal})

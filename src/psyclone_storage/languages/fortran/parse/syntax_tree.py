@@ -24,12 +24,13 @@ from psyclone_storage.languages.fortran.parse.comments import (
     remark_line,
 )
 from psyclone_storage.languages.fortran.parse.constructs import read_lines, read_whole_lines
+from psyclone_storage.languages.fortran.parse.scope_reader import read_scopes
 from psyclone_storage.languages.fortran.parse.spec_part import (
     end_of_specification,
     read_items,
 )
 from psyclone_storage.languages.fortran.parse.spec_statements import read_procedure
-from psyclone_storage.languages.fortran.parse.statements import SourceStatement, scan
+from psyclone_storage.languages.fortran.parse.statements import SourceStatement
 from psyclone_storage.languages.fortran.parse.trivia import (
     Element,
     Remark,
@@ -55,7 +56,7 @@ _INCLUDE = regex(r"include\s*(?P<file>'[^']*'|\"[^\"]*\")$", re.IGNORECASE)
 
 def read_file(source: SourceText) -> kc.SourceFile:
     """Return all that is in `source`."""
-    statements = list(scan(source))
+    statements = read_scopes(source).statements
     run = tuple(elements(statements, source.whole()))
     places = tuple((start_of(item), stop_of(item)) for item in statements)
     units = tuple(_UnitReader(source, run, whole=True).units(inside=False))

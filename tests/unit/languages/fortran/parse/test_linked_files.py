@@ -136,7 +136,7 @@ def test_brackets_in_a_procedure_of_a_module(finder: ModuleFinder) -> None:
         "sqrt(a(1))": "CallFunction",
         "p%at(2)": "Element",
         "p%length()": "CallFunction",
-        "point(a(1:3))": "Construct",
+        "point(a(1:3))": "StructureConstructor",
         "point(a(1:3))%at(1)": "Element",
         "twice(3.0)": "CallFunction",
         "lost(1)": "Unresolved",
