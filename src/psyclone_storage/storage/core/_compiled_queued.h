@@ -55,7 +55,7 @@ static int ledger_begin_queued(Ledger *self, Access *token, PyObject *memory, Py
 }
 
 /* Return a new reference to notes with that on a use after all others: a write stands for all, a read
- * for reads in the same queue, as `uses.note` says. `notes` are those on reading and writing, each a
+ * for reads in the same queue, as `pending.note` says. `notes` are those on reading and writing, each a
  * tuple of one. */
 static PyObject *with_note(PyObject *pending, int writes, PyObject *notes)
 {
