@@ -80,11 +80,12 @@ class EditRoutine:
     routine: str
     before: tuple[un.Line, ...] = field(repr=False)
     after: tuple[un.Line, ...] = field(repr=False)
+    title: str = "edit"
 
     @property
     def name(self) -> str:
         """The name of the step."""
-        return "edit"
+        return self.title
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +236,7 @@ class FileBench(Bench[FileTree, NamedStep]):
     def _changed(self, step: NamedStep) -> tuple[str, KernelCode]:
         """Return the routine that a step changes, and how."""
         match step:
-            case EditRoutine(routine, before, after):
+            case EditRoutine(routine=routine, before=before, after=after):
                 code = self.code(routine)
                 if code.body is not before and code.body != before:
                     message = f"'{routine}' has changed since the edit was prepared."

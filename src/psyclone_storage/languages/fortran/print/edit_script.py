@@ -44,6 +44,7 @@ _Insertion = Callable[[Sequence[str], int], Iterator[TextEdit]]
 _SIGN = "\0"
 _MARK = regex(rf"(?P<indent> *)!{_SIGN}(?P<run>\d+)")
 _SEPARATOR = regex(r"[ \t]*;[ \t]*")
+_SEPARATOR_BEFORE = regex(r"[ \t]*;[ \t]*\Z")
 _COMMENT_BEHIND = regex(r"[ \t;]*![^\r\n]*")
 _STEP = 2
 
@@ -293,6 +294,8 @@ class _Difference:
             return head, text
         if alone or not _needs_a_line(first):
             return start, text.lstrip(" ") if lines[0].strip() else text
+        separator = None if labelled else _SEPARATOR_BEFORE.search(self._text, head, start)
+        start = start if separator is None else separator.start()
         return start, ("continue\n" if labelled else "\n") + text
 
     def _removed(self, start: int, stop: int, instead: str) -> Iterator[TextEdit]:
@@ -339,6 +342,7 @@ class _Difference:
         """
         runs: list[_Run] = []
         marked = self._marked_lines(nodes, indent, runs)
+        runs = self._with_comments(runs)
         comment = _COMMENT_BEHIND.match(self._text, stop)
         at_end = [number for number, run in enumerate(runs) if run.stop == stop]
         last = _MARK.match(marked[-1])
@@ -351,7 +355,22 @@ class _Difference:
     def _lines(self, nodes: Sequence[Node], indent: int) -> list[str]:
         """Return the lines of nodes; the author's text is unchanged."""
         runs: list[_Run] = []
-        return _unmarked(self._marked_lines(nodes, indent, runs), runs)
+        marked = self._marked_lines(nodes, indent, runs)
+        return _unmarked(marked, self._with_comments(runs))
+
+    def _with_comments(self, runs: list[_Run]) -> list[_Run]:
+        """Return runs in which a comment stays on the line of the statement before it."""
+        found = list(runs)
+        by_start = {run.start: number for number, run in enumerate(runs)}
+        for number, run in enumerate(runs):
+            comment = _COMMENT_BEHIND.match(self._text, run.stop)
+            other = by_start.get(self._text.index("!", run.stop)) if comment else None
+            if comment is None or other is None:
+                continue
+            rest = found[other].text.partition("\n")[2]
+            found[number] = replace(found[number], text=found[number].text + comment.group())
+            found[other] = replace(found[other], text=rest, indented=True, dropped=not rest)
+        return found
 
     def _marked_lines(self, nodes: Sequence[Node], indent: int, runs: list[_Run]) -> list[str]:
         found: list[str] = []
@@ -425,7 +444,7 @@ class _Difference:
         head = start_of_line(self._text, start.start)
         own_lines = not self._text[head : start.start].strip()
         text = self._text[head if own_lines else start.start : stop.stop]
-        return _Run(text.replace("\r\n", "\n"), stop.stop, indented=own_lines)
+        return _Run(text.replace("\r\n", "\n"), start.start, stop.stop, indented=own_lines)
 
     def _indent_at(self, at: int) -> int:
         line = self._text[start_of_line(self._text, at) : at]
@@ -434,14 +453,17 @@ class _Difference:
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """Neighbouring statements as their author wrote them, up to `stop` in the file.
+    """Neighbouring statements as their author wrote them, from `start` to `stop` in the file.
 
-    The first line is `indented` if it was the first statement on its line.
+    The first line is `indented` if it was the first statement on its line. A comment that is part
+    of another run is `dropped`.
     """
 
     text: str
+    start: int
     stop: int
     indented: bool
+    dropped: bool = False
 
 
 def _unmarked(lines: Sequence[str], runs: Sequence[_Run]) -> list[str]:
@@ -452,7 +474,7 @@ def _unmarked(lines: Sequence[str], runs: Sequence[_Run]) -> list[str]:
         run = runs[int(mark.group("run"))] if mark else None
         if mark is None or run is None:
             found.append(line)
-        else:
+        elif not run.dropped:
             found.append(run.text if run.indented else mark.group("indent") + run.text)
     return found
 
