@@ -177,6 +177,5 @@ FOLDS = {
 # What scripts see bears the name of what it shows, or that of PSyclone's class for the same thing.
 SHOWN = (
     {"ir/schedule.py", "scripting/views.py"},
-    {"analysis/schedules/access.py", "scripting/arguments.py"},
     {"runtime/lfric/space.py", "scripting/psyclone_names.py"},
 )

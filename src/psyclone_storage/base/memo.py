@@ -11,9 +11,9 @@ from collections.abc import Callable
 from functools import lru_cache, wraps
 from typing import Any, TypeVar, TypeVarTuple
 
-Record = TypeVar("Record")
+CachedRecord = TypeVar("CachedRecord")
 Others = TypeVarTuple("Others")
-Made = TypeVar("Made")
+CachedValue = TypeVar("CachedValue")
 
 _VERSIONS = 8
 
@@ -37,7 +37,9 @@ class Identity:
         return isinstance(other, Identity) and self.of is other.of
 
 
-def kept_with_first(make: Callable[[Record, *Others], Made]) -> Callable[[Record, *Others], Made]:
+def kept_with_first(
+    make: Callable[[CachedRecord, *Others], CachedValue],
+) -> Callable[[CachedRecord, *Others], CachedValue]:
     """Return `make`, memoised for an object and equal further arguments.
 
     Of the object, the first argument, nothing may change, and it needs a `__dict__`; the others can
@@ -46,8 +48,8 @@ def kept_with_first(make: Callable[[Record, *Others], Made]) -> Callable[[Record
     place = f"{make.__module__}.{make.__qualname__}"
 
     @wraps(make)
-    def known(record: Record, *others: *Others) -> Made:
-        kept: dict[tuple[Any, ...], Made] = vars(record).setdefault(place, {})
+    def known(record: CachedRecord, *others: *Others) -> CachedValue:
+        kept: dict[tuple[Any, ...], CachedValue] = vars(record).setdefault(place, {})
         if others not in kept:
             kept[others] = make(record, *others)
         return kept[others]
@@ -55,15 +57,15 @@ def kept_with_first(make: Callable[[Record, *Others], Made]) -> Callable[[Record
     return known
 
 
-def kept_lately(make: Callable[[*Others], Made]) -> Callable[[*Others], Made]:
+def kept_lately(make: Callable[[*Others], CachedValue]) -> Callable[[*Others], CachedValue]:
     """Return `make`, cached for the last few tuples of arguments, which never change."""
 
     @lru_cache(maxsize=_VERSIONS)
-    def known(*same: Identity) -> Made:
+    def known(*same: Identity) -> CachedValue:
         return make(*(one.of for one in same))
 
     @wraps(make)
-    def recent(*records: *Others) -> Made:
+    def recent(*records: *Others) -> CachedValue:
         return known(*map(Identity, records))
 
     return recent

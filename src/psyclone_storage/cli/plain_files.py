@@ -17,12 +17,12 @@ from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.cli.depfile import depfile_text
 from psyclone_storage.cli.main_guard import as_errors, failure
-from psyclone_storage.cli.options import Options, algorithm_path
+from psyclone_storage.cli.options import CommandOptions, algorithm_path
 from psyclone_storage.cli.output_clashes import overwrites_input
 from psyclone_storage.cli.workers import Workers
 from psyclone_storage.cli.write import Output, write_together
 from psyclone_storage.config.load import settings_of
-from psyclone_storage.config.locate import read_settings_texts, surroundings
+from psyclone_storage.config.locate import read_settings_texts, search_context
 from psyclone_storage.pipeline.files import (
     FileRequest,
     FileTransformer,
@@ -43,7 +43,7 @@ class _Done:
     problems: tuple[Diagnostic, ...] = ()
 
 
-def run_files(options: Options) -> tuple[Diagnostic, ...]:
+def run_files(options: CommandOptions) -> tuple[Diagnostic, ...]:
     """Transform every file that `options` name and return all problems.
 
     Raises:
@@ -53,7 +53,7 @@ def run_files(options: Options) -> tuple[Diagnostic, ...]:
     if options.script is not None:
         message = "'-s' is for files with an API: recipes for other files are not run yet."
         raise CompileError(Diagnostic("L001", message, hint="Give steps by '--apply'."))
-    texts = read_settings_texts(options.config, surroundings(os.environ))
+    texts = read_settings_texts(options.config, search_context(os.environ))
     settings = settings_of(texts, options.config_opts)
     remarks = (*options.remarks, *settings.warnings)
     folders = options.includes or tuple(dict.fromkeys(file.parent for file in options.files))
@@ -70,7 +70,7 @@ def run_files(options: Options) -> tuple[Diagnostic, ...]:
     return remarks
 
 
-def _request(options: Options) -> FileRequest:
+def _request(options: CommandOptions) -> FileRequest:
     given = options.file_options
     explained = options.explain or given.loops is not None
     return FileRequest(
@@ -83,7 +83,7 @@ def _request(options: Options) -> FileRequest:
     )
 
 
-def _each(options: Options, work: partial[_Done]) -> Iterator[_Done]:
+def _each(options: CommandOptions, work: partial[_Done]) -> Iterator[_Done]:
     """Yield what becomes of each file, in their order."""
     number = min(options.jobs, len(options.files))
     if number == 1:
@@ -109,7 +109,7 @@ def _transformed(path: Path, transformer: FileTransformer) -> _Done:
         return _Done(path, None, (failure(error, path),))
 
 
-def _write(options: Options, finished: tuple[_Done, ...]) -> None:
+def _write(options: CommandOptions, finished: tuple[_Done, ...]) -> None:
     """Write all texts and reports together; what has no file goes to standard output."""
     made = [(done.path, done.made) for done in finished if done.made is not None]
     loops = options.file_options.loops

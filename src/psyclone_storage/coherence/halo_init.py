@@ -15,7 +15,7 @@ from psyclone_storage.ir.datum_parts import DatumPart
 from psyclone_storage.ir.region import NOTHING, Depth, deepest
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import HaloExchange, Loop, Schedule
-from psyclone_storage.ir.walk import in_sequence
+from psyclone_storage.ir.walk import sequential_statements
 
 _ONE = Depth.of(1)
 """Annexed dofs lie on cells of halo level 1: there is no loop to them alone where none is kept."""
@@ -28,7 +28,7 @@ def plan_halo_init(schedule: Schedule, rules: Rules, touched: HaloEffects) -> Ma
     """Return the depth of halo that loops are to fill, by uid."""
     wanted: _Wanted = {}
     fills: dict[str, Depth] = {}
-    for item in reversed(tuple(in_sequence(schedule))):
+    for item in reversed(tuple(sequential_statements(schedule))):
         if isinstance(item, HaloExchange) and item.pinned:
             wanted.pop(DatumPart(item.datum, item.component), None)
         if not isinstance(item, Loop):

@@ -33,7 +33,7 @@ from psyclone_storage.ir.datum_parts import DatumPart
 from psyclone_storage.ir.insertion import END, Insertion
 from psyclone_storage.ir.region import NOTHING, Depth
 from psyclone_storage.ir.rules import HaloLeft, HaloNeed, Rules
-from psyclone_storage.ir.walk import in_sequence, kernel_calls, outer_loops, statements
+from psyclone_storage.ir.walk import kernel_calls, outer_loops, sequential_statements, statements
 
 _ONE = Depth.of(1)
 _RESTORE = HaloNeed(NOTHING, True, "in later invokes, which count on clean annexed dofs")
@@ -205,7 +205,7 @@ class _Event:
 def _events(
     schedule: sch.Schedule, effects: HaloEffects, computed: Mapping[str, Depth]
 ) -> Iterator[_Event]:
-    for item in in_sequence(schedule):
+    for item in sequential_statements(schedule):
         if isinstance(item, sch.Loop):
             for effect in effects.of(item, computed.get(item.uid, NOTHING)):
                 yield _Event(item.uid, effect.part, effect)
@@ -323,7 +323,7 @@ class _HaloSolver(Solver[Halo, HaloEffect]):
         self._waiting: set[DatumPart] = set()
         self._vain_until: dict[DatumPart, int] = {}
         self._readers: dict[DatumPart, str] = {}
-        self._uids = {item.uid for item in in_sequence(schedule)}
+        self._uids = {item.uid for item in sequential_statements(schedule)}
         # The events of the part in question, from the current one on, and what that one needs.
         self._following: deque[_Event] = deque()
         self._need: HaloNeed | None = None

@@ -20,7 +20,7 @@ from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.parsed import ParsedAlgorithm, ParsedCall, ParsedInvoke
 from psyclone_storage.ir.rules import Rules
 
-Kernels = Mapping[str, Kernel]
+KernelsByName = Mapping[str, Kernel]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Domain(Protocol):
         """The rules of the domain for its loops."""
 
     def bind_invoke(
-        self, invoke: ParsedInvoke, algorithm: ParsedAlgorithm, kernels: Kernels
+        self, invoke: ParsedInvoke, algorithm: ParsedAlgorithm, kernels: KernelsByName
     ) -> BoundInvoke:
         """Match every call of `invoke` with its kernel."""
 
@@ -73,7 +73,7 @@ class BoundInvoke:
 
 
 def build_program(
-    algorithm: ParsedAlgorithm, kernels: Kernels, domain: Domain, options: BuildOptions
+    algorithm: ParsedAlgorithm, kernels: KernelsByName, domain: Domain, options: BuildOptions
 ) -> sch.Program:
     """Build the program of `algorithm`.
 
@@ -98,7 +98,7 @@ def build_program(
 
 
 def check_calls(
-    algorithm: ParsedAlgorithm, kernels: Kernels, domain: Domain
+    algorithm: ParsedAlgorithm, kernels: KernelsByName, domain: Domain
 ) -> tuple[Diagnostic, ...]:
     """Return what is wrong with the calls of those kernels that are in `kernels`.
 
@@ -112,7 +112,7 @@ def check_calls(
     return tuple(problems)
 
 
-def routine_names(algorithm: ParsedAlgorithm, kernels: Kernels) -> tuple[str, ...]:
+def routine_names(algorithm: ParsedAlgorithm, kernels: KernelsByName) -> tuple[str, ...]:
     """Return the names of the routines that the invokes become (spec 2.9).
 
     A name is the invoke's label with `invoke_` before it; without a label, its number in the
@@ -139,14 +139,14 @@ def _from_label(parsed: ParsedInvoke) -> str | None:
     return label if label.startswith("invoke_") else f"invoke_{label}"
 
 
-def _from_calls(parsed: ParsedInvoke, number: int, kernels: Kernels) -> str:
+def _from_calls(parsed: ParsedInvoke, number: int, kernels: KernelsByName) -> str:
     names = [call.key for call in parsed.calls]
     if len(names) == 1 and not kernels[names[0]].is_builtin:
         return f"invoke_{number}_{names[0]}"
     return f"invoke_{number}"
 
 
-def kernel_of(call: ParsedCall, kernels: Kernels) -> Kernel:
+def kernel_of(call: ParsedCall, kernels: KernelsByName) -> Kernel:
     """Return the kernel or built-in that `call` names."""
     return kernels[call.key]
 

@@ -152,7 +152,7 @@ def is_variable(expr: ex.Expr) -> bool:
     match expr:
         case ex.Name(_):
             return True
-        case ex.CallFunction() | ex.Construct():
+        case ex.CallFunction() | ex.StructureConstructor():
             return False
         case ex.Member(base, _) | ex.Index(base, _):
             return is_variable(base)

@@ -14,7 +14,7 @@ from psyclone_storage.base.memo import Identity, kept_with_first
 from psyclone_storage.ir import schedule as sch
 from psyclone_storage.ir.kernel import Access
 from psyclone_storage.ir.transfer import EnterData, TaskWait, Update, Wait
-from psyclone_storage.ir.walk import in_sequence, kernel_calls, statements
+from psyclone_storage.ir.walk import kernel_calls, sequential_statements, statements
 
 Data = dict[str, sch.Datum]
 
@@ -199,7 +199,7 @@ def _check_construct(construct: sch.DirectiveRegion) -> Iterator[Diagnostic]:
 def _check_phases(schedule: sch.Schedule) -> Iterator[Diagnostic]:
     """Check that every exchange that starts finishes, once, with no write in between."""
     flying: dict[tuple[str, int | None], str] = {}
-    for item in in_sequence(schedule):
+    for item in sequential_statements(schedule):
         if isinstance(item, sch.Loop) and flying:
             for datum, component in _written(item):
                 for key in [key for key in flying if key[0] == datum]:

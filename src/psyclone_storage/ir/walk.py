@@ -17,7 +17,9 @@ Block = sch.Schedule | sch.Compound
 Region = sch.DirectiveRegion | sch.ProfileRegion
 """The statements that hold loops."""
 
-Tree = TypeVar("Tree", sch.Schedule, sch.Loop, sch.DirectiveRegion, sch.ProfileRegion)
+ScheduleTree = TypeVar(
+    "ScheduleTree", sch.Schedule, sch.Loop, sch.DirectiveRegion, sch.ProfileRegion
+)
 
 
 @kept_with_first
@@ -89,7 +91,7 @@ def calls_in(loop: sch.Loop) -> tuple[tuple[sch.Loop, sch.KernelCall], ...]:
     return tuple(found)
 
 
-def in_sequence(tree: Block) -> tuple[sch.Statement, ...]:
+def sequential_statements(tree: Block) -> tuple[sch.Statement, ...]:
     """Return what is done one after the other: constructs and regions are opened, loops not."""
     opened = _all_opened(tree) if isinstance(tree, sch.Schedule) else _opened(tree)
     return tuple([item for item in opened if not isinstance(item, Region)])
@@ -174,7 +176,7 @@ def _path_in(body: tuple[sch.Statement, ...], uid: str) -> tuple[sch.Statement, 
     return ()
 
 
-def replaced(tree: Tree, uid: str, *new: sch.Statement) -> Tree:
+def replaced(tree: ScheduleTree, uid: str, *new: sch.Statement) -> ScheduleTree:
     """Return `tree` with the statement `uid` replaced by `new`; the rest is shared."""
     if isinstance(tree, sch.Schedule):
         at = _positions(tree).get(uid)

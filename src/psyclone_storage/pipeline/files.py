@@ -20,9 +20,7 @@ from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.facts import Fact, FactKind, Facts, FactSource
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rewrite import blocks_of, place_of_line, with_changed_blocks
-from psyclone_storage.languages.fortran.parse.body import FileRoutines
 from psyclone_storage.languages.fortran.parse.linked_files import link_file
-from psyclone_storage.languages.fortran.parse.resolve import resolve_code
 from psyclone_storage.languages.fortran.parse.syntax_tree import read_file
 from psyclone_storage.languages.fortran.print.edit_script import emit_changed
 from psyclone_storage.languages.sources.module_finder import ModuleFinder
@@ -121,8 +119,7 @@ class FileTransformer:
         limited = self._request.line_limit is LineLimit.ALL
         source = read_checked(self._inputs.index, path, limited)
         file = link_file(read_file(source), self._finder)
-        routines = FileRoutines(file, lambda code: resolve_code(code, self._finder))
-        bench = FileBench(routines, self._facts())
+        bench = FileBench(file, self._facts())
         self._strip(bench)
         stripped = len(bench.history)
         if self._recipe is not None:

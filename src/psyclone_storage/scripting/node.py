@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from textwrap import indent as indent_lines
 from typing import TypeVar
 
-Wanted = TypeVar("Wanted", bound="Node")
-Kinds = type[Wanted] | tuple[type[Wanted], ...]
+WantedNode = TypeVar("WantedNode", bound="Node")
+NodeClasses = type[WantedNode] | tuple[type[WantedNode], ...]
 
 
 class Node(ABC):
@@ -56,12 +56,12 @@ class Node(ABC):
 
     def ancestor(
         self,
-        ancestor_type: Kinds[Wanted],
-        excluding: Kinds[Node] | None = None,
+        ancestor_type: NodeClasses[WantedNode],
+        excluding: NodeClasses[Node] | None = None,
         include_self: bool = False,
         limit: Node | None = None,
         shared_with: Node | None = None,
-    ) -> Wanted | None:
+    ) -> WantedNode | None:
         """Return the nearest node around this one that is of the class `ancestor_type`, or None.
 
         Classes `excluding` do not count; the search ends at `limit`; the node is also around
@@ -123,10 +123,10 @@ class Node(ABC):
 
     def walk(
         self,
-        my_type: Kinds[Wanted],
-        stop_type: Kinds[Node] | None = None,
+        my_type: NodeClasses[WantedNode],
+        stop_type: NodeClasses[Node] | None = None,
         depth: int | None = None,
-    ) -> list[Wanted]:
+    ) -> list[WantedNode]:
         """Return this and all below it that are of the class or classes `my_type`, in order.
 
         What is inside of a node of the class `stop_type` is left out, and so is every node of
@@ -135,7 +135,7 @@ class Node(ABC):
         found = [node for node in _all_below(self, stop_type) if isinstance(node, my_type)]
         return [node for node in found if depth is None or _depth_of(node) == depth]
 
-    def has_descendant(self, descendant_type: Kinds[Node]) -> bool:
+    def has_descendant(self, descendant_type: NodeClasses[Node]) -> bool:
         """Return whether this or a node inside of it is of the class `descendant_type`."""
         return any(isinstance(node, descendant_type) for node in _all_below(self))
 
@@ -155,7 +155,7 @@ def _depth_of(node: Node) -> int:
     return 1 if node.parent is None else _depth_of(node.parent) + 1
 
 
-def _all_below(node: Node, stop_type: Kinds[Node] | None = None) -> Iterator[Node]:
+def _all_below(node: Node, stop_type: NodeClasses[Node] | None = None) -> Iterator[Node]:
     yield node
     if stop_type is not None and isinstance(node, stop_type):
         return

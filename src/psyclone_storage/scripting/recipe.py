@@ -32,7 +32,7 @@ from psyclone_storage.base.source import SourceText
 from psyclone_storage.ir.rules import KernelSource, Rules
 from psyclone_storage.ir.schedule import Program
 from psyclone_storage.scripting.algorithm import Algorithm
-from psyclone_storage.scripting.calls import ScriptCalls, calls_of, own_source
+from psyclone_storage.scripting.calls import ScriptCalls, own_source, script_calls
 from psyclone_storage.scripting.containers import Psy
 from psyclone_storage.scripting.context import ScriptContext
 from psyclone_storage.scripting.psyclone_modules import psyclone_alias
@@ -120,7 +120,7 @@ class Recipe:
             raise self._ended(error) from error
         except Exception as error:
             what, guess = _parted(f"{type(error).__name__}: {_message(error)}")
-            calls = calls_of(error, self.source)
+            calls = script_calls(error, self.source)
             hint = guess or _nearest_name(error) or _missing_module(error)
             raise self._failure(what, calls, hint, _trace(error)) from error
 
@@ -129,7 +129,7 @@ class Recipe:
 
         The innermost is its place if it has none.
         """
-        calls = calls_of(error, self.source)
+        calls = script_calls(error, self.source)
         problem = replace(problem, trace=problem.trace or _trace(error))
         if problem.span is None:
             related = (*problem.related, *calls.callers)
@@ -141,7 +141,7 @@ class Recipe:
 
     def _not_python(self, error: SyntaxError) -> CompileError:
         what = f"{type(error).__name__}: {error.msg}"
-        calls = calls_of(error, self.source)
+        calls = script_calls(error, self.source)
         name = error.filename or ""
         source = self.source if name == str(self.path) else own_source(name)
         if source is not None and error.lineno:
@@ -156,7 +156,7 @@ class Recipe:
 
         As with PSyclone nothing is written then.
         """
-        calls = calls_of(error, self.source)
+        calls = script_calls(error, self.source)
         if error.code not in (None, 0):
             hint = "A script ends by returning from 'trans'."
             return self._failure("a call of 'sys.exit'", calls, hint)

@@ -18,9 +18,9 @@ from psyclone_storage.ir.directive import AccRoutineDirective, DeviceLevel
 from psyclone_storage.ir.kernel import Kernel
 from psyclone_storage.ir.rewrite import names_in
 from psyclone_storage.ir.unit import Declare, DirectiveLine
-from psyclone_storage.languages.fortran.print.kernel import names_of, numbered_names
+from psyclone_storage.languages.fortran.print.kernel import kernel_names, numbered_names
 from psyclone_storage.languages.sources.files import read_source
-from psyclone_storage.targets.apis import parts_of, target_of
+from psyclone_storage.targets.apis import api_parts, target_of
 from psyclone_storage.targets.spec import Language, find_kernel_types
 from psyclone_storage.tools.device_modules import DeviceModules, Needs
 from psyclone_storage.transform.device import kernel_on_host
@@ -74,7 +74,7 @@ class KernelOnDevice:
     def text(self, language: Language) -> str:
         """Return the module of the kernel as a device runs it, under other names."""
         assert self.kernel is not None
-        old = names_of(self.kernel)
+        old = kernel_names(self.kernel)
         return language.emit_kernel(self.codes, old, numbered_names(old, 0))
 
 
@@ -86,7 +86,7 @@ def judge_kernels(
     Raises:
         CompileError: the file cannot be read, or has no kernel of that name.
     """
-    parts, source = parts_of(api), read_source(path)
+    parts, source = api_parts(api), read_source(path)
     language = target_of(api, suffix=path.suffix).language
     try:
         names = find_kernel_types(language, source) if type_name is None else (type_name,)
@@ -131,7 +131,9 @@ def _judged(
         found = min(reversed(left), key=lambda one: len(one.reasons))
     if reasons := tuple(dict.fromkeys((*for_host, *found.reasons))):
         return KernelOnDevice(name, path, (), reasons)
-    ready = tuple(replace(code, directives=(*code.directives, _ROUTINE)) for code in found.codes)
+    ready = tuple(
+        code.with_specification(directives=(*code.directives, _ROUTINE)) for code in found.codes
+    )
     return KernelOnDevice(name, path, found.steps, (), kernel, ready, needs)
 
 

@@ -145,7 +145,7 @@ RECIPES: Mapping[str, str] = {
 }
 """Steps that are asked for by one name."""
 
-Value = str | int | bool | None
+OptionValue = str | int | bool | None
 
 _PlaceKey = tuple[tuple[str, str], ...]
 """A place of a step: the fields that name it, with their values."""
@@ -164,7 +164,7 @@ class StepRequest:
     """Request for a step, direct or from a recipe, with the values of some of its fields."""
 
     step: type[Step]
-    values: tuple[tuple[str, Value], ...]
+    values: tuple[tuple[str, OptionValue], ...]
     of_recipe: bool = False
 
     @property
@@ -261,7 +261,7 @@ def step_text(step: Step) -> str:
 def _one_more(
     bench: Workbench,
     kind: type[Step],
-    values: Mapping[str, Value],
+    values: Mapping[str, OptionValue],
     tried: dict[_PlaceKey, tuple[Step, Reasons]],
 ) -> bool:
     """Apply the step at the next place where it may be; return whether there was one."""
@@ -279,7 +279,7 @@ def _one_more(
     return False
 
 
-def _make(kind: type[Step], values: Mapping[str, Value]) -> Step:
+def _make(kind: type[Step], values: Mapping[str, OptionValue]) -> Step:
     return kind(**values)
 
 
@@ -287,7 +287,7 @@ def _places(kind: type[Step]) -> tuple[str, ...]:
     return tuple(item.name for item in fields(kind) if item.default is MISSING)  # type: ignore[arg-type]
 
 
-def _options(kind: type[Step]) -> dict[str, Value]:
+def _options(kind: type[Step]) -> dict[str, OptionValue]:
     """Return the fields that have a default, with it."""
     return {
         item.name: item.default
@@ -330,7 +330,7 @@ def _read_step(text: str, place: Span) -> StepRequest:
     return StepRequest(kind, tuple(_read_option(kind, word, place) for word in options.split()))
 
 
-def _read_option(kind: type[Step], word: str, place: Span) -> tuple[str, Value]:
+def _read_option(kind: type[Step], word: str, place: Span) -> tuple[str, OptionValue]:
     name, equals, text = word.partition("=")
     known = [*_places(kind), *_options(kind)]
     if name not in known or not equals:
@@ -350,7 +350,7 @@ def _within(place: Span, word: str) -> Span:
     return place if at < 0 else Span(place.source, start, start + len(word))
 
 
-def _read_value(kind: type[Step], name: str, text: str) -> Value:
+def _read_value(kind: type[Step], name: str, text: str) -> OptionValue:
     """Return the value that `text` spells; raise `ValueError`, in words for the user, if none."""
     default = _options(kind).get(name, "")
     if isinstance(default, bool) or default is None:

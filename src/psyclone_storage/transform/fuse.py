@@ -19,7 +19,7 @@ from psyclone_storage.passes.loops import fuse_loops
 from psyclone_storage.passes.nests import fuse_schedule_loops
 from psyclone_storage.transform.halos import without_halos
 from psyclone_storage.transform.nests import OnKernelNest
-from psyclone_storage.transform.step import CheckedStep, Place, loop_named, loops_in, missing
+from psyclone_storage.transform.step import CheckedStep, StepPlace, loop_named, loops_in, missing
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class FuseLoops(CheckedStep):
     tested: bool = False
 
     @classmethod
-    def places(cls, schedule: Schedule) -> Iterator[Place]:
+    def places(cls, schedule: Schedule) -> Iterator[StepPlace]:
         """Yield every two neighbouring loops, those inside of others last."""
         bare = without_halos(schedule)
         yield from _neighbours(bare.body)
@@ -115,7 +115,7 @@ def _own_part(loop: Loop) -> LoopPart:
     return LoopPart(kernel_calls(loop)[0].uid, loop.bounds_from)
 
 
-def _neighbours(body: tuple[Statement, ...]) -> Iterator[Place]:
+def _neighbours(body: tuple[Statement, ...]) -> Iterator[StepPlace]:
     for first, second in pairwise(body):
         if isinstance(first, Loop) and isinstance(second, Loop):
             yield {"first": first.uid, "second": second.uid}

@@ -16,7 +16,13 @@ from psyclone_storage.ir.datum_parts import DatumPart, alias_parts
 from psyclone_storage.ir.directive import Directive
 from psyclone_storage.ir.region import NOTHING
 from psyclone_storage.ir.rules import Rules
-from psyclone_storage.ir.walk import in_sequence, outer_loops, path_to, place_of, statements
+from psyclone_storage.ir.walk import (
+    outer_loops,
+    path_to,
+    place_of,
+    sequential_statements,
+    statements,
+)
 from psyclone_storage.transform.device import check_devices
 
 
@@ -29,7 +35,7 @@ def check_flights(schedule: sch.Schedule, rules: Rules) -> Reasons:
     halos = HalosInFlight(schedule, rules)
     flying: dict[DatumPart, sch.HaloExchange] = {}
     problems: list[Diagnostic] = []
-    for item in in_sequence(schedule):
+    for item in sequential_statements(schedule):
         if isinstance(item, sch.HaloExchange):
             key = DatumPart(item.datum, item.component)
             if item.phase is sch.Phase.START:

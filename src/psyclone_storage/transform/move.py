@@ -13,7 +13,7 @@ from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import HaloExchange, Schedule, Statement
 from psyclone_storage.ir.walk import find, place_near, replaced
 from psyclone_storage.transform.halos import without_halos
-from psyclone_storage.transform.step import CheckedStep, Place, missing
+from psyclone_storage.transform.step import CheckedStep, StepPlace, missing
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class MoveStatement(CheckedStep):
     after: bool = False
 
     @classmethod
-    def places(cls, schedule: Schedule) -> Iterator[Place]:  # noqa: ARG003 - a Step's
+    def places(cls, schedule: Schedule) -> Iterator[StepPlace]:  # noqa: ARG003 - a Step's
         """Yield nothing: where to move what is always said."""
         yield from ()
 

@@ -24,7 +24,12 @@ from psyclone_storage.ir.walk import path_to, place_near, place_of, statements
 from psyclone_storage.transform.blocks import OnBlock, block_between, check_block
 from psyclone_storage.transform.device import may_follow, reasons_for_host
 from psyclone_storage.transform.halos import without_halos
-from psyclone_storage.transform.step import Place, SharesIterations, calls_inside, under_directive
+from psyclone_storage.transform.step import (
+    SharesIterations,
+    StepPlace,
+    calls_inside,
+    under_directive,
+)
 
 _DATA = (Directive.ACC_DATA,)
 _LOOPS = (Directive.ACC_LOOP,)
@@ -122,7 +127,7 @@ class AccParallel(OnBlock):
     default_present: bool = True
 
     @classmethod
-    def places(cls, schedule: Schedule) -> Iterator[Place]:
+    def places(cls, schedule: Schedule) -> Iterator[StepPlace]:
         """Yield every shared loop that no region is around."""
         for item in statements(schedule):
             if isinstance(item, DirectiveRegion) and item.directive is Directive.ACC_LOOP:
@@ -174,7 +179,7 @@ class AccKernels(OnBlock):
     queue: int = -1
 
     @classmethod
-    def places(cls, schedule: Schedule) -> Iterator[Place]:
+    def places(cls, schedule: Schedule) -> Iterator[StepPlace]:
         """Yield every top-level loop of the schedule, shared or not."""
         for item in without_halos(schedule).body:
             shared = isinstance(item, DirectiveRegion) and item.directive in _LOOPS
@@ -214,7 +219,7 @@ class AccData(OnBlock):
     name: ClassVar[str] = "acc-data"
 
     @classmethod
-    def places(cls, schedule: Schedule) -> Iterator[Place]:
+    def places(cls, schedule: Schedule) -> Iterator[StepPlace]:
         """Yield every run of regions for a device, the longest ones first."""
         body = without_halos(schedule).body
         for start, first in enumerate(body):

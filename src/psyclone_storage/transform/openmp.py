@@ -26,7 +26,7 @@ from psyclone_storage.transform.blocks import (
     check_block,
     runs_between_exchanges,
 )
-from psyclone_storage.transform.step import Place, SharesIterations, under_directive
+from psyclone_storage.transform.step import SharesIterations, StepPlace, under_directive
 
 _IN_A_TEAM = (
     Directive.OMP_DO,
@@ -127,7 +127,7 @@ class OpenParallelRegion(OnBlock):
     name: ClassVar[str] = "openmp-parallel"
 
     @classmethod
-    def places(cls, schedule: Schedule) -> Iterator[Place]:
+    def places(cls, schedule: Schedule) -> Iterator[StepPlace]:
         """Yield every run of statements that share their work, the longest ones first.
 
         Of the runs that an exchange would have to interrupt, only the shortest one is yielded.

@@ -17,7 +17,7 @@ from psyclone_storage.ir.transfer import Side
 from psyclone_storage.ir.walk import path_to, place_near, statements
 from psyclone_storage.transform.blocks import OnBlock, block_between, check_block
 from psyclone_storage.transform.device import reasons_for_host
-from psyclone_storage.transform.step import Place, SharesIterations, under_directive
+from psyclone_storage.transform.step import SharesIterations, StepPlace, under_directive
 
 _TEAMS = (Directive.OMP_TEAMS_DO,)
 _TARGET = (Directive.OMP_TARGET,)
@@ -74,7 +74,7 @@ class OpenTarget(OnBlock):
     name: ClassVar[str] = "openmp-target"
 
     @classmethod
-    def places(cls, schedule: Schedule) -> Iterator[Place]:
+    def places(cls, schedule: Schedule) -> Iterator[StepPlace]:
         """Yield every loop that teams share and no region is around."""
         for item in statements(schedule):
             if isinstance(item, DirectiveRegion) and item.directive in _TEAMS:

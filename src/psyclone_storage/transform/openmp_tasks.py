@@ -26,8 +26,8 @@ from psyclone_storage.transform.device import leaves_tasks
 from psyclone_storage.transform.halos import without_halos
 from psyclone_storage.transform.step import (
     CheckedStep,
-    Place,
     SharesIterations,
+    StepPlace,
     missing,
     under_directive,
 )
@@ -53,7 +53,7 @@ class OpenSingle(OnBlock):
     nowait: bool = False
 
     @classmethod
-    def places(cls, schedule: Schedule) -> Iterator[Place]:
+    def places(cls, schedule: Schedule) -> Iterator[StepPlace]:
         """Yield every statement that makes tasks."""
         yield from _places_of_one(schedule)
 
@@ -81,7 +81,7 @@ class OpenMaster(OnBlock):
     name: ClassVar[str] = "openmp-master"
 
     @classmethod
-    def places(cls, schedule: Schedule) -> Iterator[Place]:
+    def places(cls, schedule: Schedule) -> Iterator[StepPlace]:
         """Yield every statement that makes tasks."""
         yield from _places_of_one(schedule)
 
@@ -178,7 +178,7 @@ class AwaitTasks(CheckedStep):
     region: str
 
     @classmethod
-    def places(cls, schedule: Schedule) -> Iterator[Place]:
+    def places(cls, schedule: Schedule) -> Iterator[StepPlace]:
         """Yield every construct of one thread."""
         for item in statements(schedule):
             if isinstance(item, DirectiveRegion) and item.directive.is_of_one_thread:
@@ -219,7 +219,7 @@ class AwaitTasks(CheckedStep):
         return tuple(body)
 
 
-def _places_of_one(schedule: Schedule) -> Iterator[Place]:
+def _places_of_one(schedule: Schedule) -> Iterator[StepPlace]:
     """Yield the longest runs of statements that make tasks first, then the shorter ones."""
     for run in runs_between_exchanges(schedule, _makes_tasks):
         for last in reversed(run):

@@ -25,7 +25,7 @@ from psyclone_storage.ir.walk import (
     replaced,
     statements,
 )
-from psyclone_storage.transform.step import Place, loop_named, not_a_loop
+from psyclone_storage.transform.step import StepPlace, loop_named, not_a_loop
 
 _PASSED = (ArgKind.FIELD, ArgKind.GRID_PROPERTY, ArgKind.SCALAR)
 
@@ -64,7 +64,7 @@ class OutlineLoop:
     aliases: bool = False
 
     @classmethod
-    def places(cls, schedule: sch.Schedule) -> Iterator[Place]:
+    def places(cls, schedule: sch.Schedule) -> Iterator[StepPlace]:
         """Yield every loop that no other loop is around."""
         for loop in outer_loops(schedule):
             yield {"loop": loop.uid}

@@ -14,7 +14,7 @@ from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.walk import find, kernel_calls, path_to, place_near, replaced, statements
 from psyclone_storage.transform.halos import without_halos
-from psyclone_storage.transform.step import CheckedStep, Place, missing
+from psyclone_storage.transform.step import CheckedStep, StepPlace, missing
 
 
 class ProfileGranularity(Enum):
@@ -48,7 +48,7 @@ class AddProfileRegion(CheckedStep):
     module: str = ""
 
     @classmethod
-    def places(cls, schedule: sch.Schedule) -> Iterator[Place]:
+    def places(cls, schedule: sch.Schedule) -> Iterator[StepPlace]:
         """Yield the whole schedule, unless there is a region in it."""
         if schedule.body and not any(isinstance(item, sch.ProfileRegion) for item in schedule.body):
             yield {"first": schedule.body[0].uid, "last": schedule.body[-1].uid}

@@ -28,7 +28,7 @@ from psyclone_storage.ir.walk import (
     statements,
 )
 
-Place = Mapping[str, str]
+StepPlace = Mapping[str, str]
 
 
 class Step(Protocol):
@@ -51,7 +51,7 @@ class Step(Protocol):
         """
 
     @classmethod
-    def places(cls, schedule: Schedule) -> Iterator[Place]:
+    def places(cls, schedule: Schedule) -> Iterator[StepPlace]:
         """Yield the places, as values of fields, that "everywhere" means."""
 
 
@@ -117,7 +117,7 @@ class OnLoop(CheckedStep):
         return outer_loops(schedule)
 
     @classmethod
-    def places(cls, schedule: Schedule) -> Iterator[Place]:
+    def places(cls, schedule: Schedule) -> Iterator[StepPlace]:
         """Yield the place of each candidate."""
         for loop in cls.candidates(schedule):
             yield {"loop": loop.uid}

@@ -23,7 +23,7 @@ from psyclone_storage.analysis.bodies.def_use import (
     NOTHING,
     Jump,
     Summary,
-    in_sequence,
+    summary_of_sequence,
     touches_any,
     without,
 )
@@ -319,7 +319,7 @@ class _SummaryBuilder:
             self.summaries[first - 1] = self._of(node)
             found.append(self.summaries[first - 1])
             first = node.stop
-        return in_sequence(found)
+        return summary_of_sequence(found)
 
     def _of(self, node: FlowNode) -> Summary:
         line, first = node.line, node.number + 1
@@ -331,7 +331,7 @@ class _SummaryBuilder:
         ends: tuple[Jump, ...] = (("exit", node.number),)
         match line:
             case un.Do() | un.While() | un.DoConcurrent() | un.Forall():
-                body = in_sequence(inner)
+                body = summary_of_sequence(inner)
                 self.bodies[node.number] = body
                 return own.then(self._repeated(node, body)).landing(*ends)
             case un.If() | un.Where():
@@ -342,7 +342,7 @@ class _SummaryBuilder:
                 return own.then(found if default else found.at_most()).landing(*ends)
             case un.Conditional():
                 return _choice(inner).at_most()
-        return own.then(in_sequence(inner)).landing(*ends)
+        return own.then(summary_of_sequence(inner)).landing(*ends)
 
     def _repeated(self, node: FlowNode, body: Summary) -> Summary:
         body = body.landing(("cycle", node.number))

@@ -19,7 +19,7 @@ from psyclone_storage.analysis.bodies.independence import (
     has_shape,
     independence_of,
     loop_variant,
-    not_understood,
+    reasons_not_understood,
     rounded_reason,
     scalar_reason,
 )
@@ -299,7 +299,7 @@ def not_plain(loop: FlowNode, flow: Flow) -> Reasons:
         for node in flow.inside(loop)
         if irregular_lines((node.line,))
     )
-    return tuple(dict.fromkeys((*not_understood(flow.inside(loop), flow), *irregular)))
+    return tuple(dict.fromkeys((*reasons_not_understood(flow.inside(loop), flow), *irregular)))
 
 
 def _bounds(loop: FlowNode) -> list[Expr]:

@@ -13,7 +13,7 @@ from psyclone_storage.analysis.bodies.def_use import touches_any
 from psyclone_storage.analysis.bodies.flow import Flow, FlowNode
 from psyclone_storage.analysis.bodies.independence import (
     may_be_copied,
-    not_understood,
+    reasons_not_understood,
 )
 from psyclone_storage.analysis.bodies.nests import CodeFootprint, inner_node
 from psyclone_storage.analysis.bodies.verdict import (
@@ -274,7 +274,7 @@ class _Planner:
             self.reasons += _leaves(node, flow)
             return
         if kind is Directive.ACC_KERNELS:
-            self.reasons += not_understood(flow.inside(node), flow)
+            self.reasons += reasons_not_understood(flow.inside(node), flow)
             self.reasons += _leaves(node, flow)
             self._check_calls(node)
             if not any(isinstance(one.line, un.Do) for one in flow.inside(node)):

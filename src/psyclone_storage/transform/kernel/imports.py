@@ -316,11 +316,10 @@ def _with_arguments(code: KernelCode) -> KernelCode:
         (at for at, item in enumerate(code.declarations) if isinstance(item, Declare)),
         len(code.declarations),
     )
+    declarations = (*code.declarations[:first], *added, *code.declarations[first:])
     changed = replace(
-        code,
+        code.with_specification(uses=uses, declarations=declarations),
         dummies=(*code.dummies, *(item.key for item in variables)),
-        uses=tuple(uses),
-        declarations=(*code.declarations[:first], *added, *code.declarations[first:]),
     )
     known = as_on_device(changed)
     written = written_names(known.body, RoutineNames(known))
@@ -329,7 +328,7 @@ def _with_arguments(code: KernelCode) -> KernelCode:
         intents.get(item.name, item) if isinstance(item, Declare) else item
         for item in changed.declarations
     )
-    return replace(changed, declarations=declarations)
+    return changed.with_specification(declarations=declarations)
 
 
 def _argument(variable: Symbol, kind: str | None) -> Declare:

@@ -31,10 +31,10 @@ from psyclone_storage.transform.kernel.code import (
     codes_of,
     inlined_codes,
     placed,
-    with_codes,
+    with_called_codes,
 )
 from psyclone_storage.transform.kernel.inline_module import against_leaving, on_its_own
-from psyclone_storage.transform.step import Place
+from psyclone_storage.transform.step import StepPlace
 
 MOST_STATEMENTS = 400
 """How many statements a kernel may have with all the procedures in it."""
@@ -80,7 +80,7 @@ class InlineProcedures(OnCall):
     def transform(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return the schedule with the procedures inlined."""
         codes = tuple(one.code for one in inlined_codes(schedule, self.call))
-        return with_codes(schedule, self.call, codes)
+        return with_called_codes(schedule, self.call, codes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ class InlineCallingKernel(OnCall):
     name: ClassVar[str] = "inline-calling-kernel"
 
     @classmethod
-    def places(cls, schedule: Schedule) -> Iterator[Place]:
+    def places(cls, schedule: Schedule) -> Iterator[StepPlace]:
         """Yield every call of a kernel for a column of cells."""
         return calls_for(schedule, COLUMN_ITERATIONS)
 
@@ -123,7 +123,7 @@ class InlineCallingKernel(OnCall):
     def transform(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return the schedule with the kernel, and what it calls, in the PSy layer."""
         codes = tuple(on_its_own(one.code) for one in _inlined(schedule, self.call))
-        return with_codes(schedule, self.call, codes)
+        return with_called_codes(schedule, self.call, codes)
 
 
 def _inlined(schedule: Schedule, uid: str) -> tuple[InlinedCode, ...]:

@@ -6,10 +6,10 @@ from psyclone_storage.analysis.schedules.dependence import (
     DependenceKind,
     backward,
     dag_dot,
+    data_uses,
     dependences,
     edges,
     forward,
-    uses_of,
 )
 from psyclone_storage.analysis.schedules.order import may_move
 from psyclone_storage.ir.kernel import Access
@@ -93,7 +93,7 @@ def test_random_numbers_are_taken_in_order() -> None:
 
 def test_an_exchange_reads_and_writes_its_component() -> None:
     planned = with_halos(schedule(cells("a write w3", "u read w3 stencil 1")), RULES)
-    (use,) = uses_of(planned, planned.body[0])
+    (use,) = data_uses(planned, planned.body[0])
     assert (use.access, use.components, use.exchange) == (Access.READWRITE, frozenset({1}), True)
 
 
