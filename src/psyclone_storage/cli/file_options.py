@@ -7,10 +7,10 @@ import re
 from pathlib import Path
 
 from psyclone_storage.base.records import dataclass
-from psyclone_storage.ir.keys import key_of
+from psyclone_storage.base.regex import regex
 
 _PLAIN = (".f90", ".f95", ".f03", ".f08")
-_INVOKE = re.compile(rb"\binvoke\b", re.IGNORECASE)
+_INVOKE = regex(r"\binvoke\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +63,6 @@ def file_options(given: argparse.Namespace) -> FileOptions:
 
 def is_plain(file: Path) -> bool:
     """Return whether a file is Fortran and invokes nothing, as far as its words show."""
-    if key_of(file.suffix) not in _PLAIN or not file.is_file():
+    if file.suffix.lower() not in _PLAIN or not file.is_file():
         return False
-    return not _INVOKE.search(file.read_bytes())
+    return not _INVOKE.search(file.read_bytes().decode("latin-1"))

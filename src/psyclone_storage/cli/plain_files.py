@@ -36,7 +36,7 @@ from psyclone_storage.pipeline.request import CompileRequest, LineLimit
 
 @dataclass(frozen=True, slots=True)
 class _Done:
-    """What became of one file: its transformation, or its problems."""
+    """Transformation of one file, or its problems."""
 
     path: Path
     made: TransformedFile | None
