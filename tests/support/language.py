@@ -1,4 +1,6 @@
-"""Rules for names and English in `src`: banned words, first words of docstrings, colliding names.
+"""Rules for names and English in `src`: banned words, first words of docstrings, names.
+
+Names may not collide, and a function that returns diagnostics begins with `check_`.
 
     python tests/support/language.py             print the figures, and where they may not rise
     python tests/support/language.py WORD ...    list the places of these rules
@@ -40,6 +42,18 @@ BANNED = (
     "what is (lent|held|kept|given|meant)", "hears?", "tells?", "rooms?", "doors?", "twins?",
     "has to be done for it",
 )  # fmt: skip
+# Return annotations of functions that look for problems, and functions that do work and report.
+PROBLEMS = re.compile(
+    r"Reasons|(?:tuple|list|Iterator|Iterable)\[Diagnostic(?:, \.\.\.)?\]|Diagnostic \| None"
+)
+REPORTING = {
+    "as_errors": "changes the severity of problems",
+    "report_devices": "prints a report",
+    "run_batch": "compiles files",
+    "run_files": "transforms files",
+    "run_tool": "executes a command",
+    "try_to_compile": "runs the Fortran compiler",
+}
 FIRST_WORDS = frozenset("what which where when who whose whether how why be own".split())
 
 
@@ -80,6 +94,17 @@ def _in_file(file: str, text: str) -> Iterator[Violation]:
         for match in _banned().finditer(words):
             place = line + words.count("\n", 0, match.start())
             yield Violation("banned-word", file, place, " ".join(match[0].split()))
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.FunctionDef) and _is_unprefixed_check(node):
+            yield Violation("check-prefix", file, node.lineno, node.name)
+
+
+def _is_unprefixed_check(function: ast.FunctionDef) -> bool:
+    """Return whether a public function returns what is wrong, and its name does not say so."""
+    name = function.name
+    is_named = name.startswith(("_", "check_")) or name in REPORTING
+    returned = ast.unparse(function.returns) if function.returns else ""
+    return not is_named and PROBLEMS.fullmatch(returned) is not None
 
 
 @cache
@@ -116,11 +141,11 @@ def colliding_names(files: dict[str, str]) -> Iterator[Violation]:
     """Yield each public name of a module of the compiler that another module defines too.
 
     Constants do not count. Neither does the storage runtime, whose facades repeat the names of
-    the interfaces that they implement.
+    the interfaces that they implement, nor the tree of files, whose classes are PSyclone's.
     """
     places: defaultdict[str, list[tuple[str, int]]] = defaultdict(list)
     for file, text in files.items():
-        if not file.startswith(("storage/", "runtime/")):
+        if not file.startswith(("storage/", "runtime/", "scripting/psyir/")):
             for node in ast.parse(text).body:
                 for name in _defined_by(node):
                     places[name].append((file, node.lineno))

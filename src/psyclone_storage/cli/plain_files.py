@@ -50,9 +50,6 @@ def run_files(options: CommandOptions) -> tuple[Diagnostic, ...]:
         CompileError: the settings or steps are wrong, a file has a problem, or an output cannot be
             written. Nothing is written then.
     """
-    if options.script is not None:
-        message = "'-s' is for files with an API: recipes for other files are not run yet."
-        raise CompileError(Diagnostic("L001", message, hint="Give steps by '--apply'."))
     texts = read_settings_texts(options.config, search_context(os.environ))
     settings = settings_of(texts, options.config_opts)
     remarks = (*options.remarks, *settings.warnings)
@@ -74,6 +71,8 @@ def _request(options: CommandOptions) -> FileRequest:
     given = options.file_options
     explained = options.explain or given.loops is not None
     return FileRequest(
+        options.script,
+        options.keywords,
         options.steps,
         LineLimit(options.line_length),
         given.stripped,

@@ -6,7 +6,7 @@ character of a statement that nothing changed is preserved.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from operator import is_
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.config.settings import Settings
 from psyclone_storage.ir import unit as un
+from psyclone_storage.ir.code import KernelCode, SourceFile
 from psyclone_storage.ir.facts import Fact, FactKind, Facts, FactSource
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rewrite import blocks_of, place_of_line, with_changed_blocks
@@ -27,6 +28,8 @@ from psyclone_storage.languages.sources.module_finder import ModuleFinder
 from psyclone_storage.pipeline.inputs import Inputs
 from psyclone_storage.pipeline.kernels import read_checked
 from psyclone_storage.pipeline.request import LineLimit
+from psyclone_storage.scripting.psyir.containers import FileContainer
+from psyclone_storage.scripting.recipe import read_recipe
 from psyclone_storage.transform.file_bench import FileBench
 from psyclone_storage.transform.file_steps import apply_file_steps, read_file_steps
 
@@ -34,9 +37,6 @@ ASSUMPTIONS = (FactKind.DISTINCT_POINTERS.value,)
 """The promises that the command line can make."""
 SENTINELS = ("omp", "acc")
 """The families of directives that can be removed."""
-
-Recipe = Callable[[FileBench, Path], None]
-"""What a script does to a file."""
 
 _FIXED = frozenset({".f", ".for", ".fpp", ".ftn"})
 _FAMILY = regex(r"(?P<family>\w+)\b")
@@ -46,11 +46,14 @@ _FAMILY = regex(r"(?P<family>\w+)\b")
 class FileRequest:
     """The options of a call for files.
 
-    `steps` are steps as text, applied after the recipe. The directives of the families in
-    `stripped` are removed first. `assumed` are promises by their names. With `must_apply` a file
-    without any change is an error. With `explained` each loop gets a description.
+    `script` is a recipe, whose `trans` gets `keywords`. `steps` are applied after it. The
+    directives of the families in `stripped` are removed first. `assumed` are promises by their
+    names. With `must_apply` a file without any change is an error. With `explained` each loop gets
+    a description.
     """
 
+    script: Path | None = None
+    keywords: tuple[tuple[str, object], ...] = ()
     steps: str = ""
     line_limit: LineLimit = LineLimit.OFF
     stripped: tuple[str, ...] = ()
@@ -93,16 +96,10 @@ class TransformedFile:
 class FileTransformer:
     """Transforms files that share settings, options, and the modules that they use."""
 
-    def __init__(
-        self,
-        settings: Settings,
-        request: FileRequest,
-        inputs: Inputs,
-        recipe: Recipe | None = None,
-    ) -> None:
+    def __init__(self, settings: Settings, request: FileRequest, inputs: Inputs) -> None:
         self._request = request
         self._inputs = inputs
-        self._recipe = recipe
+        self._recipe = None if request.script is None else read_recipe(request.script)
         self._finder = ModuleFinder(inputs.index, frozenset(settings.ignore_modules))
         self._steps = read_file_steps(request.steps)
 
@@ -110,8 +107,8 @@ class FileTransformer:
         """Return the file at `path` with all that was requested.
 
         Raises:
-            CompileError: the file cannot be read, a step was refused, or what was requested is not
-                complete.
+            CompileError: the file cannot be read, the recipe failed, a step was refused, or what
+                was requested is not complete.
         """
         if key_of(path.suffix) in _FIXED:
             message = f"'{path}' is written in fixed form."
@@ -119,20 +116,26 @@ class FileTransformer:
         limited = self._request.line_limit is LineLimit.ALL
         source = read_checked(self._inputs.index, path, limited)
         file = link_file(read_file(source), self._finder)
-        bench = FileBench(file, self._facts())
-        self._strip(bench)
-        stripped = len(bench.history)
-        if self._recipe is not None:
-            self._recipe(bench, path)
+        stripped = _without_directives(file, frozenset(self._request.stripped))
+        start = self._after_recipe(stripped, path)
+        bench = FileBench(start, self._facts())
+        bench.derive()
         apply_file_steps(bench, self._steps)
         raise_if_any(bench.unfinished())
-        if self._request.must_apply and len(bench.history) == stripped:
+        if self._request.must_apply and start is stripped and not bench.history:
             message = f"No step has changed '{path}'."
             raise CompileError(Diagnostic("T096", message, file=str(path)))
-        text = emit_changed(*bench.changed_file())
+        text = emit_changed(file, bench.changed_file()[1])
         loops = tuple(loop_reports(bench)) if self._request.explained else ()
-        used = self._inputs.used(path)
-        return TransformedFile(text, used, loops)
+        script = () if self._request.script is None else (self._request.script,)
+        return TransformedFile(text, (*self._inputs.used(path), *script), loops)
+
+    def _after_recipe(self, file: SourceFile, path: Path) -> SourceFile:
+        if self._recipe is None:
+            return file
+        tree = FileContainer(path.name, file)
+        self._recipe.run_on_file(tree, dict(self._request.keywords))
+        return tree.frozen()
 
     def _facts(self) -> Facts:
         return tuple(
@@ -140,26 +143,25 @@ class FileTransformer:
             for name in self._request.assumed
         )
 
-    def _strip(self, bench: FileBench) -> None:
-        """Remove the author's directives of some families."""
-        families = frozenset(self._request.stripped)
-        for routine in bench.routines if families else ():
-            before = bench.code(routine).body
-            after = _without_directives(before, families)
-            if after is not before:
-                bench.edit(routine, before, after)
+
+def _without_directives(file: SourceFile, families: frozenset[str]) -> SourceFile:
+    """Return a file without the author's directives of some families in its statements."""
+
+    def change(unit: KernelCode) -> KernelCode:
+        body = _without_lines(unit.body, families)
+        return unit if body is unit.body else replace(unit, body=body)
+
+    return file.changed(change) if families else file
 
 
-def _without_directives(
-    lines: tuple[un.Line, ...], families: frozenset[str]
-) -> tuple[un.Line, ...]:
+def _without_lines(lines: tuple[un.Line, ...], families: frozenset[str]) -> tuple[un.Line, ...]:
     found: list[un.Line] = []
     for line in lines:
         if isinstance(line, un.DirectiveLine):
             family = _FAMILY.match(key_of(line.text))
             if family is not None and family["family"] in families:
                 continue
-        found.append(with_changed_blocks(line, lambda one: _without_directives(one, families)))
+        found.append(with_changed_blocks(line, lambda one: _without_lines(one, families)))
     same = len(found) == len(lines) and all(map(is_, found, lines))
     return lines if same else tuple(found)
 

@@ -40,8 +40,8 @@ from psyclone_storage.transform.kernel.acc_annotate import (
 )
 from psyclone_storage.transform.kernel.routine import (
     changed_on_device,
+    check_device_routine,
     has_preprocessed_head,
-    may_run_on_device,
     values_of,
 )
 
@@ -328,7 +328,7 @@ class DeviceModules:
             return Judged(reasons=(Diagnostic("T055", text, file=module.source.name),))
         used = self._used(code, callers)
         there = used.there | ({code.key} - values_of(code))
-        reasons = (*may_run_on_device(code, there), *used.reasons)
+        reasons = (*check_device_routine(code, there), *used.reasons)
         if has_preprocessed_head(code):
             text = f"The declarations of '{code.name}' depend on the preprocessor."
             reasons = (*reasons, Diagnostic("T055", text, code.module.routine))

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.analysis.schedules.races import check_races
-from psyclone_storage.analysis.schedules.reduction import may_share_region, reductions_in
+from psyclone_storage.analysis.schedules.reduction import check_reductions_in_region, reductions_in
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.regex import regex
@@ -26,7 +26,7 @@ from psyclone_storage.transform.blocks import (
     check_block,
     runs_between_exchanges,
 )
-from psyclone_storage.transform.step import SharesIterations, StepPlace, under_directive
+from psyclone_storage.transform.step import SharesIterations, StepPlace, check_no_directive
 
 _IN_A_TEAM = (
     Directive.OMP_DO,
@@ -141,7 +141,7 @@ class OpenParallelRegion(OnBlock):
         reasons = check_block(schedule, self.first, self.last, inside=_IN_A_TEAM)
         return (
             *reasons,
-            *may_share_region(schedule, block_between(schedule, self.first, self.last)),
+            *check_reductions_in_region(schedule, block_between(schedule, self.first, self.last)),
         )
 
     def region(self, block: tuple[Statement, ...]) -> DirectiveRegion:
@@ -156,7 +156,7 @@ def _check_threads(
     step: ParallelDo | ShareLoop,
     around: Collection[Directive] = (),
 ) -> Reasons:
-    reasons = under_directive(schedule, loop.uid, around=around)
+    reasons = check_no_directive(schedule, loop.uid, around=around)
     reasons += _check_schedule(step.schedule, place_near(schedule, loop.uid))
     sums = _check_sums(loop, rules, step)
     return (*reasons, *check_races(schedule, rules, loop), *sums)

@@ -79,6 +79,23 @@ def test_a_wrong_file_keeps_all_outputs_from_being_written(folder: Path) -> None
     assert done.written == {}
 
 
+def test_a_recipe_edits_the_tree(folder: Path) -> None:
+    """What it changes is printed, with the clauses of its regions; all else stays."""
+    (folder / "recipe.py").write_text(
+        "from psyclone.psyir.nodes import Loop, Routine\n"
+        "def trans(psyir, last=0):\n"
+        "    assert psyir.name == 'good.f90'\n"
+        "    loops = [one for one in psyir.walk(Loop) if not one.ancestor(Loop)]\n"
+        "    loops[last].detach()\n"
+    )
+    words = ["-s", "recipe.py", "--script-kwargs", "last=1", "good.f90", "-o", "out.f90"]
+    done = run_command([*words, "--depfile", "out.d"], folder)
+    assert done.status == 0, done.err
+    lines = GOOD.splitlines()
+    assert done.written["out.f90"].splitlines() == [*lines[:10], lines[-1]]
+    assert "recipe.py" in done.written["out.d"]
+
+
 def test_directives_of_the_author_are_stripped(folder: Path) -> None:
     """Of the family that is named; the others stay."""
     done = run_command(["--strip-directives", "omp", "carried.f90", "-o", "out.f90"], folder)

@@ -45,8 +45,8 @@ from psyclone_storage.transform.kernel.code import (
     POINT_ITERATIONS,
     OnCall,
     calls_for,
-    calls_that_remain,
     check_body,
+    check_remaining_calls,
     codes_of,
     inlined_codes,
     not_understood,
@@ -111,7 +111,7 @@ class InlineCall(OnCall):
         reasons = tuple(_against(own, call, schedule))
         if inlined.code is not own and not tuple(_against(inlined.code, call, schedule)):
             return inlined.code, ()
-        remaining = calls_that_remain(inlined) if reasons else ()
+        remaining = check_remaining_calls(inlined) if reasons else ()
         return own, (*reasons, *remaining)
 
 

@@ -58,7 +58,9 @@ class InlineKernelModule(OnCall):
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return all reasons against taking the subroutine out of its module."""
-        return check_called(schedule, self.call) or check_each(schedule, self.call, against_leaving)
+        return check_called(schedule, self.call) or check_each(
+            schedule, self.call, check_leaving_module
+        )
 
     def transform(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return `schedule` with the subroutine in the PSy layer."""
@@ -87,7 +89,7 @@ class InlinePointKernel(InlineKernelModule):
         return calls_for(schedule, POINT_ITERATIONS)
 
 
-def against_leaving(code: KernelCode) -> Iterator[Diagnostic]:
+def check_leaving_module(code: KernelCode) -> Iterator[Diagnostic]:
     """Yield all reasons against taking a subroutine out of its module (T053, T054, T056)."""
     if code.inlined:
         message = f"'{code.name}' is in the PSy layer already."

@@ -133,10 +133,10 @@ def _reasons(code: KernelCode, asked: _Asked, force: bool) -> Iterator[Diagnosti
         message = f"'{code.name}' has the directive '{_NAMES[asked]}' already."
         yield Diagnostic("T054", message, code.module.routine)
         return
-    yield from may_run_on_device(code, names_on_device(code, asked), asked, force=force)
+    yield from check_device_routine(code, names_on_device(code, asked), asked, force=force)
 
 
-def may_run_on_device(
+def check_device_routine(
     code: KernelCode,
     there: frozenset[str] = frozenset(),
     asked: _Asked = AccRoutineDirective,

@@ -31,11 +31,11 @@ from psyclone_storage.languages.python.parse.inline_functions import HelpersInPl
 from psyclone_storage.languages.python.parse.metadata import (
     IN_FORTRAN_TOO,
     KernelDefinition,
+    check_kernel_name,
     code_name,
     find_kernel_definition,
     module_name,
     python_kernel_names,
-    unusable_name,
 )
 from psyclone_storage.languages.python.parse.module_names import (
     assigned_names,
@@ -172,7 +172,7 @@ def _check_names(scope: KernelScope) -> None:
     """Refuse names that differ in case alone, and those of functions that are called, too."""
     seen = {name.lower(): name for name in scope.arguments}
     for name, local in scope.locals.items():
-        if problem := unusable_name(name, seen, local.first):
+        if problem := check_kernel_name(name, seen, local.first):
             scope.problems.append(problem)
     for name, _ in _used(scope):
         if (other := seen.setdefault(name.lower(), name)) != name:
