@@ -17,10 +17,10 @@ from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.config.settings import Settings
 from psyclone_storage.ir import unit as un
-from psyclone_storage.ir.code import KernelCode, SourceFile
 from psyclone_storage.ir.facts import Fact, FactKind, Facts, FactSource
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rewrite import blocks_of, place_of_line, with_changed_blocks
+from psyclone_storage.ir.routine import Routine, SourceFile
 from psyclone_storage.languages.fortran.parse.linked_files import link_file
 from psyclone_storage.languages.fortran.parse.syntax_tree import read_file
 from psyclone_storage.languages.fortran.print.edit_script import emit_changed
@@ -147,7 +147,7 @@ class FileTransformer:
 def _without_directives(file: SourceFile, families: frozenset[str]) -> SourceFile:
     """Return a file without the author's directives of some families in its statements."""
 
-    def change(unit: KernelCode) -> KernelCode:
+    def change(unit: Routine) -> Routine:
         body = _without_lines(unit.body, families)
         return unit if body is unit.body else replace(unit, body=body)
 

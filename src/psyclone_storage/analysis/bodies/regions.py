@@ -112,7 +112,7 @@ def directive_word(directive: Directive) -> str:
     return directive.value.replace(" ", "-")
 
 
-def is_pure(code: KernelCode) -> bool:
+def is_pure(code: Routine) -> bool:
     """Return whether a routine is pure, so that it must not have executable directives."""
     words = key_of(code.prefix)
     return bool(_PURE.search(words)) and not _IMPURE.search(words)
