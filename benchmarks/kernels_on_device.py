@@ -28,7 +28,7 @@ from pathlib import Path
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.load import load_settings
-from psyclone_storage.config.locate import surroundings
+from psyclone_storage.config.locate import search_context
 from psyclone_storage.config.settings import Api
 from psyclone_storage.languages.fortran.parse.algorithm import read_algorithm
 from psyclone_storage.languages.sources.kernel_search import SourceIndex, index_directories
@@ -104,7 +104,7 @@ def called_by(folders: list[Path]) -> set[str]:
 
 def judged(trees: list[Path], modules: DeviceModules) -> Iterator[KernelOnDevice]:
     """Yield all kernels of the trees."""
-    settings = load_settings("", "", surroundings({}))
+    settings = load_settings("", "", search_context({}))
     for path in (path for tree in trees for path in sorted(tree.rglob("*.[fFxX]90"))):
         if b"kernel_type" not in path.read_bytes().lower():
             continue

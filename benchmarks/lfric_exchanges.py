@@ -29,10 +29,10 @@ from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.coherence.check_halos import check_halos
 from psyclone_storage.coherence.scenarios import HaloScenario, extent_names
 from psyclone_storage.config.load import load_settings
-from psyclone_storage.config.locate import surroundings
+from psyclone_storage.config.locate import search_context
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import FillHalo, HaloExchange, Phase, Schedule
-from psyclone_storage.ir.walk import in_sequence, statements
+from psyclone_storage.ir.walk import sequential_statements, statements
 from psyclone_storage.pipeline.compile import Compiler, make_compiler
 from psyclone_storage.pipeline.request import CompileRequest
 
@@ -81,7 +81,7 @@ def compiler_for(folders: Sequence[Path], *, annexed: bool, fills: bool) -> Comp
         "FUSE_BUILT_INS": False,
     }
     overrides = " ".join(f"{key}={str(value).lower()}" for key, value in keys.items())
-    settings = load_settings("", overrides, surroundings({}))
+    settings = load_settings("", overrides, search_context({}))
     request = CompileRequest(api="lfric", distributed=True, directories=tuple(folders))
     return make_compiler(settings, request)
 
@@ -106,7 +106,7 @@ def counts_of(schedule: Schedule, rules: Rules) -> Counter[str]:
     """Return what is counted of one invoke."""
     exchanges = [
         item
-        for item in in_sequence(schedule)
+        for item in sequential_statements(schedule)
         if isinstance(item, HaloExchange) and item.phase is not Phase.FINISH
     ]
     return Counter(

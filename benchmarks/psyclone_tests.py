@@ -18,7 +18,7 @@ from pathlib import Path
 
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.config.load import load_settings
-from psyclone_storage.config.locate import surroundings
+from psyclone_storage.config.locate import search_context
 from psyclone_storage.pipeline.compile import make_compiler
 from psyclone_storage.pipeline.request import CompileRequest
 
@@ -79,7 +79,7 @@ def _peer_accepts(algorithm: Path, kernels: Path) -> bool:
 
 def _ours(algorithm: Path, kernels: Path) -> str:
     """Return what is wrong here, nothing if all is right."""
-    settings = load_settings("", "COMPUTE_ANNEXED_DOFS=false", surroundings({}))
+    settings = load_settings("", "COMPUTE_ANNEXED_DOFS=false", search_context({}))
     request = CompileRequest(api="lfric", distributed=True, directories=(kernels,))
     try:
         make_compiler(settings, request).compile_algorithm(algorithm)

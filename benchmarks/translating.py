@@ -38,7 +38,7 @@ from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.records import replace
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.load import load_settings
-from psyclone_storage.config.locate import surroundings
+from psyclone_storage.config.locate import search_context
 from psyclone_storage.config.settings import Api
 from psyclone_storage.infrastructures.lfric import REAL
 from psyclone_storage.ir.code import KernelCode
@@ -50,7 +50,7 @@ from psyclone_storage.languages.c.printer import CUnit, print_c
 from psyclone_storage.languages.fortran.parse.metadata import kernel_types, read_kernel
 from psyclone_storage.languages.python.parse import metadata as python_metadata
 from psyclone_storage.languages.python.parse import node_factory as nodes
-from psyclone_storage.languages.python.parse.body import read_code
+from psyclone_storage.languages.python.parse.body import read_python_body
 from psyclone_storage.languages.sources.files import read_source
 from psyclone_storage.targets.dialects import LFRIC_WORDS
 from psyclone_storage.targets.lfric import LFRIC
@@ -60,7 +60,7 @@ from psyclone_storage.tools.c_code import KernelRequest
 from psyclone_storage.tools.translate import generate_python
 
 ROOT = Path(__file__).resolve().parents[1]
-SETTINGS = load_settings("", "", surroundings({}))
+SETTINGS = load_settings("", "", search_context({}))
 FORMS = ROOT / "external" / "lfric_infrastructure"
 _BATCH = 12
 
@@ -190,10 +190,10 @@ def _beside_fortran(bodies: Bodies, path: Path, text: str, tag: str) -> Iterator
     """Yield the kernels of a file, each with the form in C of its form in Python; or why none."""
     source, made = read_source(path), SourceText(path.with_suffix(".py").name, text)
     numbers = _numbers(text)
-    for number, name in enumerate(python_metadata.kernel_types(LFRIC_WORDS, made)):
-        parsed = python_metadata.read_kernel(LFRIC_WORDS, made, name)
+    for number, name in enumerate(python_metadata.python_kernel_names(LFRIC_WORDS, made)):
+        parsed = python_metadata.read_python_kernel(LFRIC_WORDS, made, name)
         dummies = LFRIC.dummies(LFRIC.interpret(parsed, SETTINGS))
-        code = read_code(LFRIC_WORDS, made, parsed.procedure, dummies)
+        code = read_python_body(LFRIC_WORDS, made, parsed.procedure, dummies)
         for one in _procedures(source, name):
             author = bodies.read(source, one)
             try:
@@ -227,9 +227,9 @@ def _literal(value: float) -> Expr:
     if isinstance(value, bool):
         return nodes.truth(value)
     if isinstance(value, int):
-        return nodes.whole(value)
+        return nodes.signed_integer(value)
     made = nodes.real(abs(value), REAL)
-    return nodes.negated(made) if value < 0 else made
+    return nodes.unary_operation(made) if value < 0 else made
 
 
 def _with_names_of(author: CScope, code: KernelCode, numbers: dict[str, float]) -> CUnit:

@@ -36,6 +36,7 @@ def test_a_version_is_asked_for_before_anything_happens(version: str) -> None:
 def test_notes_are_gathered_and_the_version_is_set(tmp_path: Path) -> None:
     pytest.importorskip("towncrier")
     names = [
+        "CITATION.cff",
         "Makefile",
         "pyproject.toml",
         "README.md",
@@ -63,6 +64,7 @@ def test_notes_are_gathered_and_the_version_is_set(tmp_path: Path) -> None:
     assert "- Something that nobody had before.\n" in notes
     package = (tmp_path / "src" / "psyclone_storage" / "__init__.py").read_text(encoding="utf-8")
     assert '__version__ = "98.7.6"' in package
+    assert "version: 98.7.6\n" in (tmp_path / "CITATION.cff").read_text(encoding="utf-8")
     written = {
         match
         for file in (tmp_path / "tests" / "cases").rglob("expected/*")
@@ -73,3 +75,21 @@ def test_notes_are_gathered_and_the_version_is_set(tmp_path: Path) -> None:
 
 def _text(file: Path) -> str:
     return file.read_text(encoding="utf-8") if file.is_file() else ""
+
+
+def test_hosted_checks_run_all_parts_and_no_others() -> None:
+    workflow = (ROOT / ".github" / "workflows" / "checks.yml").read_text(encoding="utf-8")
+    listed = re.search(r"part: \[(.+)\]", workflow)
+    assert listed is not None
+    single = re.findall(r"\.ci/run (\w+)", workflow)
+    parts = re.search(r"Names are\n# (.+?)\. A", (ROOT / ".ci" / "run").read_text(encoding="utf-8"))
+    assert parts is not None
+    assert {*listed[1].split(", "), *single} == set(re.split(r", | and ", parts[1]))
+
+
+def test_an_unknown_part_is_an_error_before_anything_is_installed() -> None:
+    done = subprocess.run(
+        [ROOT / ".ci" / "run", "lint", "tets"], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == ".ci/run: unknown part 'tets'\n"

@@ -13,12 +13,10 @@ from psyclone_storage.embedded.kernel import (
     fortran_kernel,
     kernel,
 )
-from psyclone_storage.embedded.words import Annotation, MetadataWord
+from psyclone_storage.embedded.words import Annotation, MetadataWord, field, scalar
 from psyclone_storage.infrastructures import gocean_words as _table
 from psyclone_storage.infrastructures.gocean import PROPERTIES
 
-field = Annotation("field")
-scalar = Annotation("scalar")
 grid_property = Annotation("grid_property")
 GO_STENCIL = MetadataWord("GO_STENCIL")
 

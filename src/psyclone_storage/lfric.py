@@ -17,13 +17,18 @@ from psyclone_storage.embedded.kernel import (
     fortran_kernel,
     kernel,
 )
-from psyclone_storage.embedded.words import Annotation, ColumnWord, MetadataWord, TypeWord
+from psyclone_storage.embedded.words import (
+    Annotation,
+    ColumnWord,
+    MetadataWord,
+    TypeWord,
+    field,
+    scalar,
+)
 from psyclone_storage.infrastructures import lfric_words as _table
 
-field = Annotation("field")
 operator = Annotation("operator")
 columnwise_operator = Annotation("columnwise_operator")
-scalar = Annotation("scalar")
 scalar_array = Annotation("scalar_array")
 STENCIL = MetadataWord("STENCIL")
 func_type = MetadataWord("func_type")

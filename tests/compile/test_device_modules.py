@@ -12,9 +12,9 @@ import pytest
 
 from fortran import run, written
 from psyclone_storage.config.load import load_settings
-from psyclone_storage.config.locate import surroundings
+from psyclone_storage.config.locate import search_context
 from psyclone_storage.config.settings import Api
-from psyclone_storage.languages.fortran.print.kernel import names_of
+from psyclone_storage.languages.fortran.print.kernel import kernel_names
 from psyclone_storage.languages.sources.kernel_search import index_directories
 from psyclone_storage.languages.sources.module_finder import ModuleFinder
 from psyclone_storage.targets.apis import target_of
@@ -191,7 +191,7 @@ end program
 
 def judged(folder: Path) -> tuple[list[KernelOnDevice], DeviceModules]:
     modules = DeviceModules(ModuleFinder(index_directories((folder,))))
-    settings = load_settings("", "", surroundings({}))
+    settings = load_settings("", "", search_context({}))
     kernels = [
         kernel
         for name in KERNELS
@@ -239,7 +239,7 @@ def test_kernels_with_modules_for_devices_have_the_same_bits(
     assert needs.variables == {("state_mod", name) for name in ("factor", "to_turn", "turn")}
     texts = {path.stem: text for path, text in modules.texts(needs)}
     language = target_of(Api.LFRIC).language
-    changed = {names_of(one.kernel).module: one.text(language) for one in found if one.kernel}
+    changed = {kernel_names(one.kernel).module: one.text(language) for one in found if one.kernel}
     assert changed["second_mod"].count("!$acc routine seq") == 3
     before = printed(
         f90, tmp_path / "before", {**SOURCES, **kernels, "main": MAIN.format(n="", more="")}

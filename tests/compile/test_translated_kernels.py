@@ -61,7 +61,7 @@ def beside_fortran(file: Path, folder: Path) -> Iterator[Printed]:
 
 def literal(value: float) -> Expr:
     """Return a number as typed code has it."""
-    return nodes.whole(value) if isinstance(value, int) else nodes.real(value, REAL)
+    return nodes.signed_integer(value) if isinstance(value, int) else nodes.real(value, REAL)
 
 
 def with_constants(code: KernelCode, text: str) -> KernelCode:

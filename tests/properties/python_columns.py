@@ -18,8 +18,8 @@ from psyclone_storage.base.source import SourceText
 from psyclone_storage.infrastructures.lfric import OF_SIZE
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.languages.c.printer import CUnit, emit_c, print_c
-from psyclone_storage.languages.python.parse.body import read_code
-from psyclone_storage.languages.python.parse.metadata import kernel_types, read_kernel
+from psyclone_storage.languages.python.parse.body import read_python_body
+from psyclone_storage.languages.python.parse.metadata import python_kernel_names, read_python_kernel
 from psyclone_storage.runtime import lfric
 from psyclone_storage.runtime.compiling import load_library
 from psyclone_storage.targets.dialects import LFRIC_WORDS
@@ -161,15 +161,15 @@ def codes_of(text: str, single: frozenset[str] = frozenset()) -> list[KernelCode
     """
     source = SourceText("work_mod.py", text)
     codes = []
-    for name in kernel_types(LFRIC_WORDS, source):
-        parsed = read_kernel(LFRIC_WORDS, source, name)
+    for name in python_kernel_names(LFRIC_WORDS, source):
+        parsed = read_python_kernel(LFRIC_WORDS, source, name)
         kernel = LFRIC.interpret(parsed, SETTINGS)
         kinds = [OF_SIZE[4].kind if name in single else "" for name in parsed_names(text)]
         args = tuple(
             replace(arg, precision=kind) for arg, kind in zip(kernel.args, kinds, strict=True)
         )
         dummies = LFRIC.dummies(replace(kernel, args=args))
-        codes.append(read_code(LFRIC_WORDS, source, parsed.procedure, dummies))
+        codes.append(read_python_body(LFRIC_WORDS, source, parsed.procedure, dummies))
     return codes
 
 

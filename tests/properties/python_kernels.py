@@ -13,12 +13,12 @@ import numpy as np
 
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.load import load_settings
-from psyclone_storage.config.locate import surroundings
+from psyclone_storage.config.locate import search_context
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.languages.c.entry_points import emit_loops
 from psyclone_storage.languages.c.printer import print_c
-from psyclone_storage.languages.python.parse.body import read_code
-from psyclone_storage.languages.python.parse.metadata import kernel_types, read_kernel
+from psyclone_storage.languages.python.parse.body import read_python_body
+from psyclone_storage.languages.python.parse.metadata import python_kernel_names, read_python_kernel
 from psyclone_storage.runtime.compiling import load_library
 from psyclone_storage.runtime.computing import greater, lesser, power, quotient
 from psyclone_storage.runtime.gocean.held import points
@@ -26,10 +26,10 @@ from psyclone_storage.targets.dialects import GOCEAN_WORDS
 from psyclone_storage.targets.gocean import GOCEAN, interpret_gocean
 from psyclone_storage.targets.native.apis import GRIDS
 from psyclone_storage.targets.native.module_context import modules_around
-from psyclone_storage.targets.numpy.kernel import emit_code
+from psyclone_storage.targets.numpy.kernel import emit_box_function
 
 AROUND = modules_around({}, GRIDS.kinds)
-SETTINGS = load_settings("", "", surroundings({}))
+SETTINGS = load_settings("", "", search_context({}))
 HEAD = """\
 import math
 import numpy as np
@@ -55,17 +55,19 @@ INSIDE = (slice(1, 6), slice(1, 5))
 
 def printed(text: str) -> str:
     """Return the kernel of a file as a function of NumPy; raise what the compiler raises."""
-    return "\n\n".join("\n".join(emit_code(code)) for code in codes_of(text))
+    return "\n\n".join("\n".join(emit_box_function(code)) for code in codes_of(text))
 
 
 def codes_of(text: str) -> list[KernelCode]:
     """Return the code of the kernels of a file; raise what the compiler raises."""
     source = SourceText("work_mod.py", text)
     codes = []
-    for name in kernel_types(GOCEAN_WORDS, source):
-        parsed = read_kernel(GOCEAN_WORDS, source, name)
+    for name in python_kernel_names(GOCEAN_WORDS, source):
+        parsed = read_python_kernel(GOCEAN_WORDS, source, name)
         kernel = interpret_gocean(parsed, SETTINGS)
-        codes.append(read_code(GOCEAN_WORDS, source, parsed.procedure, GOCEAN.dummies(kernel)))
+        codes.append(
+            read_python_body(GOCEAN_WORDS, source, parsed.procedure, GOCEAN.dummies(kernel))
+        )
     return codes
 
 

@@ -15,7 +15,7 @@ from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.ir.schedule import Compound, Schedule
 from psyclone_storage.ir.walk import path_to, statements
 from psyclone_storage.transform.catalogue import STEPS
-from psyclone_storage.transform.step import Place, Step
+from psyclone_storage.transform.step import Step, StepPlace
 from psyclone_storage.transform.workbench import Workbench
 
 OF_CODE = frozenset({"version-one-level"})
@@ -88,7 +88,7 @@ def random_step(rng: random.Random, schedule: Schedule, names: Sequence[str]) ->
     return None
 
 
-def anywhere(rng: random.Random, schedule: Schedule, kind: type[Step]) -> Place:
+def anywhere(rng: random.Random, schedule: Schedule, kind: type[Step]) -> StepPlace:
     """Return statements that the step might be asked for by somebody who knows nothing of it.
 
     Where it has a first and a last one, these stand in order in one body.

@@ -9,10 +9,10 @@ from dataclasses import replace
 from gocean_programs import TABLES, program
 from properties.random_schedules import RULES, random_case
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.domains.gocean.arguments import build_dummies as grid_dummies
-from psyclone_storage.domains.gocean.metadata import interpret
+from psyclone_storage.domains.gocean.arguments import build_gocean_dummies as grid_dummies
+from psyclone_storage.domains.gocean.metadata import interpret_gocean_metadata
 from psyclone_storage.domains.gocean.rules import GoceanRules
-from psyclone_storage.domains.lfric.arguments import build_dummies as mesh_dummies
+from psyclone_storage.domains.lfric.arguments import build_lfric_dummies as mesh_dummies
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.interface import Dummy, Role
 from psyclone_storage.ir.kernel import Kernel
@@ -72,7 +72,7 @@ def grid_kernels() -> tuple[Mapping[str, Kernel], Mapping[str, tuple[KernelCode,
                 for reach, stencil in enumerate(STENCILS):
                     name = f"{which}{number}{access[3:]}{reach}"
                     source = SourceText(f"{name}.f90", grid_text(name, body, access, over, stencil))
-                    kernels[name] = interpret(read_kernel(source, name), TABLES)
+                    kernels[name] = interpret_gocean_metadata(read_kernel(source, name), TABLES)
                     codes[name] = (read_code(source, f"{name}_code"),)
     return kernels, codes
 

@@ -1,5 +1,7 @@
 """Plans that are derived from those of earlier versions equal complete plans."""
 
+# pylint: disable=protected-access
+
 from __future__ import annotations
 
 import random
@@ -47,7 +49,8 @@ def check_walks(schedule: Schedule) -> None:
     """Check what is derived from earlier versions besides the plan."""
     body = schedule.body
     whole = splice_between((), body)
-    assert walk._items_by_uid(body) == walk._items_by_uid.__wrapped__({}, body, whole)  # type: ignore[attr-defined]
+    update = walk._items_by_uid.__wrapped__  # type: ignore[attr-defined]
+    assert walk._items_by_uid(body) == update({}, body, whole)
     every = [one for item in body for one in (item, *inside(item))]
     assert list(map(id, walk.statements(schedule))) == list(map(id, every))
     assert verify.check_schedule(schedule) == ()

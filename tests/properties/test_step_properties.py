@@ -16,7 +16,7 @@ from properties.worked import ALIASED, PLANES, case_of, on_plane
 from psyclone_storage.coherence.check_halos import check_halos
 from psyclone_storage.coherence.scenarios import HaloScenario, halo_scenarios
 from psyclone_storage.ir.schedule import HaloExchange, Phase, Schedule
-from psyclone_storage.ir.walk import in_sequence, kernel_calls, statements
+from psyclone_storage.ir.walk import kernel_calls, sequential_statements, statements
 from psyclone_storage.transform.workbench import Workbench
 
 BATCHES = range(4)
@@ -88,7 +88,7 @@ def test_no_call_is_lost_or_done_twice(number: int) -> None:
 def test_every_exchange_that_starts_finishes(number: int) -> None:
     for _, bench in batch(number):
         flying: set[tuple[str, int | None]] = set()
-        for item in in_sequence(bench.schedule):
+        for item in sequential_statements(bench.schedule):
             if isinstance(item, HaloExchange) and item.phase is not Phase.WHOLE:
                 key = (item.datum, item.component)
                 assert (key in flying) == (item.phase is Phase.FINISH)

@@ -30,7 +30,7 @@ from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.typed import Typing
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.typing import CScope
-from psyclone_storage.languages.c.types import Value
+from psyclone_storage.languages.c.types import CValue
 from psyclone_storage.languages.python.translate.expressions import ExpressionWriter
 from psyclone_storage.languages.python.translate.values import NoPythonError
 from psyclone_storage.languages.sources.kernel_search import SourceIndex
@@ -168,18 +168,18 @@ def _operation(expr: Unary | Binary) -> float:
 class Names:
     """The names of the subroutine in Python."""
 
-    def element(self, name: Name, items: tuple[Expr, ...]) -> Value | None:
+    def element(self, name: Name, items: tuple[Expr, ...]) -> CValue | None:
         if name.key not in ("a", "m", "l"):
             return None
         (index,) = items
         text = ExpressionWriter(SCOPE, self).whole(index).text
-        return Value(f"{name.key}[{text}]", SCOPE.type_of(SCOPE.symbol(name.key)))
+        return CValue(f"{name.key}[{text}]", SCOPE.type_of(SCOPE.symbol(name.key)))
 
     def summed(self, section: Expr) -> None:
         raise AssertionError(section)
 
-    def scalar(self, symbol: Symbol, scope: CScope) -> Value:
-        return Value(symbol.key, scope.type_of(symbol))
+    def scalar(self, symbol: Symbol, scope: CScope) -> CValue:
+        return CValue(symbol.key, scope.type_of(symbol))
 
 
 def is_whole(expr: Expr) -> bool:

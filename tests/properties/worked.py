@@ -17,7 +17,7 @@ from properties.thread_model import Mesh
 from psyclone_storage.config.load import default_settings
 from psyclone_storage.config.settings import Api
 from psyclone_storage.domains.gocean.rules import GoceanRules
-from psyclone_storage.domains.lfric.arguments import build_dummies
+from psyclone_storage.domains.lfric.arguments import build_lfric_dummies
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Program, Schedule
 from psyclone_storage.ir.walk import kernel_calls, replaced
@@ -66,7 +66,7 @@ def case_of(seed: int, *, aliased: bool = False) -> Case:
     schedule = case.schedule
     for call in kernel_calls(schedule):
         if not call.kernel.is_builtin:
-            full = replace(call, dummies=build_dummies(call.kernel))
+            full = replace(call, dummies=build_lfric_dummies(call.kernel))
             schedule = replaced(schedule, call.uid, full)
     return replace(case, schedule=schedule)
 

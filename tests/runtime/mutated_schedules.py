@@ -32,7 +32,7 @@ from psyclone_storage.ir.schedule import (
     Schedule,
     Statement,
 )
-from psyclone_storage.ir.walk import calls_in, in_sequence, replaced
+from psyclone_storage.ir.walk import calls_in, replaced, sequential_statements
 from psyclone_storage.pipeline.compile import make_compiler
 from psyclone_storage.pipeline.request import CompileRequest
 from runtime.mutations import Outcome
@@ -144,7 +144,7 @@ class Mutant:
         """Whether nothing is left of what the loop makes, nor of what is made of that."""
         if not isinstance(self.was, Loop):
             return False
-        later = iter(in_sequence(self.before))
+        later = iter(sequential_statements(self.before))
         next(item for item in later if item is self.was)
         left = {datum for datum, access in touched(self.was) if access.writes}
         for _, call in (one for item in later if isinstance(item, Loop) for one in calls_in(item)):
@@ -252,7 +252,7 @@ def mutants(sources: Path, annexed: bool, *, by_halves: bool = False) -> Iterato
     for routine, schedule in schedules(sources, annexed, by_halves):
         met = Counter[str]()
         worlds_before = cache(partial(worlds_of, schedule))
-        for item in in_sequence(schedule):
+        for item in sequential_statements(schedule):
             for label, changes in places_in(item):
                 met[label] += 1
                 place = label if isinstance(item, Loop) else f"{label}/{met[label]}"

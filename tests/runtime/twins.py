@@ -18,7 +18,7 @@ from command import run_command
 from lfric_in_python import CORPUS, KERNELS, NO_FORM, kernels_of, read
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.config.load import load_settings
-from psyclone_storage.config.locate import surroundings
+from psyclone_storage.config.locate import search_context
 from psyclone_storage.infrastructures.lfric import OBJECT_TYPES, SIZES, is_wildcard
 from psyclone_storage.ir.expr import Name, spell
 from psyclone_storage.ir.kernel import ArgKind, MeshRole
@@ -89,7 +89,7 @@ def twins() -> tuple[Twin, ...]:
 
 
 def _compiler(suffix: str) -> Compiler:
-    settings = load_settings("", "", surroundings({}))
+    settings = load_settings("", "", search_context({}))
     request = CompileRequest(api="lfric", directories=(KERNELS,), suffix=suffix)
     return make_compiler(settings, request)
 

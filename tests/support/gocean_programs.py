@@ -8,7 +8,7 @@ from dataclasses import replace
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.domains.build import BuildOptions, build_program
 from psyclone_storage.domains.gocean.domain import GoceanDomain
-from psyclone_storage.domains.gocean.metadata import interpret
+from psyclone_storage.domains.gocean.metadata import interpret_gocean_metadata
 from psyclone_storage.domains.gocean.words import Tables
 from psyclone_storage.infrastructures.gocean import GridProperty
 from psyclone_storage.ir.expr import Binary, Literal
@@ -64,7 +64,7 @@ end module
 def kernel(*entries: str, name: str = "k", over: str = "go_internal_pts", **words: str) -> Kernel:
     """Return the kernel `name` with the meaning of its metadata."""
     text = kernel_text(*entries, name=name, over=over, **words)
-    return interpret(read_kernel(SourceText(f"{name}_mod.f90", text), name), TABLES)
+    return interpret_gocean_metadata(read_kernel(SourceText(f"{name}_mod.f90", text), name), TABLES)
 
 
 def program(kernels: Mapping[str, Kernel], calls: str, *, distributed: bool = True) -> Program:

@@ -1,11 +1,17 @@
-"""Rules for names and English in `src`: banned words, first words of docstrings, colliding names.
+"""Rules for names and English in `src`: banned words, first words of docstrings, names.
+
+Names may not collide, and a function that returns diagnostics begins with `check_`.
 
     python tests/support/language.py             print the figures, and where they may not rise
     python tests/support/language.py WORD ...    list the places of these rules
     python tests/support/language.py --record    write the figures to tests/language_limits.csv
+    python tests/support/language.py --sample    print pages and docstrings for readers to mark
 
 `test_language.py` compares the number of violations of each rule in each folder with the limits in
 `language_limits.csv`. A limit may fall, and a new folder starts at 0.
+
+The hash of the commit selects the sample, so that it is not chosen by hand and can be repeated.
+Readers who know neither the code nor its history mark each sentence that they have to read twice.
 """
 
 from __future__ import annotations
@@ -13,7 +19,9 @@ from __future__ import annotations
 import ast
 import csv
 import io
+import random
 import re
+import subprocess
 import sys
 import tokenize
 from collections import Counter, defaultdict
@@ -34,6 +42,17 @@ BANNED = (
     "what is (lent|held|kept|given|meant)", "hears?", "tells?", "rooms?", "doors?", "twins?",
     "has to be done for it",
 )  # fmt: skip
+# Return annotations of functions that look for problems, and functions that do work and report.
+PROBLEMS = re.compile(
+    r"Reasons|(?:tuple|list|Iterator|Iterable)\[Diagnostic(?:, \.\.\.)?\]|Diagnostic \| None"
+)
+REPORTING = {
+    "as_errors": "changes the severity of problems",
+    "report_devices": "prints a report",
+    "run_batch": "compiles files",
+    "run_tool": "executes a command",
+    "try_to_compile": "runs the Fortran compiler",
+}
 FIRST_WORDS = frozenset("what which where when who whose whether how why be own".split())
 
 
@@ -74,6 +93,17 @@ def _in_file(file: str, text: str) -> Iterator[Violation]:
         for match in _banned().finditer(words):
             place = line + words.count("\n", 0, match.start())
             yield Violation("banned-word", file, place, " ".join(match[0].split()))
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.FunctionDef) and _is_unprefixed_check(node):
+            yield Violation("check-prefix", file, node.lineno, node.name)
+
+
+def _is_unprefixed_check(function: ast.FunctionDef) -> bool:
+    """Return whether a public function returns what is wrong, and its name does not say so."""
+    name = function.name
+    is_named = name.startswith(("_", "check_")) or name in REPORTING
+    returned = ast.unparse(function.returns) if function.returns else ""
+    return not is_named and PROBLEMS.fullmatch(returned) is not None
 
 
 @cache
@@ -110,11 +140,11 @@ def colliding_names(files: dict[str, str]) -> Iterator[Violation]:
     """Yield each public name of a module of the compiler that another module defines too.
 
     Constants do not count. Neither does the storage runtime, whose facades repeat the names of
-    the interfaces that they implement.
+    the interfaces that they implement, nor the tree of files, whose classes are PSyclone's.
     """
     places: defaultdict[str, list[tuple[str, int]]] = defaultdict(list)
     for file, text in files.items():
-        if not file.startswith(("storage/", "runtime/")):
+        if not file.startswith(("storage/", "runtime/", "scripting/psyir/")):
             for node in ast.parse(text).body:
                 for name in _defined_by(node):
                     places[name].append((file, node.lineno))
@@ -173,8 +203,32 @@ def lines_of(source: Path) -> int:
     )
 
 
+def sample_text(seed: str, pages: int = 5, docstrings: int = 50) -> Iterator[str]:
+    """Yield pages of the documentation and docstrings of `src`, selected by the seed."""
+    choice = random.Random(seed)
+    folder = TESTS.parent / "docs"
+    texts = sorted(page for page in folder.rglob("*.md") if "changes" not in page.parts)
+    for page in choice.sample(texts, pages):
+        yield f"==== {page.relative_to(TESTS.parent)}\n\n{page.read_text(encoding='utf-8')}"
+    found = [
+        (path.relative_to(SOURCE).as_posix(), line, words)
+        for path in sorted(SOURCE.rglob("*.py"))
+        for line, words in docstrings_of(path.read_text(encoding="utf-8"))
+    ]
+    for file, line, words in choice.sample(found, docstrings):
+        yield f"---- {file}:{line}\n\n{words}\n"
+
+
+def _commit() -> str:
+    command = ["git", "-C", str(TESTS), "rev-parse", "HEAD"]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+
 def main(words: Sequence[str]) -> int:
-    """Print the figures or the places, or record the limits."""
+    """Print the figures, the places or the sample, or record the limits."""
+    if words == ["--sample"]:
+        print(*sample_text(_commit()), sep="\n")
+        return 0
     found = violations(SOURCE)
     if words == ["--record"]:
         write_limits(found)

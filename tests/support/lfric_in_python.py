@@ -7,7 +7,7 @@ from pathlib import Path
 
 from psyclone_storage.base.package_files import shared_file
 from psyclone_storage.config.load import load_settings
-from psyclone_storage.config.locate import surroundings
+from psyclone_storage.config.locate import search_context
 from psyclone_storage.config.settings import Api
 from psyclone_storage.infrastructures.lfric_words import BUILTINS
 from psyclone_storage.ir.keys import key_of
@@ -42,7 +42,7 @@ def read(file: Path) -> ParsedAlgorithm:
 @cache
 def in_python(file: Path) -> str:
     """Return an algorithm in Python."""
-    settings = load_settings("", "", surroundings({}))
+    settings = load_settings("", "", search_context({}))
     shipped = shared_file("external/lfric_infrastructure")
     return generate_python(file, Api.LFRIC, settings, KernelRequest(None, (KERNELS,), shipped))
 

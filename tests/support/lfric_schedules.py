@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 
 from psyclone_storage.base.source import SourceText, Span
-from psyclone_storage.domains.lfric.arguments import build_dummies
+from psyclone_storage.domains.lfric.arguments import build_lfric_dummies
 from psyclone_storage.domains.lfric.builtins import builtin
 from psyclone_storage.ir.expr import Expr, Index, Literal, Name
 from psyclone_storage.ir.kernel import (
@@ -93,7 +93,7 @@ def passed(name: str | Expr, **more: object) -> Actual:
 def call(called: Kernel, *args: str | Expr | Actual, **more: object) -> KernelCall:
     """Return a call of a kernel with its dummies in the order of the LFRic interface."""
     actuals = tuple(item if isinstance(item, Actual) else passed(item) for item in args)
-    plain = KernelCall(f"{called.name}@loop1", called, actuals, build_dummies(called))
+    plain = KernelCall(f"{called.name}@loop1", called, actuals, build_lfric_dummies(called))
     return replace(plain, **more)  # type: ignore[arg-type]
 
 

@@ -255,6 +255,8 @@ CODES: dict[str, str] = {
     "T089": "Something stands beside teams of threads of a device.",
     "T090": "A kernel stays on the host, although steps tried to put it on a device.",
     "T092": "A step that was asked for could be applied nowhere (a warning).",
+    "T094": "A directive does not fit the place in a file where it is to be.",
+    "T095": "A later change has made a region with directives illegal.",
     "T091": "No way through a kernel can be taken by itself.",
     "T093": "A loop has no version for columns of one level.",
     "L001": "The words of the command line are not what the command takes.",

@@ -266,6 +266,8 @@ CURES: dict[str, str] = {
     "T089": "Put nothing beside it in the region, or leave the region out.",
     "T090": "Accept that its data are copied to and fro, or change the kernel for a device.",
     "T092": "Mend what the reason says, or leave the step out.",
+    "T094": "Leave the step out, or put the directive around other statements.",
+    "T095": "Apply the directive after all changes, or leave the later change out.",
     "T091": "Leave the step out: the loop keeps its branches.",
     "T093": "Leave the step out: one procedure does all numbers of levels.",
     **dict.fromkeys((f"V{number:03}" for number in range(1, 20)), _DEFECT),

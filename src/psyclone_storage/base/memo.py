@@ -15,10 +15,10 @@ from itertools import compress, count
 from operator import is_, is_not, not_
 from typing import Any, Generic, NamedTuple, TypeVar, TypeVarTuple
 
-Record = TypeVar("Record")
+CachedRecord = TypeVar("CachedRecord")
 Others = TypeVarTuple("Others")
-Made = TypeVar("Made")
-Item = TypeVar("Item")
+CachedValue = TypeVar("CachedValue")
+CachedItem = TypeVar("CachedItem")
 
 _VERSIONS = 8
 _SMALL = 16
@@ -44,7 +44,9 @@ class Identity:
         return isinstance(other, Identity) and self.of is other.of
 
 
-def kept_with_first(make: Callable[[Record, *Others], Made]) -> Callable[[Record, *Others], Made]:
+def kept_with_first(
+    make: Callable[[CachedRecord, *Others], CachedValue],
+) -> Callable[[CachedRecord, *Others], CachedValue]:
     """Return `make`, memoised for an object and equal further arguments.
 
     Of the object, the first argument, nothing may change, and it needs a `__dict__`; the others can
@@ -53,8 +55,8 @@ def kept_with_first(make: Callable[[Record, *Others], Made]) -> Callable[[Record
     place = f"{make.__module__}.{make.__qualname__}"
 
     @wraps(make)
-    def known(record: Record, *others: *Others) -> Made:
-        kept: dict[tuple[Any, ...], Made] = vars(record).setdefault(place, {})
+    def known(record: CachedRecord, *others: *Others) -> CachedValue:
+        kept: dict[tuple[Any, ...], CachedValue] = vars(record).setdefault(place, {})
         if others not in kept:
             kept[others] = make(record, *others)
         return kept[others]
@@ -62,26 +64,28 @@ def kept_with_first(make: Callable[[Record, *Others], Made]) -> Callable[[Record
     return known
 
 
-def remember(make: Callable[[Record], Made], record: Record, made: Made) -> None:
+def remember(
+    make: Callable[[CachedRecord], CachedValue], record: CachedRecord, made: CachedValue
+) -> None:
     """Store the result for `record` of a function that `kept_with_first` memoises."""
     vars(record).setdefault(f"{make.__module__}.{make.__qualname__}", {})[()] = made
 
 
-def kept_lately(make: Callable[[*Others], Made]) -> Callable[[*Others], Made]:
+def kept_lately(make: Callable[[*Others], CachedValue]) -> Callable[[*Others], CachedValue]:
     """Return `make`, cached for the last few tuples of arguments, which never change."""
 
     @lru_cache(maxsize=_VERSIONS)
-    def known(*same: Identity) -> Made:
+    def known(*same: Identity) -> CachedValue:
         return make(*(one.of for one in same))
 
     @wraps(make)
-    def recent(*records: *Others) -> Made:
+    def recent(*records: *Others) -> CachedValue:
         return known(*map(Identity, records))
 
     return recent
 
 
-class Splice(NamedTuple, Generic[Item]):
+class Splice(NamedTuple, Generic[CachedItem]):
     """The difference between two versions of a tuple: `after` replaces `before`, from `start`.
 
     `removed` and `added` are the items of one of both only, if the others are in the same order;
@@ -89,10 +93,10 @@ class Splice(NamedTuple, Generic[Item]):
     """
 
     start: int
-    before: tuple[Item, ...]
-    after: tuple[Item, ...]
-    removed: tuple[Item, ...]
-    added: tuple[Item, ...]
+    before: tuple[CachedItem, ...]
+    after: tuple[CachedItem, ...]
+    removed: tuple[CachedItem, ...]
+    added: tuple[CachedItem, ...]
 
     @property
     def stop(self) -> int:
@@ -104,7 +108,9 @@ class Splice(NamedTuple, Generic[Item]):
         """The number of items that are removed or added."""
         return len(self.removed) + len(self.added)
 
-    def updated(self, known: tuple[Made, ...], make: Callable[[Item], Made]) -> tuple[Made, ...]:
+    def updated(
+        self, known: tuple[CachedValue, ...], make: Callable[[CachedItem], CachedValue]
+    ) -> tuple[CachedValue, ...]:
         """Return one result for each item of the later version: a known one, or a new one."""
         stop = self.stop
         if len(self.after) == len(self.added):
@@ -117,10 +123,10 @@ class Splice(NamedTuple, Generic[Item]):
 
 
 def kept_by_version(
-    empty: Made,
+    empty: CachedValue,
 ) -> Callable[
-    [Callable[[Made, tuple[Item, ...], Splice[Item], *Others], Made]],
-    Callable[[tuple[Item, ...], *Others], Made],
+    [Callable[[CachedValue, tuple[CachedItem, ...], Splice[CachedItem], *Others], CachedValue]],
+    Callable[[tuple[CachedItem, ...], *Others], CachedValue],
 ]:
     """Return a decorator for a function that updates a result after a change of a tuple.
 
@@ -130,12 +136,14 @@ def kept_by_version(
     """
 
     def decorated(
-        update: Callable[[Made, tuple[Item, ...], Splice[Item], *Others], Made],
-    ) -> Callable[[tuple[Item, ...], *Others], Made]:
-        versions: tuple[tuple[tuple[Item, ...], tuple[Any, ...], Made], ...] = ()
+        update: Callable[
+            [CachedValue, tuple[CachedItem, ...], Splice[CachedItem], *Others], CachedValue
+        ],
+    ) -> Callable[[tuple[CachedItem, ...], *Others], CachedValue]:
+        versions: tuple[tuple[tuple[CachedItem, ...], tuple[Any, ...], CachedValue], ...] = ()
 
         @wraps(update)
-        def known(items: tuple[Item, ...], *others: *Others) -> Made:
+        def known(items: tuple[CachedItem, ...], *others: *Others) -> CachedValue:
             nonlocal versions
             same = [one for one in versions if all(map(is_, one[1], others))]
             for earlier, _, made in same:
@@ -158,27 +166,29 @@ def kept_by_version(
 
 
 def kept_by_item(
-    make: Callable[[Item, *Others], Made],
-) -> Callable[[tuple[Item, ...], *Others], tuple[Made, ...]]:
+    make: Callable[[CachedItem, *Others], CachedValue],
+) -> Callable[[tuple[CachedItem, ...], *Others], tuple[CachedValue, ...]]:
     """Return a function that applies `make` to each item of a tuple.
 
     Items in common with a recent version of the tuple are not passed to `make` again.
     """
-    nothing: tuple[Made, ...] = ()
+    nothing: tuple[CachedValue, ...] = ()
 
     @kept_by_version(nothing)
     def update(
-        known: tuple[Made, ...],
-        _: tuple[Item, ...],
-        splice: Splice[Item],
+        known: tuple[CachedValue, ...],
+        _: tuple[CachedItem, ...],
+        splice: Splice[CachedItem],
         *others: *Others,
-    ) -> tuple[Made, ...]:
+    ) -> tuple[CachedValue, ...]:
         return splice.updated(known, lambda item: make(item, *others))
 
     return update
 
 
-def splice_between(earlier: tuple[Item, ...], later: tuple[Item, ...]) -> Splice[Item]:
+def splice_between(
+    earlier: tuple[CachedItem, ...], later: tuple[CachedItem, ...]
+) -> Splice[CachedItem]:
     """Return the difference between two versions of a tuple."""
     shorter = min(len(earlier), len(later))
     start = next(compress(count(), map(is_not, earlier, later)), shorter)

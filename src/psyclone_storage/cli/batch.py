@@ -31,7 +31,7 @@ from psyclone_storage.cli.file_result import (
 )
 from psyclone_storage.cli.kernel_folder import KernelFolder, Scheme
 from psyclone_storage.cli.main_guard import as_errors, failure
-from psyclone_storage.cli.options import Options, algorithm_path, kernel_folder, psy_path
+from psyclone_storage.cli.options import CommandOptions, algorithm_path, kernel_folder, psy_path
 from psyclone_storage.cli.progress import Progress
 from psyclone_storage.cli.report import reports_of
 from psyclone_storage.cli.results import Results, Translation, open_results
@@ -39,7 +39,7 @@ from psyclone_storage.cli.write import Output
 from psyclone_storage.config.load import settings_of
 from psyclone_storage.config.locate import (
     read_settings_texts,
-    surroundings,
+    search_context,
 )
 from psyclone_storage.config.settings import Settings
 from psyclone_storage.pipeline.inputs import Inputs, find_inputs
@@ -56,7 +56,7 @@ CHECKING = "PSYCLONE_STORAGE_CHECK"
 """The environment variable that stands for '--check', if it is set to anything."""
 
 
-def run_batch(options: Options) -> tuple[Diagnostic, ...]:
+def run_batch(options: CommandOptions) -> tuple[Diagnostic, ...]:
     """Compile every file that `options` name and return all problems.
 
     Raises:
@@ -65,7 +65,7 @@ def run_batch(options: Options) -> tuple[Diagnostic, ...]:
     """
     if options.page:
         _check_pages()
-    texts = read_settings_texts(options.config, surroundings(os.environ))
+    texts = read_settings_texts(options.config, search_context(os.environ))
     settings = settings_of(texts, options.config_opts)
     remarks = (*options.remarks, *settings.warnings)
     if options.strict and remarks:
@@ -104,7 +104,7 @@ def run_batch(options: Options) -> tuple[Diagnostic, ...]:
     return tuple(problems)
 
 
-def _request(options: Options) -> CompileRequest:
+def _request(options: CommandOptions) -> CompileRequest:
     folders = options.directories or tuple(
         dict.fromkeys(file.parent for file in options.files if file.parent.is_dir())
     )
@@ -143,7 +143,7 @@ def _check_pages() -> None:
 
 
 def _tell_settings(
-    options: Options, texts: Mapping[Path, str], settings: Settings, request: CompileRequest
+    options: CommandOptions, texts: Mapping[Path, str], settings: Settings, request: CompileRequest
 ) -> None:
     """Print the settings in effect, and the directories of kernels."""
     from psyclone_storage.cli import verbose  # noqa: PLC0415
@@ -164,7 +164,7 @@ def _tell_kernels(file: Path, done: FileResult, *, is_kept: bool) -> None:
 # ------------------------------------------------------------------ one file or many
 
 
-def _known(options: Options, results: Results | None) -> dict[Path, FileResult | None]:
+def _known(options: CommandOptions, results: Results | None) -> dict[Path, FileResult | None]:
     """Return what becomes of each file whose translation is known from an earlier call."""
     found = {file: results.find(file) if results else None for file in options.files}
     return {file: _done(file, one, options) if one else None for file, one in found.items()}
@@ -174,7 +174,7 @@ def _known(options: Options, results: Results | None) -> dict[Path, FileResult |
 class _WorkerTask:
     """Everything that compiling any file of a call needs."""
 
-    options: Options
+    options: CommandOptions
     compiler: Compiler
     inputs: Inputs
 
@@ -197,7 +197,7 @@ class _WorkerTask:
 
 @contextmanager
 def _compiled(
-    options: Options,
+    options: CommandOptions,
     known: Mapping[Path, FileResult | None],
     compiler: Compiler | None,
     inputs: Inputs,
@@ -276,7 +276,7 @@ def _compile_file(file: Path, given: _WorkerTask, turn: Turn = lambda: None) -> 
 
 
 @contextmanager
-def _kernels(file: Path, options: Options, turn: Turn) -> Iterator[KernelFolder | None]:
+def _kernels(file: Path, options: CommandOptions, turn: Turn) -> Iterator[KernelFolder | None]:
     """Give the folder of changed kernels, None if nothing is to be written; tidy up on failure."""
     folder = kernel_folder(options)
     if folder is None:
@@ -295,7 +295,7 @@ def _kernels(file: Path, options: Options, turn: Turn) -> Iterator[KernelFolder 
 
 
 def _tried(
-    file: Path, build: Build, compiler: Compiler, options: Options
+    file: Path, build: Build, compiler: Compiler, options: CommandOptions
 ) -> tuple[Diagnostic, ...]:
     """Return the messages of a Fortran compiler on `build`, if that is requested."""
     if not options.compile:
@@ -308,7 +308,7 @@ def _tried(
 def _translation(
     build: Build,
     tried: tuple[Diagnostic, ...],
-    options: Options,
+    options: CommandOptions,
     sources: tuple[Path, ...],
 ) -> Translation:
     warnings = (*build.warnings, *tried)
@@ -319,7 +319,7 @@ def _translation(
     return Translation(*texts, sources, warnings, reports, build.beside)
 
 
-def _done(file: Path, made: Translation, options: Options) -> FileResult:
+def _done(file: Path, made: Translation, options: CommandOptions) -> FileResult:
     """Return what belongs in files, what belongs on standard output, and what is wrong."""
     outputs = {
         "Transformed algorithm code": (algorithm_path(file, options), made.algorithm_text),

@@ -18,10 +18,10 @@ _UNREADABLE = regex(r"""[;|<>*?\[=&^'"`\x00-\x1f\x7f]|^[ ~]|\\[#:%]|[ :\\)]$""")
 _UNREADABLE_IN_LIST = regex(r"[\n\r]")
 _UNREADABLE_FOR_NINJA = regex(r"[|\n\r]")
 
-Rule = tuple[tuple[Path, ...], tuple[Path, ...]]
+DependencyRule = tuple[tuple[Path, ...], tuple[Path, ...]]
 
 
-def depfile_text(path: Path, rules: Iterable[Rule]) -> str:
+def depfile_text(path: Path, rules: Iterable[DependencyRule]) -> str:
     """Return the file at `path`: one rule `targets: sources` per pair, one source on a line.
 
     Each source also gets an empty rule, so that a source that is removed does not stop Make; but

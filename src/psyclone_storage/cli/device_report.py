@@ -14,7 +14,7 @@ from psyclone_storage.cli.kern_options import KernelOptions
 from psyclone_storage.cli.main_guard import failure
 from psyclone_storage.cli.write import Output, write_together
 from psyclone_storage.config.settings import Api, Settings
-from psyclone_storage.targets.apis import parts_of
+from psyclone_storage.targets.apis import api_parts
 from psyclone_storage.tools.c_code import KernelRequest, make_finder
 from psyclone_storage.tools.device_modules import DeviceModules, Needs
 from psyclone_storage.tools.offload_check import KernelOnDevice, judge_kernels
@@ -31,7 +31,7 @@ def report_devices(options: KernelOptions, api: Api, settings: Settings) -> tupl
     folders = options.directories or tuple(
         dict.fromkeys(one if one.is_dir() else one.parent for one in options.files)
     )
-    shipped = shared_file(f"external/{parts_of(api).infrastructure}")
+    shipped = shared_file(f"external/{api_parts(api).infrastructure}")
     finder = make_finder(KernelRequest(options.type_name, folders, shipped), settings)
     modules = DeviceModules(finder)
     problems: list[Diagnostic] = []

@@ -16,15 +16,15 @@ from psyclone_storage.cli.depfile import depfile_text, dyndep_text, kernel_list_
 from psyclone_storage.cli.kernel_folder import remove_old
 from psyclone_storage.cli.kernel_locks import owner_name, release_claims
 from psyclone_storage.cli.kernel_users import confirm
-from psyclone_storage.cli.options import Options, kernel_folder, psy_path
+from psyclone_storage.cli.options import CommandOptions, kernel_folder, psy_path
 from psyclone_storage.cli.output_clashes import overwrites_input
 from psyclone_storage.cli.report import Reports, gathered_reports
 from psyclone_storage.cli.results import Translation
 from psyclone_storage.cli.write import Output, differs, is_stream, write_together
 from psyclone_storage.config.locate import (
     find_settings_file,
+    search_context,
     shipped_settings_file,
-    surroundings,
 )
 
 _NO_KERNELS = "! No step has changed a kernel.\n"
@@ -63,13 +63,13 @@ class FileResult:
         return (*self.outputs, *self.kernels, *self.records)
 
 
-def layer_file(file: Path, options: Options) -> Path:
+def layer_file(file: Path, options: CommandOptions) -> Path:
     """Return the file that is known for what was made of `file`: the PSy layer, if it is one."""
     layer = psy_path(file, options)
     return file if layer is None or is_stream(layer) else layer
 
 
-def owner_in_folder(file: Path, options: Options) -> str:
+def owner_in_folder(file: Path, options: CommandOptions) -> str:
     """Return the name of the layer of `file` in the folder of changed kernels."""
     return owner_name(layer_file(file, options), kernel_folder(options) or Path())
 
@@ -87,19 +87,19 @@ def agreeing(done: FileResult, earlier: list[FileResult]) -> FileResult:
     return FileResult((*done.problems, *problems), done.printed) if problems else done
 
 
-def release_all(options: Options) -> None:
+def release_all(options: CommandOptions) -> None:
     """Release the claims for changed kernels."""
     folder = kernel_folder(options)
     if folder is not None:
         release_claims(folder, owners_in_folder(options))
 
 
-def owners_in_folder(options: Options) -> frozenset[str]:
+def owners_in_folder(options: CommandOptions) -> frozenset[str]:
     """Return the names of the layers of all files in the folder of changed kernels."""
     return frozenset(owner_in_folder(file, options) for file in options.files)
 
 
-def write_all(options: Options, finished: list[FileResult]) -> None:
+def write_all(options: CommandOptions, finished: list[FileResult]) -> None:
     """Write all outputs to their files and all else to standard output, or change no file.
 
     Raises:
@@ -129,7 +129,7 @@ def write_all(options: Options, finished: list[FileResult]) -> None:
         stamp.touch()
 
 
-def _remove_old(options: Options, finished: list[FileResult]) -> None:
+def _remove_old(options: CommandOptions, finished: list[FileResult]) -> None:
     """Take away the changed kernels of earlier calls that nothing needs any more."""
     folder = kernel_folder(options)
     if folder is not None:
@@ -139,12 +139,14 @@ def _remove_old(options: Options, finished: list[FileResult]) -> None:
         remove_old(folder, owners, written)
 
 
-def _gathered(options: Options, finished: list[FileResult]) -> Iterator[tuple[Path | None, str]]:
+def _gathered(
+    options: CommandOptions, finished: list[FileResult]
+) -> Iterator[tuple[Path | None, str]]:
     """Yield each report on all files, and the dependencies, with where they go."""
     yield from gathered_reports([done.reports for done in finished], options)
     wanted = options.build_files
     if wanted.depfile is not None:
-        chosen = find_settings_file(options.config, surroundings(os.environ))
+        chosen = find_settings_file(options.config, search_context(os.environ))
         common = () if chosen == shipped_settings_file() else (chosen,)
         stamp = (wanted.stamp,) if wanted.stamp else ()
         rules = [

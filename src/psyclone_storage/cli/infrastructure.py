@@ -20,7 +20,7 @@ from psyclone_storage.base.regex import regex
 from psyclone_storage.base.stopping import deferred, ending
 from psyclone_storage.base.trusted import UntrustedError, check_folder
 from psyclone_storage.cli.write import cannot_write, ignored_cache
-from psyclone_storage.tools.compile_order import modules_in
+from psyclone_storage.tools.compile_order import modules_defined_in
 
 _FLAGS = ("-std=f2008", "-O0")
 _INCLUDE = regex(r"^\s*include\s+['\"]([^'\"]+)['\"]", re.MULTILINE | re.IGNORECASE)
@@ -49,7 +49,7 @@ def find_infrastructure(name: str, compiler: str, scratch: Path) -> CompiledModu
     files = (root / "files.txt").read_text(encoding="utf-8").split()
     sources = [root / file for file in files]
     directory = cache_folder() / f"{name}-{_fingerprint(sources, compiler)}"
-    modules = frozenset(modules_in(sources))
+    modules = frozenset(modules_defined_in(sources))
     warnings: tuple[Diagnostic, ...] = ()
     hint = "Set XDG_CACHE_HOME to a writable folder."
     try:

@@ -11,9 +11,9 @@ from psyclone_storage.cli.kern_options import KernelOptions
 from psyclone_storage.cli.main_guard import failure
 from psyclone_storage.cli.write import Output, write_together
 from psyclone_storage.config.load import load_settings
-from psyclone_storage.config.locate import surroundings
+from psyclone_storage.config.locate import search_context
 from psyclone_storage.config.settings import API_NAMES, Api, Settings
-from psyclone_storage.targets.apis import parts_of
+from psyclone_storage.targets.apis import api_parts
 from psyclone_storage.tools.c_code import CForm, KernelRequest, generate_c
 from psyclone_storage.tools.stubs import check_kernel_file, generate_caller, generate_stub
 from psyclone_storage.tools.translate import generate_python
@@ -25,7 +25,7 @@ def run_tool(options: KernelOptions) -> tuple[Diagnostic, ...]:
     Raises:
         CompileError: the settings are wrong, or the one kernel to generate something for is.
     """
-    settings = load_settings(options.config, options.config_opts, surroundings(os.environ))
+    settings = load_settings(options.config, options.config_opts, search_context(os.environ))
     api = API_NAMES[options.api] if options.api else settings.stub_api
     if options.device:
         return (*settings.warnings, *report_devices(options, api, settings))
@@ -54,7 +54,7 @@ def _generated(options: KernelOptions, api: Api, settings: Settings) -> str:
         return generate_stub(file, options.type_name, api, settings)
     if options.generate == "alg":
         return generate_caller(file, options.type_name, api, settings)
-    shipped = shared_file(f"external/{parts_of(api).infrastructure}")
+    shipped = shared_file(f"external/{api_parts(api).infrastructure}")
     folders = options.directories or (file.parent,)
     wanted = KernelRequest(options.type_name, folders, shipped)
     if options.generate == "python":

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.cli.garbage_collector import last_collection, rare_collections
 from psyclone_storage.cli.main_guard import run_guarded
-from psyclone_storage.cli.options import Options, read_options
+from psyclone_storage.cli.options import CommandOptions, read_options
 from psyclone_storage.cli.style import read_style
 
 
@@ -25,7 +25,7 @@ def main(words: Sequence[str] | None = None) -> int:
         return run_guarded(lambda: _run(read_options(given)), read_style(given))
 
 
-def _run(options: Options) -> tuple[Diagnostic, ...]:
+def _run(options: CommandOptions) -> tuple[Diagnostic, ...]:
     """Execute the command that `options` request.
 
     The compiler is imported here and not at the top, because `--version` and `--help` must not

@@ -17,7 +17,11 @@ from psyclone_storage.base.records import dataclass
 from psyclone_storage.cli.examples import UnpackExamples
 from psyclone_storage.cli.output_clashes import overwrites_input, written_twice
 from psyclone_storage.cli.parser import Formatter, Parser
-from psyclone_storage.cli.psyclone_options import add_psyclone_options, remarks, settings_for
+from psyclone_storage.cli.psyclone_options import (
+    add_psyclone_options,
+    check_psyclone_options,
+    settings_for,
+)
 from psyclone_storage.cli.schemas import SCHEMAS, PrintSchema
 from psyclone_storage.cli.style import add_style
 from psyclone_storage.config.settings import API_NAMES
@@ -62,7 +66,7 @@ class BuildFiles:
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class CommandOptions:
     """Options of one call of the command.
 
     `api` and `distributed` are None if the settings decide. `schedule_json` and `dag` are None
@@ -117,7 +121,7 @@ class Options:
         return any((self.algorithm_output, self.psy_output, self.output_dir))
 
 
-def read_options(words: Sequence[str]) -> Options:
+def read_options(words: Sequence[str]) -> CommandOptions:
     """Turn the words of a command line into options.
 
     Raises:
@@ -127,10 +131,10 @@ def read_options(words: Sequence[str]) -> Options:
     """
     words = ["--version"] if list(words) == ["-v"] else words
     given = _build_parser().read(_with_flags_joined(words))
-    said = tuple(remarks(given))
+    said = tuple(check_psyclone_options(given))
     if any(item.severity is Severity.ERROR for item in said):
         raise CompileError(*said)
-    options = Options(
+    options = CommandOptions(
         files=tuple(given.files),
         api=given.api,
         algorithm_output=given.oalg,
@@ -176,14 +180,14 @@ def read_options(words: Sequence[str]) -> Options:
     return options
 
 
-def algorithm_path(file: Path, options: Options) -> Path | None:
+def algorithm_path(file: Path, options: CommandOptions) -> Path | None:
     """Return where the transformed text of the algorithm `file` goes, None for standard output."""
     if options.output_dir is not None:
         return options.output_dir / f"{file.stem}{_suffix(file)}"
     return options.algorithm_output
 
 
-def psy_path(file: Path, options: Options) -> Path | None:
+def psy_path(file: Path, options: CommandOptions) -> Path | None:
     """Return where the PSy layer of the algorithm `file` goes, None for standard output."""
     if options.output_dir is not None:
         return options.output_dir / f"{file.stem}_psy{_suffix(file)}"
@@ -195,7 +199,7 @@ def _suffix(file: Path) -> str:
     return ".py" if file.suffix.lower() == ".py" else ".f90"
 
 
-def kernel_folder(options: Options) -> Path | None:
+def kernel_folder(options: CommandOptions) -> Path | None:
     """Return the folder of changed kernels, None if only reports are requested."""
     if options.kernel_output is None and options.reports and not options.writes:
         return None
@@ -205,7 +209,7 @@ def kernel_folder(options: Options) -> Path | None:
 # ------------------------------------------------------------------ contradictions
 
 
-def _check(options: Options, form: str) -> None:
+def _check(options: CommandOptions, form: str) -> None:
     said = [*_contradictions(options), *_mixtures(options)]
     if options.verbose and form in ("json", "sarif"):
         what = f"What '--verbose' says would be mixed with '--diagnostics {form}'."
@@ -216,7 +220,7 @@ def _check(options: Options, form: str) -> None:
         raise CompileError(*problems)
 
 
-def _contradictions(options: Options) -> Iterator[tuple[str, str]]:
+def _contradictions(options: CommandOptions) -> Iterator[tuple[str, str]]:
     """Yield what does not go together, and what to do about it."""
     one_each = options.algorithm_output or options.psy_output
     if options.jobs < 1:
@@ -240,7 +244,7 @@ def _contradictions(options: Options) -> Iterator[tuple[str, str]]:
         )
 
 
-def _clashes(options: Options) -> Iterator[Diagnostic]:
+def _clashes(options: CommandOptions) -> Iterator[Diagnostic]:
     """Yield the files that would be written twice, or that would overwrite an input."""
     read = {path.resolve() for path in (*options.files, *filter(None, (options.script,)))}
     seen: set[Path] = set()
@@ -258,7 +262,7 @@ def _clashes(options: Options) -> Iterator[Diagnostic]:
             yield Diagnostic("L002", message, hint="Name another output.")
 
 
-def _outputs(options: Options) -> Iterator[Path]:
+def _outputs(options: CommandOptions) -> Iterator[Path]:
     """Yield every file that is to be written."""
     files = options.files if options.output_dir else options.files[:1]
     for file in files:
@@ -267,14 +271,14 @@ def _outputs(options: Options) -> Iterator[Path]:
     yield from options.build_files.paths
 
 
-def _reports(options: Options) -> Iterator[Path]:
+def _reports(options: CommandOptions) -> Iterator[Path]:
     names = (options.schedule_json, options.dag)
     yield from (Path(name) for name in names if name and name != "-")
     if options.page:
         yield options.page
 
 
-def _mixtures(options: Options) -> Iterator[tuple[str, str]]:
+def _mixtures(options: CommandOptions) -> Iterator[tuple[str, str]]:
     """Yield reports that a program reads and that would be mixed with others."""
     if "-" not in (options.schedule_json, options.dag):
         return

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from psyclone_storage.base.records import dataclass
-from psyclone_storage.cli.options import Options
+from psyclone_storage.cli.options import CommandOptions
 from psyclone_storage.cli.style import in_colour
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class Reports:
     page: tuple[dict[str, Any], ...] = ()
 
 
-def reports_of(file: Path, build: Build, options: Options) -> Reports:
+def reports_of(file: Path, build: Build, options: CommandOptions) -> Reports:
     """Return the reports on `file` that `options` request."""
     asked = (options.schedule, options.explain, options.schedule_json, options.dag)
     if not any((*asked, options.verbose, options.page)):
@@ -38,7 +38,7 @@ def reports_of(file: Path, build: Build, options: Options) -> Reports:
 
     texts = []
     if options.schedule:
-        texts.append(reports.schedule_text(build, colour=in_colour(options.colour, sys.stdout)))
+        texts.append(reports.schedules_text(build, colour=in_colour(options.colour, sys.stdout)))
     if options.explain:
         texts.append(reports.explanation(build))
     heading = f"{file}:\n" if texts and len(options.files) > 1 else ""
@@ -65,7 +65,7 @@ def _found(file: Path, build: Build) -> tuple[str, ...]:
 
 
 def gathered_reports(
-    reports: Sequence[Reports], options: Options
+    reports: Sequence[Reports], options: CommandOptions
 ) -> Iterator[tuple[Path | None, str]]:
     """Yield each report with the file that it goes to, or None for standard output."""
     text = "\n".join(report.text for report in reports if report.text)

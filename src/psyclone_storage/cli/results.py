@@ -21,7 +21,7 @@ from psyclone_storage.base.digest import digest_of
 from psyclone_storage.base.fingerprint import tool_digest
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.source import Span
-from psyclone_storage.cli.options import Options
+from psyclone_storage.cli.options import CommandOptions
 from psyclone_storage.cli.report import Reports
 from psyclone_storage.cli.style import in_colour
 from psyclone_storage.cli.write import ignored_cache
@@ -157,7 +157,7 @@ class Results:
 
 
 def open_results(
-    options: Options, settings: tuple[str, ...], request: CompileRequest, inputs: Inputs
+    options: CommandOptions, settings: tuple[str, ...], request: CompileRequest, inputs: Inputs
 ) -> Results | None:
     """Return the kept translations for `options`, None if nothing may be kept or found.
 

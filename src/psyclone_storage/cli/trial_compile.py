@@ -23,12 +23,12 @@ from psyclone_storage.cli.infrastructure import (
     find_infrastructure,
     run_compiler,
 )
-from psyclone_storage.cli.options import Options
+from psyclone_storage.cli.options import CommandOptions
 from psyclone_storage.pipeline.compile import Build, Compiler
 from psyclone_storage.tools.compile_order import (
     compiled_modules,
     missing_modules,
-    modules_in,
+    modules_defined_in,
     order_of_use,
 )
 
@@ -36,7 +36,7 @@ _LIBRARIES = {"profile_psy_data_mod": "profile"}
 
 
 def try_to_compile(
-    file: Path, build: Build, compiler: Compiler, options: Options
+    file: Path, build: Build, compiler: Compiler, options: CommandOptions
 ) -> tuple[Diagnostic, ...]:
     """Compile the code generated from `file` and return the errors of the Fortran compiler.
 
@@ -49,7 +49,7 @@ def try_to_compile(
 
 
 def _tried_in(
-    place: Path, file: Path, build: Build, compiler: Compiler, options: Options
+    place: Path, file: Path, build: Build, compiler: Compiler, options: CommandOptions
 ) -> tuple[Diagnostic, ...]:
     names = (compiler.api.infrastructure, *_libraries(build))
     try:
@@ -67,7 +67,7 @@ class _TrialCompilation:
 
     scratch: Path
     interfaces: tuple[CompiledModules, ...]
-    options: Options
+    options: CommandOptions
 
     def run(self, file: Path, build: Build, compiler: Compiler) -> Iterator[Diagnostic]:
         """Compile the kernels, the PSy layer and the algorithm, as far as they can be."""
@@ -85,7 +85,7 @@ class _TrialCompilation:
                 yield problem
             if problem is not None and problem.severity is Severity.ERROR:
                 return
-        known = {*provided, *modules_in(order.files), build.program.name}
+        known = {*provided, *modules_defined_in(order.files), build.program.name}
         missing = missing_modules(build.algorithm_text, known)
         if missing:
             yield _not_tried(file, missing)

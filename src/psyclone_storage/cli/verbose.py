@@ -13,7 +13,7 @@ from pathlib import Path
 from psyclone_storage import __version__
 from psyclone_storage.base.names import listed
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.cli.options import Options
+from psyclone_storage.cli.options import CommandOptions
 from psyclone_storage.config.locate import ENVIRONMENT_VARIABLE, shipped_settings_file
 from psyclone_storage.config.scan import Entry, scan_file, scan_overrides
 from psyclone_storage.config.settings import Settings
@@ -28,7 +28,9 @@ def tell(lines: Iterable[str]) -> None:
         print(line, file=sys.stderr)
 
 
-def setting_lines(options: Options, texts: Mapping[Path, str], settings: Settings) -> Iterator[str]:
+def setting_lines(
+    options: CommandOptions, texts: Mapping[Path, str], settings: Settings
+) -> Iterator[str]:
     """Yield which settings were read from where; `texts` are those of the files, the default first.
 
     Keys are listed that a file of the user's or the command line sets.
@@ -67,7 +69,7 @@ def kernel_lines(file: Path, found: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def _chosen_by(path: Path, options: Options) -> str:
+def _chosen_by(path: Path, options: CommandOptions) -> str:
     if path == shipped_settings_file():
         return "the default"
     if options.config and path == Path(options.config):

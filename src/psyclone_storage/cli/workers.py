@@ -25,7 +25,7 @@ from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.stopping import StoppedError, deferred, stop_by_parent
 
 Given = TypeVar("Given")
-Made = TypeVar("Made")
+TaskResult = TypeVar("TaskResult")
 
 _GRACE = 5.0  # seconds in which a worker cleans up before it is killed
 
@@ -41,7 +41,7 @@ class _Failure:
     text: str
 
 
-class Workers(Generic[Given, Made]):
+class Workers(Generic[Given, TaskResult]):
     """Some processes that apply `work`; a context that ends them.
 
     `lost` gives the result for an input whose worker died, from its exit status as
@@ -51,9 +51,9 @@ class Workers(Generic[Given, Made]):
 
     def __init__(
         self,
-        work: Callable[[Given], Made],
+        work: Callable[[Given], TaskResult],
         number: int,
-        lost: Callable[[Given, int], Made],
+        lost: Callable[[Given, int], TaskResult],
         stopped: Callable[[], object] = _nothing,
     ) -> None:
         self._work = work
@@ -63,7 +63,7 @@ class Workers(Generic[Given, Made]):
         self._processes: dict[Connection, BaseProcess] = {}
         self._watched, self._alive = multiprocessing.Pipe(duplex=False)
 
-    def __enter__(self) -> Workers[Given, Made]:
+    def __enter__(self) -> Workers[Given, TaskResult]:
         """Start the processes."""
         try:
             for _ in range(self._number):
@@ -89,7 +89,7 @@ class Workers(Generic[Given, Made]):
             self._processes[ours] = process
         return ours
 
-    def each(self, given: Sequence[Given]) -> Iterator[Made]:
+    def each(self, given: Sequence[Given]) -> Iterator[TaskResult]:
         """Yield the result for each of `given`, in their order.
 
         Raises:
@@ -97,7 +97,7 @@ class Workers(Generic[Given, Made]):
         """
         idle = list(self._processes)
         busy: dict[Connection, int] = {}
-        made: dict[int, Made] = {}
+        made: dict[int, TaskResult] = {}
         waiting = iter(range(len(given)))
         for place in range(len(given)):
             while place not in made:
@@ -129,7 +129,7 @@ class Workers(Generic[Given, Made]):
         process.join()
         return process.exitcode or 0
 
-    def _received(self, connection: Connection, given: Given) -> tuple[Made, Connection]:
+    def _received(self, connection: Connection, given: Given) -> tuple[TaskResult, Connection]:
         """Return the result that is ready, and the connection of an idle worker."""
         try:
             received = connection.recv()
@@ -170,7 +170,7 @@ def _serve(
     connection: Connection,
     watched: Connection,
     inherited: Sequence[Connection],
-    work: Callable[[Given], Made],
+    work: Callable[[Given], TaskResult],
     stopped: Callable[[], object],
 ) -> None:
     """Apply `work` to each input that arrives, until an empty tuple does or the parent has died."""
@@ -194,7 +194,7 @@ def _serve(
             os.kill(os.getpid(), error.number)
 
 
-def _answer(work: Callable[[Given], Made], given: Given) -> bytes:
+def _answer(work: Callable[[Given], TaskResult], given: Given) -> bytes:
     """Return the pickled result, or the pickled exception."""
     try:
         return bytes(ForkingPickler.dumps(work(given)))

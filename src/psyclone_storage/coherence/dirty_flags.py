@@ -17,7 +17,7 @@ from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.datum_parts import DatumPart, alias_parts
 from psyclone_storage.ir.region import NOTHING, Depth
 from psyclone_storage.ir.schedule import HaloExchange, MarkHalo, Phase, Schedule
-from psyclone_storage.ir.walk import in_sequence
+from psyclone_storage.ir.walk import sequential_statements
 
 _DIRTY = ""
 _ENTRY = "entry"
@@ -75,7 +75,7 @@ def _by_key(schedule: Schedule) -> dict[DatumPart, list[MarkHalo | HaloExchange]
     """Return the statements on each part, and on what may be the same object."""
     aliases = alias_parts(schedule)
     found: dict[DatumPart, list[MarkHalo | HaloExchange]] = defaultdict(list)
-    for item in in_sequence(schedule):
+    for item in sequential_statements(schedule):
         if isinstance(item, MarkHalo | HaloExchange):
             for key in (DatumPart(item.datum, item.component), *aliases[item.datum]):
                 found[key].append(item)

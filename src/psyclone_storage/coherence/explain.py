@@ -32,7 +32,7 @@ from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.storage_access import AcquireData, PrefetchData, StoragePlan
 from psyclone_storage.ir.transfer import EnterData, Update
 from psyclone_storage.ir.view import places_text
-from psyclone_storage.ir.walk import in_sequence, kernel_calls, outer_loops, statements
+from psyclone_storage.ir.walk import kernel_calls, outer_loops, sequential_statements, statements
 
 
 def explain_halos(schedule: sch.Schedule, rules: Rules) -> str:
@@ -44,7 +44,8 @@ def explain_halos(schedule: sch.Schedule, rules: Rules) -> str:
         return f"{schedule.name}: one process has every value, so nothing is exchanged.\n"
     plan = plan_halos(schedule, rules)
     pinned = sum(
-        isinstance(item, sch.HaloExchange) and item.pinned for item in in_sequence(schedule)
+        isinstance(item, sch.HaloExchange) and item.pinned
+        for item in sequential_statements(schedule)
     )
     planned, elided = len(plan.exchanges), len(plan.elided)
     title = f"{schedule.name}: {counted(planned, 'halo exchange')}, {elided} proved unnecessary"
@@ -57,7 +58,7 @@ def explain_messages(schedule: sch.Schedule) -> str:
     """Return which exchanges of the finished `schedule` share their messages; empty if none."""
     groups = {
         item.joint: None
-        for item in in_sequence(schedule)
+        for item in sequential_statements(schedule)
         if isinstance(item, sch.HaloExchange) and item.joint
     }
     if not groups:
@@ -259,7 +260,7 @@ def _because_text(elided: ElidedExchange, calls: dict[str, sch.KernelCall]) -> s
 
 def explain_transfers(schedule: sch.Schedule) -> str:
     """Return why each transfer of `schedule` is there, as text; empty without transfers."""
-    items = list(in_sequence(schedule))
+    items = list(sequential_statements(schedule))
     found = {item.uid: item for item in statements(schedule)}
     parts = [part for item in items if (part := list(_transfer_lines(item, found)))]
     if not parts:

@@ -15,7 +15,7 @@ from psyclone_storage.ir.datum_parts import DatumPart
 from psyclone_storage.ir.region import NOTHING, Depth, deepest
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import HaloExchange, Loop, Schedule, Statement
-from psyclone_storage.ir.walk import in_sequence
+from psyclone_storage.ir.walk import sequential_statements
 
 _ONE = Depth.of(1)
 """Annexed dofs lie on cells of halo level 1: there is no loop to them alone where none is kept."""
@@ -26,7 +26,7 @@ Wanted = dict[DatumPart, Depth]
 
 def plan_halo_init(schedule: Schedule, rules: Rules, touched: HaloEffects) -> Mapping[str, Depth]:
     """Return the depth of halo that loops are to fill, by uid."""
-    items = in_sequence(schedule)
+    items = sequential_statements(schedule)
     levels = wanted_levels(items, rules, touched)
     loops = [item for item in items if isinstance(item, Loop) and levels.get(item.uid)]
     depths = ((loop.uid, depth_to_fill(loop, touched, levels[loop.uid])) for loop in loops)

@@ -21,7 +21,7 @@ from psyclone_storage.ir.datum_parts import DatumPart, alias_parts
 from psyclone_storage.ir.insertion import END, Insertion
 from psyclone_storage.ir.region import NOTHING, Depth
 from psyclone_storage.ir.rules import Rules
-from psyclone_storage.ir.walk import in_sequence
+from psyclone_storage.ir.walk import sequential_statements
 
 Planned = sch.HaloExchange | sch.FillHalo | sch.MarkHalo
 """A statement that a plan inserts for one part of the data."""
@@ -213,7 +213,9 @@ _UID = attrgetter("uid")
 def _planned_in(item: sch.Statement) -> tuple[sch.Statement, ...]:
     """Return the loops and the pinned exchanges in a statement of a body, in sequence."""
     inside = (
-        in_sequence(item) if isinstance(item, sch.DirectiveRegion | sch.ProfileRegion) else (item,)
+        sequential_statements(item)
+        if isinstance(item, sch.DirectiveRegion | sch.ProfileRegion)
+        else (item,)
     )
     return tuple(
         one

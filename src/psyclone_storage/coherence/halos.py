@@ -35,7 +35,7 @@ from psyclone_storage.ir.datum_parts import DatumPart
 from psyclone_storage.ir.insertion import END, Insertion
 from psyclone_storage.ir.region import NOTHING, Depth
 from psyclone_storage.ir.rules import HaloLeft, HaloNeed, Rules
-from psyclone_storage.ir.walk import in_sequence, kernel_calls, outer_loops, statements
+from psyclone_storage.ir.walk import kernel_calls, outer_loops, sequential_statements, statements
 
 _ONE = Depth.of(1)
 _RESTORE = HaloNeed(NOTHING, True, "in later invokes, which count on clean annexed dofs")
@@ -195,7 +195,7 @@ def plan_parts(
     in sequence that touch them.
     """
     effects = HaloEffects(schedule, rules)
-    sequence = in_sequence(schedule) if items is None else items
+    sequence = sequential_statements(schedule) if items is None else items
     events = tuple(_events(sequence, effects, computed, parts))
     solver = _HaloSolver(schedule, rules, events)
     solver.solve()

@@ -19,7 +19,13 @@ from psyclone_storage.ir.halo_depths import fields_of_loop
 from psyclone_storage.ir.kernel import GridStencil, MeshRole
 from psyclone_storage.ir.region import NOTHING, Depth
 from psyclone_storage.ir.transfer import EnterData
-from psyclone_storage.ir.walk import calls_in, in_sequence, kernel_calls, outer_loops, statements
+from psyclone_storage.ir.walk import (
+    calls_in,
+    kernel_calls,
+    outer_loops,
+    sequential_statements,
+    statements,
+)
 
 SameObjects = tuple[frozenset[str], ...]
 """Sets of names that mean one object each."""
@@ -335,7 +341,7 @@ def storage_scenarios(schedule: sch.Schedule, all_points: str = "") -> Iterator[
 def extent_names(schedule: sch.Schedule) -> frozenset[str]:
     """Return the names of run-time extents that a scenario for `schedule` must give values to."""
     names: set[str] = set()
-    for item in in_sequence(schedule):
+    for item in sequential_statements(schedule):
         if isinstance(item, sch.HaloExchange):
             names |= names_in_depth(item.depth)
         elif isinstance(item, sch.MarkHalo):

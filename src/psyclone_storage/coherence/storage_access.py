@@ -42,7 +42,7 @@ from psyclone_storage.ir import storage_access as sa
 from psyclone_storage.ir.aliases import aliases_in
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.datum_parts import DatumPart
-from psyclone_storage.ir.devices import MOVED, device_calls, parts_of
+from psyclone_storage.ir.devices import MOVED, device_calls, moved_parts
 from psyclone_storage.ir.insertion import END, Insertion
 from psyclone_storage.ir.interface import Dummy, Role
 from psyclone_storage.ir.kernel import Access, Kernel
@@ -318,7 +318,7 @@ class _AccessSolver(Solver[list[AccessSection], StorageUse]):
                 covered, why = _covered(loop, call, arg, self.knowledge)
             elif access.writes:
                 why = f"{call.kernel.name} reads and writes it"
-            for part in parts_of(data[actual.datum], actual.component):
+            for part in moved_parts(data[actual.datum], actual.component):
                 key = DatumPart(actual.datum, part)
                 use = StorageUse(key, side, at, access.reads, access.writes, covered, call.uid, why)
                 found += self._of_all(use)

@@ -50,19 +50,19 @@ def name(entry: Entry) -> str:
     return name_word(entry.value)
 
 
-def names(entry: Entry) -> tuple[str, ...]:
+def fortran_names(entry: Entry) -> tuple[str, ...]:
     """Return a list of Fortran names, separated by commas."""
     return collect(name_word, entry.items())
 
 
 def words(entry: Entry) -> tuple[str, ...]:
     """Return a list of words in lower case, separated by commas."""
-    return tuple(plain(item).lower() for item in entry.items())
+    return tuple(unescape(item).lower() for item in entry.items())
 
 
 def choice(values: Mapping[str, T]) -> Callable[[Entry], T]:
     """Return a decoder for the words that are keys of `values`, in any case."""
-    return lambda entry: chosen(entry.value, values)
+    return lambda entry: choose_value(entry.value, values)
 
 
 def mapping(value: Callable[[SettingsWord], T]) -> Callable[[Entry], dict[str, T]]:
@@ -109,7 +109,7 @@ def positive_word(word: SettingsWord) -> int:
 
 def name_word(word: SettingsWord) -> str:
     """Return `word` if it is a Fortran name."""
-    text = plain(word)
+    text = unescape(word)
     if _NAME.fullmatch(text):
         return text
     raise refused(
@@ -119,16 +119,16 @@ def name_word(word: SettingsWord) -> str:
     )
 
 
-def chosen(word: SettingsWord, values: Mapping[str, T]) -> T:
+def choose_value(word: SettingsWord, values: Mapping[str, T]) -> T:
     """Return the value whose key is `word`, in any case."""
-    text = plain(word).lower()
+    text = unescape(word).lower()
     if text in values:
         return values[text]
     hint = did_you_mean(text, values) or f"Write {listed(values)}."
     raise refused(word, f"'{word.text}' is not one of {listed(values)}.", hint)
 
 
-def plain(word: SettingsWord) -> str:
+def unescape(word: SettingsWord) -> str:
     """Return the text of `word` with escapes replaced: `%%` is one percent sign.
 
     `configparser` would put another key's value in place of `%(key)s`; no known settings file

@@ -11,7 +11,14 @@ import re
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.names import listed
 from psyclone_storage.base.regex import regex
-from psyclone_storage.config.decode import chosen, collect, name_word, plain, refused, unique
+from psyclone_storage.config.decode import (
+    choose_value,
+    collect,
+    name_word,
+    refused,
+    unescape,
+    unique,
+)
 from psyclone_storage.config.scan import Entry, SettingsWord
 from psyclone_storage.config.settings import IterationSpace
 from psyclone_storage.infrastructures.gocean import (
@@ -68,7 +75,9 @@ def _grid_property(item: SettingsWord) -> tuple[SettingsWord, str, GridProperty]
     key, path, rank, intrinsic = parts
     if "{0}" not in path.text:
         raise refused(path, f"'{path.text}' does not say where the field goes.", "Write '{0}'.")
-    reached = GridProperty(plain(path), chosen(rank, _RANKS), chosen(intrinsic, _INTRINSICS))
+    reached = GridProperty(
+        unescape(path), choose_value(rank, _RANKS), choose_value(intrinsic, _INTRINSICS)
+    )
     return item, name_word(key).lower(), reached
 
 
@@ -83,8 +92,8 @@ def _iteration_space(line: SettingsWord) -> IterationSpace:
     offset, field_type, name, *bounds = parts
     outer_start, outer_stop, inner_start, inner_stop = collect(_bound, bounds)
     return IterationSpace(
-        offset=chosen(offset, {known: known for known in OFFSETS}),
-        field_type=chosen(field_type, {known: known for known in FIELD_TYPES}),
+        offset=choose_value(offset, {known: known for known in OFFSETS}),
+        field_type=choose_value(field_type, {known: known for known in FIELD_TYPES}),
         name=name_word(name).lower(),
         outer_start=outer_start,
         outer_stop=outer_stop,
@@ -95,7 +104,7 @@ def _iteration_space(line: SettingsWord) -> IterationSpace:
 
 def _bound(word: SettingsWord) -> str:
     """Return a loop bound; its placeholders, characters and parentheses are checked."""
-    text = plain(word)
+    text = unescape(word)
     fortran = re.sub(r"\{(\w+)\}", lambda hole: _PLACEHOLDERS.get(hole[1], hole[0]), text)
     if _BOUND.fullmatch(fortran) and _balanced(fortran):
         return text

@@ -53,12 +53,12 @@ def _run_time_checks(entry: Entry) -> RunTimeChecks:
     """Decode `none`, `warn` or `error`; a boolean, the older spelling, is `error` or `none`."""
     meaning = decode.BOOLEANS.get(entry.value.text.lower())
     if meaning is None:
-        return decode.chosen(entry.value, _CHECKS)
+        return decode.choose_value(entry.value, _CHECKS)
     return RunTimeChecks.ERROR if meaning else RunTimeChecks.NONE
 
 
 def _access(word: SettingsWord) -> str:
-    return decode.chosen(word, {access: access for access in ACCESSES})
+    return decode.choose_value(word, {access: access for access in ACCESSES})
 
 
 KEYS: tuple[SettingsKey, ...] = (
@@ -82,7 +82,7 @@ KEYS: tuple[SettingsKey, ...] = (
         "default",
         "valid_psy_data_prefixes",
         "valid_psy_data_prefixes",
-        decode.names,
+        decode.fortran_names,
         unused="Regions for a profiler call the library 'profile'; there are no others.",
     ),
     SettingsKey(

@@ -30,7 +30,7 @@ class SearchContext:
     in_venv: bool
 
 
-def surroundings(environment: Mapping[str, str]) -> SearchContext:
+def search_context(environment: Mapping[str, str]) -> SearchContext:
     """Return the surroundings of this process; `environment` is usually `os.environ`."""
     return SearchContext(
         environment=environment,

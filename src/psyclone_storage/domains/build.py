@@ -12,15 +12,15 @@ from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.domains.data import DataTable
-from psyclone_storage.domains.declared import outside_of_arrays
-from psyclone_storage.domains.undeclared import undeclared
+from psyclone_storage.domains.declared import check_declared_bounds
+from psyclone_storage.domains.undeclared import check_all_declared
 from psyclone_storage.ir import schedule as sch
 from psyclone_storage.ir.kernel import Iteration, Kernel
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.parsed import ParsedAlgorithm, ParsedCall, ParsedInvoke
 from psyclone_storage.ir.rules import Rules
 
-Kernels = Mapping[str, Kernel]
+KernelsByName = Mapping[str, Kernel]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Domain(Protocol):
         """The rules of the domain for its loops."""
 
     def bind_invoke(
-        self, invoke: ParsedInvoke, algorithm: ParsedAlgorithm, kernels: Kernels
+        self, invoke: ParsedInvoke, algorithm: ParsedAlgorithm, kernels: KernelsByName
     ) -> BoundInvoke:
         """Match every call of `invoke` with its kernel."""
 
@@ -73,7 +73,7 @@ class BoundInvoke:
 
 
 def build_program(
-    algorithm: ParsedAlgorithm, kernels: Kernels, domain: Domain, options: BuildOptions
+    algorithm: ParsedAlgorithm, kernels: KernelsByName, domain: Domain, options: BuildOptions
 ) -> sch.Program:
     """Build the program of `algorithm`.
 
@@ -87,7 +87,11 @@ def build_program(
     names = routine_names(algorithm, kernels)
     for name, parsed in zip(names, algorithm.invokes, strict=True):
         bound = domain.bind_invoke(parsed, algorithm, kernels)
-        found = (*undeclared(parsed, algorithm), *outside_of_arrays(parsed), *bound.problems)
+        found = (
+            *check_all_declared(parsed, algorithm),
+            *check_declared_bounds(parsed),
+            *bound.problems,
+        )
         problems += found
         if not found:
             schedule = _build_schedule(name, bound, domain, options)
@@ -98,7 +102,7 @@ def build_program(
 
 
 def check_calls(
-    algorithm: ParsedAlgorithm, kernels: Kernels, domain: Domain
+    algorithm: ParsedAlgorithm, kernels: KernelsByName, domain: Domain
 ) -> tuple[Diagnostic, ...]:
     """Return what is wrong with the calls of those kernels that are in `kernels`.
 
@@ -107,12 +111,12 @@ def check_calls(
     problems: list[Diagnostic] = []
     for parsed in algorithm.invokes:
         calls = tuple(call for call in parsed.calls if call.key in kernels)
-        problems += (*undeclared(parsed, algorithm), *outside_of_arrays(parsed))
+        problems += (*check_all_declared(parsed, algorithm), *check_declared_bounds(parsed))
         problems += domain.bind_invoke(replace(parsed, calls=calls), algorithm, kernels).problems
     return tuple(problems)
 
 
-def routine_names(algorithm: ParsedAlgorithm, kernels: Kernels) -> tuple[str, ...]:
+def routine_names(algorithm: ParsedAlgorithm, kernels: KernelsByName) -> tuple[str, ...]:
     """Return the names of the routines that the invokes become (spec 2.9).
 
     A name is the invoke's label with `invoke_` before it; without a label, its number in the
@@ -139,14 +143,14 @@ def _from_label(parsed: ParsedInvoke) -> str | None:
     return label if label.startswith("invoke_") else f"invoke_{label}"
 
 
-def _from_calls(parsed: ParsedInvoke, number: int, kernels: Kernels) -> str:
+def _from_calls(parsed: ParsedInvoke, number: int, kernels: KernelsByName) -> str:
     names = [call.key for call in parsed.calls]
     if len(names) == 1 and not kernels[names[0]].is_builtin:
         return f"invoke_{number}_{names[0]}"
     return f"invoke_{number}"
 
 
-def kernel_of(call: ParsedCall, kernels: Kernels) -> Kernel:
+def kernel_of(call: ParsedCall, kernels: KernelsByName) -> Kernel:
     """Return the kernel or built-in that `call` names."""
     return kernels[call.key]
 

@@ -16,7 +16,7 @@ from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.source import Span
 from psyclone_storage.base.text import counted
 from psyclone_storage.ir.expr import Element, Expr, Literal, Name, spell, whole_number
-from psyclone_storage.ir.interface import ANY, Dummy, extents
+from psyclone_storage.ir.interface import ANY, Dummy, shape_of_extents
 from psyclone_storage.ir.kernel import Kernel
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.parsed import Declaration, ParsedRoutine
@@ -51,7 +51,7 @@ class _DummyPair(NamedTuple):
     tolerance: InterfaceTolerance
 
 
-def compare_interface(
+def check_interface(
     kernel: Kernel, routine: ParsedRoutine, wanted: tuple[Dummy, ...], tolerance: InterfaceTolerance
 ) -> tuple[Diagnostic, ...]:
     """Return every way in which `routine` differs from the `wanted` dummies of `kernel`."""
@@ -219,7 +219,7 @@ def _in_names_of_metadata(extent: Expr, meaning: dict[str, str]) -> Expr | None:
     """Return what `extent` says in the metadata's names, None if that cannot be told."""
     match extent:
         case Literal() if (number := whole_number(extent)) is not None:
-            return extents(number)[0]
+            return shape_of_extents(number)[0]
         case Name(key=key) if key in meaning:
             return Name(meaning[key])
         case Element(Name(key=key), (Literal(),) as items) if key in meaning:

@@ -86,3 +86,7 @@ class Annotation:
     def __repr__(self) -> str:
         """Return the annotation in source form."""
         return f"{self.name}[{', '.join(map(repr, self.items))}]" if self.items else self.name
+
+
+field = Annotation("field")
+scalar = Annotation("scalar")

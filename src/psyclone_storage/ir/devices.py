@@ -82,21 +82,23 @@ def moved_data(schedule: Schedule, calls: tuple[KernelCall, ...]) -> tuple[Datum
             if described.kind not in MOVED or actual.datum is None:
                 continue
             datum = data[actual.datum]
-            keys = [(datum.name, part) for part in parts_of(datum, actual.component)]
+            keys = [(datum.name, part) for part in moved_parts(datum, actual.component)]
             keys += [
-                (name, part) for name in aliases.others(datum.name) for part in parts_of(data[name])
+                (name, part)
+                for name in aliases.others(datum.name)
+                for part in moved_parts(data[name])
             ]
             for key in keys:
                 writes[key] = writes.get(key, False) or described.access.writes
     return tuple(
         DatumUse(datum.name, part, writes[datum.name, part])
         for datum in schedule.data
-        for part in parts_of(datum)
+        for part in moved_parts(datum)
         if (datum.name, part) in writes
     )
 
 
-def parts_of(datum: Datum, component: int | None = None) -> tuple[int | None, ...]:
+def moved_parts(datum: Datum, component: int | None = None) -> tuple[int | None, ...]:
     """Return what is moved on its own: the component, or all of them; None for no field vector."""
     if component is not None or datum.vector == 1:
         return (component,)

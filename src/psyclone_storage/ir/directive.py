@@ -149,7 +149,8 @@ class RegionOptions:
     at the end of the region, with `nogroup` none for its tasks. `reproducible` asks for reductions
     that are summed in the order of the threads, so that the same number of threads gives the same
     bits. With `lanes` the iterations of a thread are shared by the lanes of vectors. `queue`, 0 or
-    more, is where a region for a device is put while the host goes on.
+    more, is where a region for a device is put while the host goes on. With `sums` the terms of
+    sums and products of real numbers may be rounded in another order.
     """
 
     schedule: ThreadSchedule | None = None
@@ -166,6 +167,7 @@ class RegionOptions:
     reproducible: bool = False
     lanes: bool = False
     queue: int = -1
+    sums: bool = False
 
 
 NO_OPTIONS = RegionOptions()

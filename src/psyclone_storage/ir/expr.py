@@ -256,7 +256,7 @@ class CallFunction(Index):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Construct(Index):
+class StructureConstructor(Index):
     """A value of a derived type, made of its components."""
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.ir.datum_parts import DatumPart
-from psyclone_storage.ir.devices import parts_of
+from psyclone_storage.ir.devices import moved_parts
 from psyclone_storage.ir.kernel import ArgKind, KernelArg, MeshRole
 from psyclone_storage.ir.region import NOTHING, Depth
 from psyclone_storage.ir.schedule import Actual, KernelCall, Loop, Schedule
@@ -54,7 +54,7 @@ def fields_of_loop(schedule: Schedule, loop: Loop) -> Iterator[tuple[DatumPart, 
         for described, actual in zip(call.kernel.args, call.args, strict=True):
             if described.kind is ArgKind.FIELD and actual.datum is not None:
                 depth = _accessed(around.computed.depth, call, described, actual)
-                for component in parts_of(schedule.datum(actual.datum), actual.component):
+                for component in moved_parts(schedule.datum(actual.datum), actual.component):
                     yield DatumPart(actual.datum, component), depth
 
 

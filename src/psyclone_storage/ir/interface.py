@@ -100,7 +100,7 @@ ANY = ex.Range()
 """The extent of what is passed, whatever it is."""
 
 
-def extents(*parts: str | int | ex.Expr) -> tuple[ex.Expr, ...]:
+def shape_of_extents(*parts: str | int | ex.Expr) -> tuple[ex.Expr, ...]:
     """Return the shape with one of `parts` for each dimension: a name, a number, an expression."""
     return tuple(map(_extent, parts))
 

@@ -174,6 +174,11 @@ class ReductionOp(Enum):
     SUM = "sum"
     MIN = "min"
     MAX = "max"
+    PRODUCT = "product"
+    AND = "and"
+    OR = "or"
+    EQUIVALENT = "equivalent"
+    NOT_EQUIVALENT = "not equivalent"
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ def loops_with_parts(statement: sch.Loop | sch.DirectiveRegion) -> tuple[sch.Loo
     return tuple(item for item in found if isinstance(item, sch.Loop) and item.parts)
 
 
-def parts_of(loop: sch.Loop) -> tuple[sch.Loop, ...]:
+def source_loops(loop: sch.Loop) -> tuple[sch.Loop, ...]:
     """Return the loops that `loop` was made of."""
     starts = {part.call: part.bounds_from for part in loop.parts}
     groups: list[list[str]] = []

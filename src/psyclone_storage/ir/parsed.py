@@ -12,7 +12,7 @@ from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.ir.expr import Expr
-from psyclone_storage.ir.keys import FromModule, Named, RenamedImport
+from psyclone_storage.ir.keys import FromModule, Named, RenamedImport, key_of
 from psyclone_storage.ir.types import DataType, Intent
 
 # ---------------------------------------------------------------------------- declarations
@@ -147,6 +147,14 @@ class ParsedCall(Named):
     name_span: Span
     args: tuple[ParsedArgument, ...]
     span: Span
+
+
+INVOKE_PREFIX = "invoke_"
+
+
+def routine_name(label: str) -> str:
+    """Return the name of the routine that an invoke labelled `label` becomes (spec 2.9)."""
+    return label if key_of(label).startswith(INVOKE_PREFIX) else INVOKE_PREFIX + label
 
 
 @dataclass(frozen=True, slots=True)

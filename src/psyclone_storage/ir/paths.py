@@ -30,7 +30,7 @@ class Subscripts:
     items: tuple[Expr, ...]
 
 
-Step = Component | Subscripts
+PathStep = Component | Subscripts
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class AccessPath:
     """A part of the variable whose key is `root`; all of it without `steps`."""
 
     root: str
-    steps: tuple[Step, ...] = ()
+    steps: tuple[PathStep, ...] = ()
 
     @property
     def variable(self) -> Variable:
@@ -63,7 +63,7 @@ class AccessPath:
         return self.root + "".join(map(_spelled, self.steps))
 
 
-def _spelled(step: Step) -> str:
+def _spelled(step: PathStep) -> str:
     if isinstance(step, Component):
         return f"%{step.key}"
     return f"({', '.join(map(spell, step.items))})"
@@ -71,7 +71,7 @@ def _spelled(step: Step) -> str:
 
 def path_of(expr: Expr) -> AccessPath | None:
     """Return the path of `expr`, None if it is not a path."""
-    steps: list[Step] = []
+    steps: list[PathStep] = []
     while not isinstance(expr, Name):
         match expr:
             case Member(base, _):

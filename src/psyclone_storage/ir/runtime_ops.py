@@ -338,7 +338,7 @@ class ExactSum:
     datum: Datum
 
 
-Value = (
+RuntimeValue = (
     DataOf
     | ExtentsOf
     | OperatorCells
@@ -498,7 +498,7 @@ class CopyTo:
     halo_depth: Expr | None = None
 
 
-Action = (
+RuntimeAction = (
     Exchange
     | ExchangeTogether
     | MarkDirty

@@ -139,7 +139,7 @@ class Typing:
     def rank_of(self, expr: ex.Expr) -> int | None:
         """Return the number of dimensions of `expr`, 0 for a scalar, None where it is not known."""
         match expr:
-            case ex.Literal() | ex.ComplexLiteral() | ex.Construct():
+            case ex.Literal() | ex.ComplexLiteral() | ex.StructureConstructor():
                 return 0
             case ex.Name():
                 found = self.symbol(expr.key)

@@ -1,12 +1,11 @@
 """Input of printers: a module, its routines, and their statements.
 
-A unit is what lowering makes of a program: every name is chosen, every quantity is declared and
-set up, and nothing is left to decide but the spelling. It holds statements of a procedural
-language with arrays and pointers, and knows neither a domain nor a file. The bodies of kernels, and
-files that are read whole, are made of the same statements, and of some that no lowering makes.
-Expressions are those of `ir.expr`. A statement that an author wrote knows its `place`, and a
-construct its `extent`, from its first word to its last; two that differ in these alone are equal.
-The `name` of a construct is what `exit` and `cycle` may call it by.
+A unit is the result of lowering: every name is chosen, every quantity is declared and set up, and
+only the spelling is left to decide. It holds statements of a procedural language with arrays and
+pointers, and knows neither a domain nor a file. The bodies of kernels, and files that are read
+whole, have the same statements, and some that lowering never makes. Expressions are those of
+`ir.expr`. An author's statement knows its `place`, and a construct its `extent`; equality ignores
+both. The `name` of a construct is what `exit` and `cycle` may call it by.
 """
 
 from __future__ import annotations
@@ -418,10 +417,10 @@ class DeviceItem:
 
 @dataclass(frozen=True, slots=True)
 class DirectiveBlock:
-    """Statements under a directive, and what that has to say about the data in them.
+    """Statements under a directive, and its clauses about the data in them.
 
-    Each thread has variables of its own, `private`; `reductions` are those that are combined, each
-    with its operation; `items` is what a device has to have before.
+    `reductions` have their operations; `items` is what a device must have before. In files of an
+    author the clauses are `analysed`: they hold for this block, and not for the block around it.
     """
 
     directive: Directive
@@ -430,6 +429,9 @@ class DirectiveBlock:
     private: tuple[str, ...] = ()
     reductions: tuple[tuple[str, ReductionOp], ...] = ()
     items: tuple[DeviceItem, ...] = ()
+    firstprivate: tuple[str, ...] = ()
+    lastprivate: tuple[str, ...] = ()
+    analysed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -587,10 +589,7 @@ class Routine:
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A module with public `routines`, loops of these that are `outlined`, and private `helpers`.
-
-    What is outlined is public, as compilers put a private procedure back where it is called.
-    """
+    """A module with public `routines`, public `outlined` loops of these, and private `helpers`."""
 
     name: str
     uses: tuple[Use, ...]

@@ -15,7 +15,12 @@ from psyclone_storage.base.memo import kept_by_item, kept_with_first
 from psyclone_storage.ir import schedule as sch
 from psyclone_storage.ir.kernel import Access
 from psyclone_storage.ir.transfer import EnterData, TaskWait, Update, Wait
-from psyclone_storage.ir.walk import has_split_exchange, in_sequence, kernel_calls, statements
+from psyclone_storage.ir.walk import (
+    has_split_exchange,
+    kernel_calls,
+    sequential_statements,
+    statements,
+)
 
 Data = dict[str, sch.Datum]
 
@@ -213,7 +218,7 @@ def _check_construct(construct: sch.DirectiveRegion) -> Iterator[Diagnostic]:
 def _check_phases(schedule: sch.Schedule) -> Iterator[Diagnostic]:
     """Check that every exchange that starts finishes, once, with no write in between."""
     flying: _Flying = {}
-    for item in in_sequence(schedule):
+    for item in sequential_statements(schedule):
         if isinstance(item, sch.Loop):
             if flying and not _written(item).keys().isdisjoint(flying):
                 yield from _check_writes(item, flying)

@@ -25,7 +25,9 @@ Block = sch.Schedule | sch.Compound
 Region = sch.DirectiveRegion | sch.ProfileRegion
 """The statements that hold loops."""
 
-Tree = TypeVar("Tree", sch.Schedule, sch.Loop, sch.DirectiveRegion, sch.ProfileRegion)
+ScheduleTree = TypeVar(
+    "ScheduleTree", sch.Schedule, sch.Loop, sch.DirectiveRegion, sch.ProfileRegion
+)
 
 
 @kept_with_first
@@ -62,7 +64,7 @@ def _calls_of(item: sch.Statement) -> tuple[sch.KernelCall, ...]:
 
 @kept_by_item
 def _sequence_of(item: sch.Statement) -> tuple[sch.Statement, ...]:
-    return in_sequence(item) if isinstance(item, Region) else (item,)
+    return sequential_statements(item) if isinstance(item, Region) else (item,)
 
 
 @kept_by_item
@@ -137,7 +139,7 @@ def calls_in(loop: sch.Loop) -> tuple[tuple[sch.Loop, sch.KernelCall], ...]:
     return tuple(found)
 
 
-def in_sequence(tree: Block) -> tuple[sch.Statement, ...]:
+def sequential_statements(tree: Block) -> tuple[sch.Statement, ...]:
     """Return what is done one after the other: constructs and regions are opened, loops not."""
     if isinstance(tree, sch.Schedule):
         return _all_in_sequence(tree)
@@ -160,7 +162,7 @@ def has_split_exchange(schedule: sch.Schedule) -> bool:
 
 @kept_by_item
 def _splits_exchange(item: sch.Statement) -> bool:
-    inside = in_sequence(item) if isinstance(item, Region) else (item,)
+    inside = sequential_statements(item) if isinstance(item, Region) else (item,)
     return any(
         isinstance(one, sch.HaloExchange) and one.phase is not sch.Phase.WHOLE for one in inside
     )
@@ -237,7 +239,7 @@ def _path_in(body: tuple[sch.Statement, ...], uid: str) -> tuple[sch.Statement, 
     return ()
 
 
-def replaced(tree: Tree, uid: str, *new: sch.Statement) -> Tree:
+def replaced(tree: ScheduleTree, uid: str, *new: sch.Statement) -> ScheduleTree:
     """Return `tree` with the statement `uid` replaced by `new`; the rest is shared."""
     if isinstance(tree, sch.Schedule):
         item = _items_by_uid(tree.body).get(uid)

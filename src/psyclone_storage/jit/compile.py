@@ -55,8 +55,8 @@ from psyclone_storage.jit.types import (
 from psyclone_storage.languages.python.parse.api_words import Dialect
 from psyclone_storage.languages.python.parse.closure import CallLocation, Resolved
 from psyclone_storage.languages.python.parse.invokes import constant_of
-from psyclone_storage.languages.python.parse.live_source import calls_at, source_of
-from psyclone_storage.languages.python.parse.metadata import read_kernel
+from psyclone_storage.languages.python.parse.live_source import calls_at, live_kernel_source
+from psyclone_storage.languages.python.parse.metadata import read_python_kernel
 from psyclone_storage.languages.sources.files import read_source
 from psyclone_storage.pipeline.compile import Compiler, make_compiler
 from psyclone_storage.pipeline.kernel_naming import LocalNumbering
@@ -148,9 +148,9 @@ def _make_compiler(session: JitSession, options: JitOptions) -> Compiler:
 def _parse(function: Callable[..., Any], api: str, resolved: Resolved | None) -> ParsedKernel:
     """Return the metadata of a kernel; a change of what it calls gives another `resolved`."""
     dialect = _DIALECTS[api]
-    source = source_of(dialect, function.__name__, resolved)
+    source = live_kernel_source(dialect, function.__name__, resolved)
     (main, *_) = resolved or ()
-    parsed = read_kernel(dialect, source, main.text.name)
+    parsed = read_python_kernel(dialect, source, main.text.name)
     return replace(parsed, module=main.text.module)
 
 

@@ -11,7 +11,7 @@ from types import CodeType
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from psyclone_storage.base.records import dataclass
-from psyclone_storage.config.locate import read_settings_texts, surroundings
+from psyclone_storage.config.locate import read_settings_texts, search_context
 
 if TYPE_CHECKING:
     from psyclone_storage.pipeline.compile import Build
@@ -98,7 +98,7 @@ def read_settings_files(options: JitOptions) -> dict[Path, str]:
     Raises:
         CompileError: `C001`, for a file that does not exist or is not text.
     """
-    return read_settings_texts(options.config, surroundings(os.environ))
+    return read_settings_texts(options.config, search_context(os.environ))
 
 
 @cache

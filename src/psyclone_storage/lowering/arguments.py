@@ -205,7 +205,7 @@ def _of_a_space(
 
 def _basis(
     context: LoweringContext, call: KernelCall, dummy: Dummy, space: ops.SpaceRef
-) -> ops.Value:
+) -> ops.RuntimeValue:
     if dummy.operation is None or dummy.quadrature is None:
         raise InternalError(f"'{dummy.name}' is no basis function.")
     size = ex.whole_number(dummy.shape[0]) if dummy.shape else None

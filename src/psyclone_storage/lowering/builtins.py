@@ -18,7 +18,7 @@ from psyclone_storage.ir.types import ScalarType
 from psyclone_storage.ir.unit import Assign, Call, Line
 from psyclone_storage.lowering.arguments import scalar_value
 from psyclone_storage.lowering.infrastructure import LoweringContext
-from psyclone_storage.lowering.reductions import combined, is_exact
+from psyclone_storage.lowering.reductions import combine_partial, is_exact
 
 
 def written_argument(call: KernelCall) -> int:
@@ -47,7 +47,7 @@ def formula_line(
             (line,) = context.lines(AddExactly(datum, value))
             return line
         target = context.partial_sums.get(datum.name, target)
-        return Assign(target, combined(formula.reduction, target, value))
+        return Assign(target, combine_partial(formula.reduction, target, value))
     return Assign(target, _converted(context, call, formula, value))
 
 

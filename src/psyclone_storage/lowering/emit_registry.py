@@ -30,7 +30,7 @@ def storage_named(context: LoweringContext, key: Hashable, wish: str) -> Name:
     return context.work.variable(SetupSection.DATA, ("storage", key), wished)
 
 
-def look_up(context: LoweringContext, storage: Name, values: Expr) -> PointerAssign:
+def registry_lookup(context: LoweringContext, storage: Name, values: Expr) -> PointerAssign:
     """Return what lets a pointer point to the storage of `values`."""
     function = Name(context.work.imports.local(abi.MODULE, abi.STORAGE_OF))
     return PointerAssign(storage, CallFunction(function, (values,)))
@@ -52,7 +52,7 @@ def acquire_registered(
         asked = replace(asked, covered=Fresh.NO, why=why)
     sharing = (Keyword(abi.MAY_SHARE, logical(value=True)),) if asked.may_be else ()
     comment, call = acquire_lines(context, asked, storage, window, *sharing)
-    return (comment, look_up(context, storage, values), call)
+    return (comment, registry_lookup(context, storage, values), call)
 
 
 def release_registered(
@@ -68,16 +68,16 @@ def prefetch_registered(
 ) -> tuple[Line, ...]:
     """Return what begins to bring `values`."""
     comment, call = prefetch_lines(context, asked, storage)
-    return (comment, look_up(context, storage, values), call)
+    return (comment, registry_lookup(context, storage, values), call)
 
 
-def read_lines(
+def registry_read_lines(
     context: LoweringContext, storage: Name, values: Expr, space: Name, window: Name
 ) -> tuple[Line, ...]:
     """Return what begins to read `values`."""
     read = Name(context.work.imports.local(abi_storage.WORDS_MODULE, abi_storage.READ))
     call = Call(Member(storage, abi_storage.ACQUIRE), (space, read, window))
-    return (look_up(context, storage, values), call)
+    return (registry_lookup(context, storage, values), call)
 
 
 def begin_exchange(
@@ -85,7 +85,7 @@ def begin_exchange(
 ) -> tuple[Line, ...]:
     """Return what makes the host have what an exchange sends: of all values, or of a `part`."""
     call = Call(Member(storage, abi.BEGIN_EXCHANGE), part)
-    return (look_up(context, storage, values), call)
+    return (registry_lookup(context, storage, values), call)
 
 
 def only_if_dirty(context: LoweringContext, asked: IsDirty) -> tuple[Keyword]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from psyclone_storage.ir import runtime_ops as ops
-from psyclone_storage.ir.devices import entered_data, parts_of
+from psyclone_storage.ir.devices import entered_data, moved_parts
 from psyclone_storage.ir.expr import Expr
 from psyclone_storage.ir.region import NOTHING, Depth
 from psyclone_storage.ir.schedule import FillHalo, HaloExchange, MarkHalo
@@ -26,7 +26,7 @@ def exchange_lines(context: LoweringContext, exchange: HaloExchange) -> tuple[Li
     value = _levels(context, exchange)
     exchanges = [
         line
-        for component in parts_of(datum, exchange.component)
+        for component in moved_parts(datum, exchange.component)
         for line in _exchange(context, exchange, component, value)
     ]
     return (*_explanation(exchange), *exchanges)
@@ -44,7 +44,7 @@ def mark_lines(context: LoweringContext, mark: MarkHalo) -> tuple[Line, ...]:
     """Return the record of which levels of a halo a loop left dirty, and which clean."""
     datum = context.schedule.datum(mark.datum)
     lines: list[Line] = []
-    for component in parts_of(datum, mark.component):
+    for component in moved_parts(datum, mark.component):
         if mark.dirty:
             lines += context.lines(ops.MarkDirty(datum, component))
         if mark.clean != NOTHING:
@@ -64,7 +64,7 @@ def fill_lines(context: LoweringContext, fill: FillHalo) -> tuple[Line, ...]:
     note = Comment(f"{adds} adds to these dofs of {fill.datum}, which may be new and are not read")
     lines = (
         line
-        for component in parts_of(datum, fill.component)
+        for component in moved_parts(datum, fill.component)
         for line in context.lines(ops.FillDofs(datum, component, fill.annexed, beyond, depth))
     )
     return (note, *lines)

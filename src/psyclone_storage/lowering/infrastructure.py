@@ -8,7 +8,7 @@ from typing import Any
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.ir.expr import Expr, Name
-from psyclone_storage.ir.runtime_ops import Action, Value
+from psyclone_storage.ir.runtime_ops import RuntimeAction, RuntimeValue
 from psyclone_storage.ir.schedule import Actual, Datum, KernelCall, Program, Schedule, Statement
 from psyclone_storage.ir.storage_access import StorageAction, StoragePlan, StoragePolicy
 from psyclone_storage.ir.types import ScalarType
@@ -68,8 +68,8 @@ class Infrastructure:
     integer: ScalarType
     value_type: Callable[[Datum], ScalarType]
     dummies: Callable[[LoweringContext], tuple[Declare, ...]]
-    values: Mapping[type[Value], Callable[[LoweringContext, Any], Expr]]
-    actions: Mapping[type[Action], Callable[[LoweringContext, Any], tuple[Line, ...]]]
+    values: Mapping[type[RuntimeValue], Callable[[LoweringContext, Any], Expr]]
+    actions: Mapping[type[RuntimeAction], Callable[[LoweringContext, Any], tuple[Line, ...]]]
     region_items: Callable[
         [LoweringContext, Iterable[KernelCall], Iterable[Line]], tuple[DeviceItem, ...]
     ]
@@ -113,13 +113,13 @@ class LoweringContext:
     outlines: bool = True
     on_device: bool = False
 
-    def value(self, asked: Value) -> Expr:
+    def value(self, asked: RuntimeValue) -> Expr:
         """Return the expression that the infrastructure has for `asked`."""
         if (answer := self.ops.values.get(type(asked))) is None:
             raise InternalError(f"{self.ops.name} has no {type(asked).__name__}.")
         return answer(self, asked)
 
-    def lines(self, asked: Action) -> tuple[Line, ...]:
+    def lines(self, asked: RuntimeAction) -> tuple[Line, ...]:
         """Return the statements that the infrastructure has for `asked`."""
         if (answer := self.ops.actions.get(type(asked))) is None:
             raise InternalError(f"{self.ops.name} has no {type(asked).__name__}.")

@@ -11,13 +11,13 @@ from functools import reduce
 
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.ir.expr import Binary, Expr, canonical
-from psyclone_storage.ir.loop_versions import loops_with_parts, parts_of, taken_apart
+from psyclone_storage.ir.loop_versions import loops_with_parts, source_loops, taken_apart
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.runtime_ops import LoopEnd, LoopStart
 from psyclone_storage.ir.schedule import DirectiveRegion, Loop, Statement
 from psyclone_storage.ir.unit import Blank, Branch, Comment, If, Line
 from psyclone_storage.lowering.infrastructure import LoweringContext
-from psyclone_storage.lowering.reductions import ends, starts
+from psyclone_storage.lowering.reductions import end_exact_sums, starts
 from psyclone_storage.lowering.statements import nested
 
 
@@ -43,12 +43,16 @@ def versions(context: LoweringContext, statement: Loop | DirectiveRegion) -> tup
 def _lines(context: LoweringContext, statement: Statement) -> tuple[Line, ...]:
     if not isinstance(statement, Loop | DirectiveRegion):
         raise InternalError(f"'{statement.uid}' has no versions.")
-    return (*starts(context, statement), *nested(context, statement), *ends(context, statement))
+    return (
+        *starts(context, statement),
+        *nested(context, statement),
+        *end_exact_sums(context, statement),
+    )
 
 
 def _agreement(context: LoweringContext, loop: Loop) -> Iterator[Expr]:
     """Yield that the bounds of each part of `loop` are those of the first."""
-    first, *others = parts_of(loop)
+    first, *others = source_loops(loop)
     for part in others:
         for asked in (LoopStart, LoopEnd):
             mine, theirs = context.value(asked(first)), context.value(asked(part))

@@ -28,7 +28,7 @@ from psyclone_storage.lowering.infrastructure import Infrastructure, LoweringCon
 from psyclone_storage.lowering.loop_versions import versions
 from psyclone_storage.lowering.outline_cells import without_unused_counters
 from psyclone_storage.lowering.profile import profiled
-from psyclone_storage.lowering.reductions import ends, reduction_lines, starts
+from psyclone_storage.lowering.reductions import end_exact_sums, reduction_lines, starts
 from psyclone_storage.lowering.routine_builder import ModuleImports, Workspace
 from psyclone_storage.lowering.statements import nested
 
@@ -170,7 +170,7 @@ def _outer(context: LoweringContext, statement: sch.Statement) -> tuple[un.Line,
             return (
                 *starts(context, statement),
                 *nested(context, statement),
-                *ends(context, statement),
+                *end_exact_sums(context, statement),
             )
         case sch.HaloExchange():
             return exchange_lines(context, statement)

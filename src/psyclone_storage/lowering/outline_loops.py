@@ -122,7 +122,7 @@ class _Passed:
             type_ = context.ops.value_type(datum)
             self._pass(Name(datum.name), datum.name, type_, self._of_scalar(datum.name))
 
-    def answers(self) -> dict[type[ops.Value], Callable[[LoweringContext, Any], Expr]]:
+    def answers(self) -> dict[type[ops.RuntimeValue], Callable[[LoweringContext, Any], Expr]]:
         """Return the values that are dummies here."""
         return {
             ops.DataOf: self._data,

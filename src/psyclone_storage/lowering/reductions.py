@@ -59,7 +59,7 @@ def _is_reproducible(context: LoweringContext, datum: Datum) -> bool:
     )
 
 
-def combined(operation: ReductionOp, target: ex.Expr, value: ex.Expr) -> ex.Expr:
+def combine_partial(operation: ReductionOp, target: ex.Expr, value: ex.Expr) -> ex.Expr:
     """Return the partial result `target` with one more value in it."""
     match operation:
         case ReductionOp.SUM:
@@ -68,6 +68,8 @@ def combined(operation: ReductionOp, target: ex.Expr, value: ex.Expr) -> ex.Expr
             return ex.intrinsic("min", target, value)
         case ReductionOp.MAX:
             return ex.intrinsic("max", target, value)
+        case _:
+            raise InternalError(f"No builtin reduces by '{operation.value}'.")
 
 
 # ---------------------------------------------------------------------------- begin and end
@@ -82,7 +84,7 @@ def starts(context: LoweringContext, block: Loop | DirectiveRegion) -> Iterator[
             yield Assign(ex.Name(datum.name), _neutral(context, datum, operation))
 
 
-def ends(context: LoweringContext, block: Loop | DirectiveRegion) -> Iterator[Line]:
+def end_exact_sums(context: LoweringContext, block: Loop | DirectiveRegion) -> Iterator[Line]:
     """Yield the end of each exact sum that no reduction over ranks will end."""
     for datum, operation in reduced(context, block):
         if not context.schedule.distributed and is_exact(context, datum, operation):
@@ -111,6 +113,8 @@ def _neutral(context: LoweringContext, datum: Datum, operation: ReductionOp) -> 
             return largest
         case ReductionOp.MAX:
             return ex.Unary(Operator.MINUS, largest)
+        case _:
+            raise InternalError(f"No builtin reduces by '{operation.value}'.")
 
 
 def _zero(context: LoweringContext, data_type: ScalarType) -> ex.Expr:
@@ -175,7 +179,7 @@ def summed(context: LoweringContext, datum: Datum, op: ReductionOp) -> Do:
     """Return the loop that combines the partial sums in the order of the threads."""
     array, name = _partials(context, datum), ex.Name(datum.name)
     last = ex.intrinsic("size", array, ex.whole(2))
-    value = combined(op, name, _partial(context, datum))
+    value = combine_partial(op, name, _partial(context, datum))
     return Do(context.counter("thread"), ex.whole(1), last, (Assign(name, value),))
 
 

@@ -11,7 +11,7 @@ from psyclone_storage.analysis.bodies.accesses import (
     written_names,
 )
 from psyclone_storage.analysis.bodies.names import RoutineNames
-from psyclone_storage.analysis.bodies.shapes import declaration_of, type_of
+from psyclone_storage.analysis.bodies.shapes import find_declaration, type_of_values
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir.affine import affine_form, difference
 from psyclone_storage.ir.code import KernelCode
@@ -71,7 +71,7 @@ def _is_invariant(line: Line, loop: Do, code: KernelCode) -> bool:
 
 
 def _may_share(name: str, code: KernelCode) -> bool:
-    declared = declaration_of(code, name)
+    declared = find_declaration(code, name)
     words = set() if declared is None else declared.words
     return declared is None or bool(words & {"pointer", "target", "volatile"})
 
@@ -90,7 +90,7 @@ def _with_bounds(line: Line, scratch: Scratch) -> Iterable[Line]:
     if not isinstance(line, Do):
         return (line,)
     before: list[Line] = []
-    kind = type_of(line.variable, scratch.code) or INTEGER
+    kind = type_of_values(line.variable, scratch.code) or INTEGER
 
     def plain(wish: str, bound: Expr) -> Expr:
         if isinstance(bound, Name | Literal):

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from psyclone_storage.analysis.bodies.flow import flow_of
 from psyclone_storage.analysis.bodies.independence import independence_of
-from psyclone_storage.analysis.bodies.shapes import type_of
+from psyclone_storage.analysis.bodies.shapes import type_of_values
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir.affine import simplified
 from psyclone_storage.ir.code import KernelCode
@@ -91,7 +91,7 @@ def _with_strips(
     scratch = Scratch(code)
 
     def strips(loop: Do) -> tuple[Do, Do]:
-        kind = type_of(loop.variable, scratch.code) or INTEGER
+        kind = type_of_values(loop.variable, scratch.code) or INTEGER
         counter = scratch.variable(f"{loop.variable.text}_chunk", kind)
         last: Expr = Binary(Operator.PLUS, counter, whole(size - 1)) if size > 1 else counter
         stop = intrinsic("min", last, loop.stop)

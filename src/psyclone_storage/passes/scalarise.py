@@ -13,8 +13,8 @@ from psyclone_storage.analysis.bodies.accesses import unknown_lines, unknown_pro
 from psyclone_storage.analysis.bodies.names import RoutineNames
 from psyclone_storage.analysis.bodies.shapes import (
     Dimensions,
-    declaration_of,
     dimensions_of,
+    find_declaration,
     rank_of,
 )
 from psyclone_storage.base.diagnostic import Diagnostic
@@ -85,7 +85,7 @@ def is_whole_allocatable(target: ex.Expr, code: KernelCode) -> bool:
 
 
 def _attributes(name: str, code: KernelCode) -> frozenset[str]:
-    declared = declaration_of(code, name)
+    declared = find_declaration(code, name)
     return frozenset() if declared is None else declared.words
 
 

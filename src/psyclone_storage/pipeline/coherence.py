@@ -35,11 +35,11 @@ from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import HaloExchange, Invoke, KernelCall, Program, Schedule
 from psyclone_storage.ir.storage_access import StoragePolicy
 from psyclone_storage.ir.walk import kernel_calls, statements
-from psyclone_storage.pipeline.kernels import Kernels
+from psyclone_storage.pipeline.kernels import KernelRepository
 
 
 def with_storage_access(
-    program: Program, policy: StoragePolicy, rules: Rules, kernels: Kernels
+    program: Program, policy: StoragePolicy, rules: Rules, kernels: KernelRepository
 ) -> Program:
     """Return `program` with the storage accesses of each invoke.
 
@@ -56,7 +56,7 @@ def with_storage_access(
     return replace(program, invokes=planned)
 
 
-def _codes_of(kernels: Kernels, kernel: Kernel) -> tuple[KernelCode, ...]:
+def _codes_of(kernels: KernelRepository, kernel: Kernel) -> tuple[KernelCode, ...]:
     """Return the subroutines of a kernel, none where they cannot be read."""
     try:
         return kernels.codes_of(kernel)
@@ -98,7 +98,7 @@ def _transfer_faults(schedule: Schedule) -> Iterator[Fault]:
         yield from check_transfers(prepared, scenario)
 
 
-def check_storage_plans(program: Program, policy: StoragePolicy, kernels: Kernels) -> None:
+def check_storage_plans(program: Program, policy: StoragePolicy, kernels: KernelRepository) -> None:
     """Execute the schedules of `program` with their storage accesses.
 
     Raises:
@@ -112,7 +112,9 @@ def check_storage_plans(program: Program, policy: StoragePolicy, kernels: Kernel
             )
 
 
-def _storage_faults(invoke: Invoke, policy: StoragePolicy, kernels: Kernels) -> Iterator[Fault]:
+def _storage_faults(
+    invoke: Invoke, policy: StoragePolicy, kernels: KernelRepository
+) -> Iterator[Fault]:
     schedule = invoke.schedule
     called = [call.kernel for call in kernel_calls(schedule) if not call.kernel.is_builtin]
     codes = {kernel.name: _codes_of(kernels, kernel) for kernel in called}

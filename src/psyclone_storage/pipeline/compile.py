@@ -26,7 +26,7 @@ from psyclone_storage.ir.schedule import Program, Schedule
 from psyclone_storage.ir.storage_access import StoragePolicy
 from psyclone_storage.ir.unit import Unit
 from psyclone_storage.ir.verify import check_schedule
-from psyclone_storage.languages.sources.included_invokes import invokes_in_includes
+from psyclone_storage.languages.sources.included_invokes import check_included_invokes
 from psyclone_storage.languages.sources.kernel_search import SourceIndex, index_directories
 from psyclone_storage.pipeline.kernel_naming import (
     KernelNumbering,
@@ -37,7 +37,7 @@ from psyclone_storage.pipeline.kernel_naming import (
 )
 from psyclone_storage.pipeline.kernels import (
     CalledKernels,
-    Kernels,
+    KernelRepository,
     find_kernels,
     read_checked,
     with_codes,
@@ -46,10 +46,10 @@ from psyclone_storage.pipeline.precisions import with_precisions
 from psyclone_storage.pipeline.request import CompileRequest, LineLimit, suffixes_of
 from psyclone_storage.pipeline.thread_safety import (
     add_thread_comments,
-    warn_of_unknown_effects,
-    warn_of_unordered_sums,
+    check_known_effects,
+    check_reproducible_sums,
 )
-from psyclone_storage.targets.apis import lower, parts_of, target_of
+from psyclone_storage.targets.apis import api_parts, lower, target_of
 from psyclone_storage.targets.extensions import check_extensions
 from psyclone_storage.targets.spec import ApiParts, ApiRow, Language, NativeTexts, Target
 from psyclone_storage.transform.aggregate_exchanges import with_joint_exchanges
@@ -100,7 +100,7 @@ class Compiler:
     api: ApiParts
     target: Target
     distributed: bool
-    kernels: Kernels
+    kernels: KernelRepository
     requested: UserTransforms | None = None
     breaks_lines: bool = False
     includes: tuple[Path, ...] = ()
@@ -172,8 +172,8 @@ class Compiler:
             warnings=(
                 *notes,
                 *self.kernels.warnings_of(called.files),
-                *(warn_of_unordered_sums(program) if self._wants_order else ()),
-                *warn_of_unknown_effects(program, self.kernels),
+                *(check_reproducible_sums(program) if self._wants_order else ()),
+                *check_known_effects(program, self.kernels),
                 *(self.requested.warnings(program, refused, rules) if self.requested else ()),
             ),
             refused=refused,
@@ -322,7 +322,7 @@ def make_compiler(
     """
     name = API_NAMES[request.api] if request.api else settings.api
     api, target = row or (
-        parts_of(name),
+        api_parts(name),
         target_of(name, request.target, request.suffix, settings.data_movement),
     )
     index = index or index_directories(request.directories, request.includes, suffixes_of(request))
@@ -336,7 +336,7 @@ def make_compiler(
         api,
         target,
         distributed,
-        Kernels(
+        KernelRepository(
             index,
             api,
             target.language,
@@ -358,14 +358,16 @@ def _check_coherence(program: Program, rules: Rules) -> None:
 
 
 def _with_storage_access(
-    program: Program, policy: StoragePolicy, rules: Rules, kernels: Kernels
+    program: Program, policy: StoragePolicy, rules: Rules, kernels: KernelRepository
 ) -> Program:
     from psyclone_storage.pipeline.coherence import with_storage_access  # noqa: PLC0415
 
     return with_storage_access(program, policy, rules, kernels)
 
 
-def _check_storage_plans(program: Program, policy: StoragePolicy, kernels: Kernels) -> None:
+def _check_storage_plans(
+    program: Program, policy: StoragePolicy, kernels: KernelRepository
+) -> None:
     from psyclone_storage.pipeline.coherence import check_storage_plans  # noqa: PLC0415
 
     check_storage_plans(program, policy, kernels)
@@ -397,7 +399,7 @@ def _with_each(program: Program, change: Callable[[Schedule], Schedule]) -> Prog
 
 
 def _notes(algorithm: ParsedAlgorithm, includes: tuple[Path, ...], index: SourceIndex) -> Notes:
-    included = invokes_in_includes(algorithm.source, includes, index.read)
+    included = check_included_invokes(algorithm.source, includes, index.read)
     notes = (*algorithm.warnings, *included)
     if algorithm.invokes:
         return notes

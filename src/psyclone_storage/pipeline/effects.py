@@ -36,10 +36,10 @@ from psyclone_storage.ir.types import DataType, DerivedType
 from psyclone_storage.ir.unit import Assign, Declare, Use
 from psyclone_storage.languages.fortran.parse.called import (
     FINAL,
-    read_bound,
+    bound_procedures,
     read_operators,
-    read_specifics,
     read_with_internal,
+    specific_procedures,
     with_constructs,
 )
 from psyclone_storage.languages.fortran.parse.resolve import intrinsic_symbol, resolve_code
@@ -60,7 +60,11 @@ from psyclone_storage.pipeline.overloads import (
     sort_of,
 )
 from psyclone_storage.transform.kernel.passed import PassingCall, changed_by_calls
-from psyclone_storage.transform.kernel.state import changed_state, changes_unknown, ends_program
+from psyclone_storage.transform.kernel.state import (
+    changes_unknown,
+    check_shared_state,
+    ends_program,
+)
 
 Effects = tuple[tuple[SharedProcedure, ...], tuple[str, ...]]
 """Procedures that may change shared data, and the names of procedures that are not found."""
@@ -314,7 +318,7 @@ class SharedEffects:
             return (here,)
         found: list[ProcedurePlace] = []
         around = self.finder.of_source(source, module)
-        for one in read_specifics(source, module, name):
+        for one in specific_procedures(source, module, name):
             own = None if around is None else around.symbols.get(one)
             if own is None and around is not None:
                 own = self.finder.imported(around.uses, one)
@@ -383,7 +387,7 @@ class SharedEffects:
             one = SharedProcedure(code, *changed_by_calls(code, sites))
             if changes_unknown(code, one.passed):
                 unknown.append(code.key)
-            if any(changed_state(code, passed=one.passed, aimed=one.aimed)):
+            if any(check_shared_state(code, passed=one.passed, aimed=one.aimed)):
                 shared.append(one)
         return _Known(tuple(shared), self._untrusted(calls),
                       tuple(one for one in unknown if one not in self.trusted))  # fmt: skip
@@ -430,7 +434,7 @@ class SharedEffects:
                 return ()
             if self._is_open(site, code):
                 overrides += self._overriding(around, source, kind, member.key)
-            if targets := read_bound(source, kind.name, member.key):
+            if targets := bound_procedures(source, kind.name, member.key):
                 places = tuple(ProcedurePlace(source, module, one) for one in targets)
                 found = all(self._state(one).found for one in places)
                 return (*places, *overrides) if found else ()
@@ -494,7 +498,7 @@ class SharedEffects:
         return tuple(
             ProcedurePlace(source, key_of(around.name), target)
             for name in sorted(extending - {kind.name})
-            for target in read_bound(source, name, binding)
+            for target in bound_procedures(source, name, binding)
         )
 
     def _of_operator(
@@ -520,7 +524,7 @@ class SharedEffects:
         """Yield the procedures of an operator in a module, and those that override them there."""
         around = self.finder.of_source(source, module)
         for procedure, bound_to in read_operators(source).get(name, ()):
-            targets = read_bound(source, bound_to, procedure) if bound_to else (procedure,)
+            targets = bound_procedures(source, bound_to, procedure) if bound_to else (procedure,)
             yield from (ProcedurePlace(source, module, one) for one in targets)
             if bound_to and around is not None:
                 yield from self._overriding(
@@ -542,7 +546,7 @@ class SharedEffects:
                 if source is not None and has_default_target(name, source.text):
                     yield ProcedurePlace(source, module, name)
                 if source is not None and FINAL_PATTERN.search(source.text):
-                    for one in read_bound(source, name, FINAL):
+                    for one in bound_procedures(source, name, FINAL):
                         yield ProcedurePlace(source, module, one)
 
     def _parts(

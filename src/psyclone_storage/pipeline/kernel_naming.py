@@ -16,7 +16,7 @@ from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.keys import FromModule, key_of
 from psyclone_storage.ir.schedule import Invoke, KernelCall, Program
 from psyclone_storage.ir.walk import kernel_calls, replaced
-from psyclone_storage.languages.fortran.print.kernel import base_name, names_of, numbered_names
+from psyclone_storage.languages.fortran.print.kernel import base_name, kernel_names, numbered_names
 from psyclone_storage.languages.fortran.print.printer import InlinedProcedures
 from psyclone_storage.targets.spec import Language
 
@@ -139,7 +139,7 @@ class _KernelNames:
         if call.codes[0].inlined:
             name = self._inlined(call)
             return replace(call, kernel=replace(call.kernel, module=self._module, procedure=name))
-        old = names_of(call.kernel)
+        old = kernel_names(call.kernel)
 
         def kernel_text(number: int) -> KernelText:
             new = numbered_names(old, number)

@@ -44,7 +44,7 @@ _LONG_LINE = "Break the line, or give '-l output', which accepts it and breaks w
 
 
 @dataclass(slots=True)
-class Kernels:
+class KernelRepository:
     """The kernels below some directories, with a cache for several algorithms.
 
     With `beside`, the file in the folder of the algorithm wins if several files define a kernel.
@@ -258,7 +258,7 @@ class CalledKernels:
     problems: tuple[Diagnostic, ...] = ()
 
 
-def find_kernels(algorithm: ParsedAlgorithm, kernels: Kernels) -> CalledKernels:
+def find_kernels(algorithm: ParsedAlgorithm, kernels: KernelRepository) -> CalledKernels:
     """Return the kernels and built-ins that `algorithm` calls, their files, and what is missing."""
     imports = find_imports(algorithm, kernels.api.builtins, kernels.language.import_form)
     problems = list(imports.problems)
@@ -310,7 +310,7 @@ def _too_long(source: SourceText) -> list[Diagnostic]:
     return problems
 
 
-def with_codes(program: Program, kernels: Kernels, sizes: Mapping[str, int]) -> Program:
+def with_codes(program: Program, kernels: KernelRepository, sizes: Mapping[str, int]) -> Program:
     """Return `program` with the code of every kernel in its calls, for the module of the calls.
 
     `sizes` are the bytes of kinds of numbers. Code that a step has inlined is called instead, which

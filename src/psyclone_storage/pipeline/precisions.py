@@ -20,12 +20,12 @@ from psyclone_storage.ir.schedule import Actual, KernelCall, Program, Schedule
 from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
 from psyclone_storage.ir.walk import kernel_calls, replaced
 
-Sizes = Mapping[str, int]
+KindSizes = Mapping[str, int]
 """The bytes of the kinds of numbers, by their names in lower case."""
 
 
 def with_precisions(
-    program: Program, sizes: Sizes, dummies: Callable[[Kernel], tuple[Dummy, ...]]
+    program: Program, sizes: KindSizes, dummies: Callable[[Kernel], tuple[Dummy, ...]]
 ) -> Program:
     """Return `program` with kernels that have the real kinds of their arguments.
 
@@ -44,7 +44,7 @@ def with_precisions(
     return replace(program, invokes=tuple(invokes))
 
 
-def _with_precisions(call: KernelCall, schedule: Schedule, sizes: Sizes) -> KernelCall:
+def _with_precisions(call: KernelCall, schedule: Schedule, sizes: KindSizes) -> KernelCall:
     if call.kernel.is_builtin:
         return call
     pairs = list(zip(call.kernel.args, call.args, strict=True))
@@ -66,7 +66,7 @@ def _with_precisions(call: KernelCall, schedule: Schedule, sizes: Sizes) -> Kern
     return replace(call, kernel=replace(call.kernel, args=args), args=actuals)
 
 
-def _precision(arg: KernelArg, actual: Actual, schedule: Schedule, sizes: Sizes) -> str | None:
+def _precision(arg: KernelArg, actual: Actual, schedule: Schedule, sizes: KindSizes) -> str | None:
     """Return the kind of an argument, empty for the default one; None if it has no real kind.
 
     The kind of columnwise operators is always the same.
@@ -85,7 +85,7 @@ def _precision(arg: KernelArg, actual: Actual, schedule: Schedule, sizes: Sizes)
     return "" if size == _size(REAL, sizes) else OF_SIZE[size].kind
 
 
-def _size(type_: ScalarType, sizes: Sizes) -> int:
+def _size(type_: ScalarType, sizes: KindSizes) -> int:
     """Return the bytes of a type, 0 where they are not known."""
     if type_.kind is None:
         return _DEFAULT
@@ -109,7 +109,7 @@ def _of_kind(value: Expr, kind: str) -> Expr:
 
 
 def code_for(
-    kernel: Kernel, codes: tuple[KernelCode, ...], dummies: tuple[Dummy, ...], sizes: Sizes
+    kernel: Kernel, codes: tuple[KernelCode, ...], dummies: tuple[Dummy, ...], sizes: KindSizes
 ) -> KernelCode:
     """Return the subroutine of a kernel that accepts the data of its `dummies`.
 
@@ -137,7 +137,7 @@ def _words(kernel: Kernel) -> Iterator[str]:
             yield "reals of 32 bits" if arg.precision else "reals of 64 bits"
 
 
-def _takes(code: KernelCode, dummies: tuple[Dummy, ...], sizes: Sizes) -> bool:
+def _takes(code: KernelCode, dummies: tuple[Dummy, ...], sizes: KindSizes) -> bool:
     if len(code.dummies) != len(dummies):
         return False
     return all(
@@ -147,7 +147,7 @@ def _takes(code: KernelCode, dummies: tuple[Dummy, ...], sizes: Sizes) -> bool:
     )
 
 
-def _is_of(code: KernelCode, name: str, type_: ScalarType, sizes: Sizes) -> bool:
+def _is_of(code: KernelCode, name: str, type_: ScalarType, sizes: KindSizes) -> bool:
     item = code.declared(name)
     if item is None or not isinstance(item.type, ScalarType):
         return False

@@ -12,10 +12,10 @@ from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.schedule import Compound, DirectiveRegion, KernelCall, Program, Statement
 from psyclone_storage.ir.unit import Unit
 from psyclone_storage.ir.walk import kernel_calls, statements
-from psyclone_storage.pipeline.kernels import Kernels
+from psyclone_storage.pipeline.kernels import KernelRepository
 
 
-def add_thread_comments(unit: Unit, program: Program, kernels: Kernels) -> Unit:
+def add_thread_comments(unit: Unit, program: Program, kernels: KernelRepository) -> Unit:
     """Return `unit` with a comment on each routine that relies on THREAD_SAFE_PROCEDURES.
 
     Such a routine shares a kernel with saved state among threads.
@@ -33,7 +33,7 @@ def add_thread_comments(unit: Unit, program: Program, kernels: Kernels) -> Unit:
     return replace(unit, routines=routines)
 
 
-def warn_of_unordered_sums(program: Program) -> Iterator[Diagnostic]:
+def check_reproducible_sums(program: Program) -> Iterator[Diagnostic]:
     """Yield a warning for each sum that is not reproducible: those on a device (G003)."""
     for invoke in program.invokes:
         for item in statements(invoke.schedule):
@@ -51,7 +51,7 @@ def warn_of_unordered_sums(program: Program) -> Iterator[Diagnostic]:
                     )
 
 
-def warn_of_unknown_effects(program: Program, kernels: Kernels) -> Iterator[Diagnostic]:
+def check_known_effects(program: Program, kernels: KernelRepository) -> Iterator[Diagnostic]:
     """Yield a warning about procedures with unknown effects that threads call (S016)."""
     unknown: dict[str, KernelCall] = {}
     for invoke in program.invokes:
@@ -78,7 +78,7 @@ def _called_by(call: KernelCall, unknown: dict[str, KernelCall]) -> list[str]:
     return [name for name, first in unknown.items() if first is call]
 
 
-def _is_trusted(call: KernelCall, kernels: Kernels) -> bool:
+def _is_trusted(call: KernelCall, kernels: KernelRepository) -> bool:
     named = kernels.settings.thread_safe_procedures
     return any(key_of(name) in named for name in (call.kernel.procedure, call.kernel.name))
 
@@ -92,19 +92,19 @@ def _shared_calls(body: tuple[Statement, ...]) -> Iterator[KernelCall]:
             yield from _shared_calls(item.body)
 
 
-def _notes(body: tuple[Statement, ...], kernels: Kernels) -> Iterator[str]:
+def _notes(body: tuple[Statement, ...], kernels: KernelRepository) -> Iterator[str]:
     for call in _shared_calls(body):
         yield from _of_call(call, kernels)
 
 
-def _of_call(call: KernelCall, kernels: Kernels) -> Iterator[str]:
+def _of_call(call: KernelCall, kernels: KernelRepository) -> Iterator[str]:
     if call.kernel.is_builtin:
         return
-    from psyclone_storage.transform.kernel.state import changed_state  # noqa: PLC0415
+    from psyclone_storage.transform.kernel.state import check_shared_state  # noqa: PLC0415
 
     for one in kernels.shared_procedures(call.kernel, call.codes):
         trusted = kernels.is_thread_safe(call.kernel, one.code)
-        if trusted and any(changed_state(one.code, passed=one.passed, aimed=one.aimed)):
+        if trusted and any(check_shared_state(one.code, passed=one.passed, aimed=one.aimed)):
             yield (
                 f"Threads share '{one.code.name}', which changes what it keeps from call to call:"
                 " THREAD_SAFE_PROCEDURES of the settings says that they may."

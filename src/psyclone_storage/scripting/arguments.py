@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 
 from psyclone_storage.analysis.schedules import access as analysis
-from psyclone_storage.analysis.schedules.dependence import uses_of
+from psyclone_storage.analysis.schedules.dependence import data_uses
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.ir.expr import spell
 from psyclone_storage.ir.kernel import Access, ArgKind, KernelArg
@@ -154,7 +154,7 @@ class Argument:
 
     def _found(self, others: Iterable[Argument], counts: _Counts) -> list[Argument]:
         """Return those of `others`, nearest first, that count, until writes have covered all."""
-        access = analysis.DataAccess(self.use)
+        access = analysis.AccessCoverage(self.use)
         found = []
         for other in others:
             common = access.remaining & other.use.components
@@ -170,7 +170,7 @@ class Argument:
     def _may_meet(self, other: Argument) -> bool:
         """Return whether the two may be of one object under two names."""
         pairs = [(self.use, one) for one in other.maybe] + [(other.use, one) for one in self.maybe]
-        return any(analysis.DataAccess(first).overlaps(second) for first, second in pairs)
+        return any(analysis.AccessCoverage(first).overlaps(second) for first, second in pairs)
 
 
 _Counts = Callable[[Argument, Argument], bool]
@@ -218,7 +218,7 @@ class DataAccess:
     """
 
     def __init__(self, argument: Argument) -> None:
-        self._access = analysis.DataAccess(argument.use)
+        self._access = analysis.AccessCoverage(argument.use)
 
     def overlaps(self, other: Argument) -> bool:
         """Return whether `other` touches data that the argument touches."""
@@ -243,7 +243,7 @@ def arguments_of(
 ) -> tuple[Argument, ...]:
     """Return what `item`, which `node` shows, does to which data, in order; constants included."""
     accesses: list[list[analysis.DataUse]] = []
-    for use in uses_of(schedule, item):
+    for use in data_uses(schedule, item):
         if use.maybe:
             accesses[-1].append(use)
         else:

@@ -40,7 +40,7 @@ class ScriptCalls:
         return tuple(Related(span, "called from here") for span in shown)
 
 
-def calls_of(error: BaseException, script: SourceText) -> ScriptCalls:
+def script_calls(error: BaseException, script: SourceText) -> ScriptCalls:
     """Return the author's lines that were running when `error` was raised in `script`."""
     frames = traceback.extract_tb(error.__traceback__)
     names = [frame.filename for frame in frames]

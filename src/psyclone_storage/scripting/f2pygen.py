@@ -23,7 +23,7 @@ from psyclone_storage.ir.types import DataType, DerivedType, Intrinsic, ScalarTy
 from psyclone_storage.languages.fortran.print.printer import emit_declarations, emit_lines, emit_use
 from psyclone_storage.languages.fortran.print.wrap import wrapped
 
-Position = Sequence[object]
+InsertPosition = Sequence[object]
 _STEP = 2
 _PROCEDURES = 4
 
@@ -31,7 +31,7 @@ _PROCEDURES = 4
 class GeneratedNode(ABC):
     """A piece of Fortran below its `parent`."""
 
-    def __init__(self, parent: Block | None) -> None:
+    def __init__(self, parent: GeneratedBlock | None) -> None:
         self.parent = parent
 
     @property
@@ -64,7 +64,7 @@ class GeneratedNode(ABC):
             place -= 1
         return siblings[place]
 
-    def _around(self) -> Iterator[Block]:
+    def _around(self) -> Iterator[GeneratedBlock]:
         """Yield all that is around this, from the inside out."""
         around = self.parent
         while around is not None:
@@ -72,14 +72,14 @@ class GeneratedNode(ABC):
             around = around.parent
 
 
-class Block(GeneratedNode, ABC):
+class GeneratedBlock(GeneratedNode, ABC):
     """A piece that holds others."""
 
-    def __init__(self, parent: Block | None) -> None:
+    def __init__(self, parent: GeneratedBlock | None) -> None:
         super().__init__(parent)
         self.children: list[GeneratedNode] = []
 
-    def add(self, content: GeneratedNode, position: Position | None = None) -> None:
+    def add(self, content: GeneratedNode, position: InsertPosition | None = None) -> None:
         """Put `content` inside, where it belongs or where `position` says.
 
         Raises:
@@ -124,7 +124,7 @@ class Block(GeneratedNode, ABC):
             return next((at for at, rank in enumerate(ranks) if rank >= mine), len(ranks))
         return next((at for at, rank in enumerate(ranks) if rank > mine), len(ranks))
 
-    def _asked(self, position: Position) -> int:
+    def _asked(self, position: InsertPosition) -> int:
         match tuple(position):
             case ("auto",):
                 return len(self.children)
@@ -160,7 +160,7 @@ def _refusal(message: str) -> CompileError:
 # ---------------------------------------------------------------------------- program units
 
 
-class ModuleGen(Block):
+class ModuleGen(GeneratedBlock):
     """A module."""
 
     def __init__(self, name: str = "", contains: bool = True, implicitnone: bool = True) -> None:
@@ -183,11 +183,15 @@ class ModuleGen(Block):
         yield f"{blanks}end module {self.name}"
 
 
-class SubroutineGen(Block):
+class SubroutineGen(GeneratedBlock):
     """A subroutine; `args` are the names of its dummy arguments."""
 
     def __init__(
-        self, parent: Block, name: str = "", args: Sequence[str] = (), implicitnone: bool = False
+        self,
+        parent: GeneratedBlock,
+        name: str = "",
+        args: Sequence[str] = (),
+        implicitnone: bool = False,
     ) -> None:
         super().__init__(parent)
         self.name = name
@@ -218,7 +222,11 @@ class UseGen(GeneratedNode):
     """The import of a module, or of `funcnames` alone with `only`."""
 
     def __init__(
-        self, parent: Block, name: str = "", only: bool = False, funcnames: Sequence[str] = ()
+        self,
+        parent: GeneratedBlock,
+        name: str = "",
+        only: bool = False,
+        funcnames: Sequence[str] = (),
     ) -> None:
         super().__init__(parent)
         self.use = un.Use(name, tuple(un.Imported(one, one) for one in funcnames), whole=not only)
@@ -260,7 +268,7 @@ class GeneratedDeclaration(GeneratedNode):
 
     def __init__(
         self,
-        parent: Block,
+        parent: GeneratedBlock,
         data_type: DataType,
         entity_decls: Sequence[str],
         attributes: Attributes,
@@ -288,7 +296,7 @@ class DeclGen(GeneratedDeclaration):
 
     def __init__(
         self,
-        parent: Block,
+        parent: GeneratedBlock,
         datatype: str = "",
         entity_decls: Sequence[str] = (),
         kind: str = "",
@@ -308,7 +316,7 @@ class CharDeclGen(GeneratedDeclaration):
 
     def __init__(
         self,
-        parent: Block,
+        parent: GeneratedBlock,
         entity_decls: Sequence[str] = (),
         length: str = "",
         initial_values: Sequence[str] = (),
@@ -331,7 +339,7 @@ class TypeDeclGen(GeneratedDeclaration):
 
     def __init__(
         self,
-        parent: Block,
+        parent: GeneratedBlock,
         datatype: str = "",
         entity_decls: Sequence[str] = (),
         is_class: bool = False,
@@ -361,10 +369,10 @@ def _with_values(names: Sequence[str], values: Sequence[str]) -> list[str]:
 # ---------------------------------------------------------------------------- statements
 
 
-class Statement(GeneratedNode):
+class GeneratedStatement(GeneratedNode):
     """A piece that is one statement, a comment or a directive."""
 
-    def __init__(self, parent: Block, line: un.Line) -> None:
+    def __init__(self, parent: GeneratedBlock, line: un.Line) -> None:
         super().__init__(parent)
         self._line = line
 
@@ -373,14 +381,14 @@ class Statement(GeneratedNode):
         yield from emit_lines([self._line], indent)
 
 
-class CommentGen(Statement):
+class CommentGen(GeneratedStatement):
     """A comment; `content` is what follows the exclamation mark."""
 
-    def __init__(self, parent: Block, content: str) -> None:
+    def __init__(self, parent: GeneratedBlock, content: str) -> None:
         super().__init__(parent, un.Comment(content.strip()))
 
 
-class DirectiveGen(Statement):
+class DirectiveGen(GeneratedStatement):
     """A directive such as `!$omp end parallel do`.
 
     `language` is `omp` or `acc`, `position` is `begin` or `end`, `directive_type` what is begun or
@@ -388,7 +396,12 @@ class DirectiveGen(Statement):
     """
 
     def __init__(
-        self, parent: Block, language: str, position: str, directive_type: str, content: str = ""
+        self,
+        parent: GeneratedBlock,
+        language: str,
+        position: str,
+        directive_type: str,
+        content: str = "",
     ) -> None:
         if language not in ("omp", "acc") or position not in ("begin", "end"):
             raise _refusal(f"There is no directive '{language} {position} {directive_type}'.")
@@ -396,42 +409,48 @@ class DirectiveGen(Statement):
         super().__init__(parent, un.DirectiveLine(" ".join(filter(None, words))))
 
 
-class CallGen(Statement):
+class CallGen(GeneratedStatement):
     """A call of a subroutine."""
 
-    def __init__(self, parent: Block, name: str = "", args: Sequence[str] = ()) -> None:
+    def __init__(self, parent: GeneratedBlock, name: str = "", args: Sequence[str] = ()) -> None:
         super().__init__(parent, un.Call(Verbatim(name), tuple(map(_text, args))))
 
 
-class AssignGen(Statement):
+class AssignGen(GeneratedStatement):
     """An assignment, with `pointer` one of a pointer."""
 
-    def __init__(self, parent: Block, lhs: str = "", rhs: str = "", pointer: bool = False) -> None:
+    def __init__(
+        self, parent: GeneratedBlock, lhs: str = "", rhs: str = "", pointer: bool = False
+    ) -> None:
         kind = un.PointerAssign if pointer else un.Assign
         super().__init__(parent, kind(_text(lhs), _text(rhs)))
 
 
-class AllocateGen(Statement):
+class AllocateGen(GeneratedStatement):
     """The allocation of one array or of several; `mold` is one that they take their shape from."""
 
-    def __init__(self, parent: Block, content: str | Sequence[str], mold: str = "") -> None:
+    def __init__(
+        self, parent: GeneratedBlock, content: str | Sequence[str], mold: str = ""
+    ) -> None:
         arrays = [content] if isinstance(content, str) else list(content)
         more = [f"mold={mold}"] if mold else []
         super().__init__(parent, un.Allocate(tuple(map(_text, (*arrays, *more)))))
 
 
-class DeallocateGen(Statement):
+class DeallocateGen(GeneratedStatement):
     """The deallocation of one array or of several."""
 
-    def __init__(self, parent: Block, content: str | Sequence[str]) -> None:
+    def __init__(self, parent: GeneratedBlock, content: str | Sequence[str]) -> None:
         arrays = [content] if isinstance(content, str) else content
         super().__init__(parent, un.Deallocate(tuple(map(_text, arrays))))
 
 
-class DoGen(Block):
+class DoGen(GeneratedBlock):
     """A counted loop."""
 
-    def __init__(self, parent: Block, variable: str, start: str, end: str, step: str = "") -> None:
+    def __init__(
+        self, parent: GeneratedBlock, variable: str, start: str, end: str, step: str = ""
+    ) -> None:
         super().__init__(parent)
         bounds = ", ".join(filter(None, (start, end, step)))
         self._head = f"do {variable} = {bounds}"
@@ -443,10 +462,10 @@ class DoGen(Block):
         yield f"{' ' * indent}end do"
 
 
-class IfThenGen(Block):
+class IfThenGen(GeneratedBlock):
     """A choice; `clause` is its condition."""
 
-    def __init__(self, parent: Block, clause: str) -> None:
+    def __init__(self, parent: GeneratedBlock, clause: str) -> None:
         super().__init__(parent)
         self._clause = clause
 

@@ -20,7 +20,7 @@ from psyclone_storage.languages.fortran.print.kernel import emit_code
 from psyclone_storage.languages.fortran.print.printer import emit_lines
 from psyclone_storage.scripting.node import Node
 from psyclone_storage.scripting.session import Session
-from psyclone_storage.transform.kernel.intrinsics import FUNCTIONS, calls_of
+from psyclone_storage.transform.kernel.intrinsics import FUNCTIONS, calls_of_functions
 
 _FUNCTIONS = {name.upper(): name for name in sorted(FUNCTIONS)}
 _Function = Enum("Intrinsic", _FUNCTIONS)  # type: ignore[misc]
@@ -63,7 +63,7 @@ class KernelRoutine(Node):
     @property
     def children(self) -> tuple[Node, ...]:
         """The calls of functions in its statements, in order, and its outermost loops."""
-        calls = tuple(IntrinsicCall(self, one) for one in calls_of(self.code, FUNCTIONS))
+        calls = tuple(IntrinsicCall(self, one) for one in calls_of_functions(self.code, FUNCTIONS))
         return (*calls, *(loop for loop in self.loops if loop.parent is self))
 
     @property

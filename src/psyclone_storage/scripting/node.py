@@ -6,12 +6,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from textwrap import indent as indent_lines
 from typing import TypeVar
 
-Wanted = TypeVar("Wanted", bound="Node")
-Kinds = type[Wanted] | tuple[type[Wanted], ...]
+WantedNode = TypeVar("WantedNode", bound="Node")
+NodeClasses = type[WantedNode] | tuple[type[WantedNode], ...]
 
 
 class Node(ABC):
@@ -26,7 +26,7 @@ class Node(ABC):
 
     @property
     @abstractmethod
-    def children(self) -> tuple[Node, ...]:
+    def children(self) -> Sequence[Node]:
         """The child nodes, in order."""
 
     @abstractmethod
@@ -56,12 +56,12 @@ class Node(ABC):
 
     def ancestor(
         self,
-        ancestor_type: Kinds[Wanted],
-        excluding: Kinds[Node] | None = None,
+        ancestor_type: NodeClasses[WantedNode],
+        excluding: NodeClasses[Node] | None = None,
         include_self: bool = False,
         limit: Node | None = None,
         shared_with: Node | None = None,
-    ) -> Wanted | None:
+    ) -> WantedNode | None:
         """Return the nearest node around this one that is of the class `ancestor_type`, or None.
 
         Classes `excluding` do not count; the search ends at `limit`; the node is also around
@@ -73,13 +73,17 @@ class Node(ABC):
             is_shared = shared_with is None or shared_with.is_descendant_of(node)
             if isinstance(node, ancestor_type) and is_shared and not is_excluded:
                 return node
-            node = None if node == limit else node.parent
+            node = None if limit is not None and node.is_same(limit) else node.parent
         return None
+
+    def is_same(self, other: object) -> bool:
+        """Return whether `other` is this node: views are equal if they show the same statement."""
+        return self == other
 
     # ---------------------------------------------------------------- siblings
 
     @property
-    def siblings(self) -> tuple[Node, ...]:
+    def siblings(self) -> Sequence[Node]:
         """All children of the parent, this one included."""
         return (self,) if self.parent is None else self.parent.children
 
@@ -92,7 +96,7 @@ class Node(ABC):
         self, node_2: Node
     ) -> bool:
         """Return whether `node_2` is a sibling of this."""
-        return self.parent is not None and self.parent == node_2.parent
+        return self.parent is not None and self.parent.is_same(node_2.parent)
 
     def following(self, same_routine_scope: bool = True) -> list[Node]:
         """Return the later siblings of this, which are always in the same routine."""
@@ -123,10 +127,10 @@ class Node(ABC):
 
     def walk(
         self,
-        my_type: Kinds[Wanted],
-        stop_type: Kinds[Node] | None = None,
+        my_type: NodeClasses[WantedNode],
+        stop_type: NodeClasses[Node] | None = None,
         depth: int | None = None,
-    ) -> list[Wanted]:
+    ) -> list[WantedNode]:
         """Return this and all below it that are of the class or classes `my_type`, in order.
 
         What is inside of a node of the class `stop_type` is left out, and so is every node of
@@ -135,7 +139,7 @@ class Node(ABC):
         found = [node for node in _all_below(self, stop_type) if isinstance(node, my_type)]
         return [node for node in found if depth is None or _depth_of(node) == depth]
 
-    def has_descendant(self, descendant_type: Kinds[Node]) -> bool:
+    def has_descendant(self, descendant_type: NodeClasses[Node]) -> bool:
         """Return whether this or a node inside of it is of the class `descendant_type`."""
         return any(isinstance(node, descendant_type) for node in _all_below(self))
 
@@ -143,7 +147,7 @@ class Node(ABC):
         """Return whether this is inside of `potential_ancestor`."""
         parent = self.parent
         return parent is not None and (
-            parent == potential_ancestor or parent.is_descendant_of(potential_ancestor)
+            parent.is_same(potential_ancestor) or parent.is_descendant_of(potential_ancestor)
         )
 
     def is_descendent_of(self, other: Node) -> bool:
@@ -155,7 +159,7 @@ def _depth_of(node: Node) -> int:
     return 1 if node.parent is None else _depth_of(node.parent) + 1
 
 
-def _all_below(node: Node, stop_type: Kinds[Node] | None = None) -> Iterator[Node]:
+def _all_below(node: Node, stop_type: NodeClasses[Node] | None = None) -> Iterator[Node]:
     yield node
     if stop_type is not None and isinstance(node, stop_type):
         return

@@ -60,7 +60,7 @@ class Searched(Node, ABC):
         return [call for call in self.kernels() if call.is_reduction]
 
 
-class Place(Searched):
+class ScheduleNode(Searched):
     """A place in a schedule: the schedule itself or a statement of it."""
 
     __slots__ = ("_session", "_uid")
@@ -71,7 +71,7 @@ class Place(Searched):
 
     def __eq__(self, other: object) -> bool:
         return (
-            isinstance(other, Place)
+            isinstance(other, ScheduleNode)
             and other._session.bench is self._session.bench
             and other._uid == self._uid
             and isinstance(other, Body) == isinstance(self, Body)
@@ -137,17 +137,17 @@ class Place(Searched):
 
     # ------------------------------------------------------------------ dependences
 
-    def backward_dependence(self) -> Place | None:
+    def backward_dependence(self) -> ScheduleNode | None:
         """Return the nearest statement before this that this depends on, or None."""
         earlier = [edge.earlier for edge in backward(self._tree, self._outermost)]
         return self._beside(earlier[-1:])
 
-    def forward_dependence(self) -> Place | None:
+    def forward_dependence(self) -> ScheduleNode | None:
         """Return the nearest statement after this that depends on this, or None."""
         later = [edge.later for edge in forward(self._tree, self._outermost)]
         return self._beside(later[:1])
 
-    def is_valid_location(self, new_node: Place, position: str = "before") -> bool:
+    def is_valid_location(self, new_node: ScheduleNode, position: str = "before") -> bool:
         """Return whether this may move to just `before` or just `after` the node `new_node`."""
         step = MoveStatement(self.uid, new_node.uid, after=position == "after")
         return not self._session.bench.check(step)
@@ -157,7 +157,7 @@ class Place(Searched):
         """The statement of the schedule that this is or is in."""
         return self._path[0].uid if self._uid else ""
 
-    def _beside(self, uids: list[str]) -> Place | None:
+    def _beside(self, uids: list[str]) -> ScheduleNode | None:
         return _view(self._session, self._session.bench[uids[0]]) if uids else None
 
     @property
@@ -169,7 +169,7 @@ class Place(Searched):
         return self._session.path(self._uid)
 
 
-class Schedule(Place):
+class Schedule(ScheduleNode):
     """The schedule of one invoke."""
 
     __slots__ = ()
@@ -244,7 +244,7 @@ class Schedule(Place):
         return tuple(applied.step for applied in self._session.bench.history)
 
 
-class Loop(Place):
+class Loop(ScheduleNode):
     """A loop over cells or dofs."""
 
     __slots__ = ()
@@ -316,7 +316,7 @@ class Loop(Place):
         return Body(self._session, self._uid)
 
 
-class Body(Place):
+class Body(ScheduleNode):
     """The statements directly inside of a loop, in order."""
 
     __slots__ = ()
@@ -330,7 +330,7 @@ class Body(Place):
         return _view(self._session, self._path[-1])
 
 
-class DirectiveRegion(Place):
+class DirectiveRegion(ScheduleNode):
     """Statements under a directive of OpenMP."""
 
     __slots__ = ()
@@ -343,7 +343,7 @@ class DirectiveRegion(Place):
         return construct.directive.value
 
 
-class ProfileRegion(Place):
+class ProfileRegion(ScheduleNode):
     """Statements that a profiler times as one."""
 
     __slots__ = ()
@@ -356,7 +356,7 @@ class ProfileRegion(Place):
         return region.name
 
 
-class KernelCall(Place, PassesArguments):
+class KernelCall(ScheduleNode, PassesArguments):
     """A call of a kernel or a built-in."""
 
     __slots__ = ()
@@ -428,7 +428,7 @@ class CodedCall(KernelCall):
         return self.get_callees()[0]
 
 
-class InlinedCall(Place):
+class InlinedCall(ScheduleNode):
     """The statements of a kernel where it was called: no call any more."""
 
     __slots__ = ()
@@ -440,7 +440,7 @@ class BuiltInCall(KernelCall):
     __slots__ = ()
 
 
-class HaloExchange(Place, PassesArguments):
+class HaloExchange(ScheduleNode, PassesArguments):
     """A halo exchange, or one end of an asynchronous one."""
 
     __slots__ = ()
@@ -504,19 +504,19 @@ class EndOfExchange(HaloExchange):
     __slots__ = ()
 
 
-class MarkHalo(Place):
+class MarkHalo(ScheduleNode):
     """A note at run time of what a loop left clean or dirty."""
 
     __slots__ = ()
 
 
-class FillHalo(Place):
+class FillHalo(ScheduleNode):
     """Initialisation of halo dofs that a loop adds to and no statement reads."""
 
     __slots__ = ()
 
 
-class GlobalReduction(Place, PassesArguments):
+class GlobalReduction(ScheduleNode, PassesArguments):
     """The combination of a reduction over all ranks."""
 
     __slots__ = ()
@@ -529,7 +529,7 @@ class GlobalReduction(Place, PassesArguments):
         return arguments_of(self._tree, item, self)
 
 
-class Transfer(Place):
+class Transfer(ScheduleNode):
     """A transfer between host and device, or the wait for one."""
 
     __slots__ = ()
@@ -565,11 +565,11 @@ class Invoke:
             raise ValueError(f"The schedule of '{self.name}' cannot become that of another invoke.")
 
 
-def _view(session: Session, statement: tree.Statement) -> Place:
+def _view(session: Session, statement: tree.Statement) -> ScheduleNode:
     return _kind(statement)(session, statement.uid)
 
 
-def _kind(statement: tree.Statement) -> type[Place]:
+def _kind(statement: tree.Statement) -> type[ScheduleNode]:
     """Return the class of the view on `statement`."""
     match statement:
         case tree.KernelCall(kernel=kernel):
@@ -586,7 +586,7 @@ _PHASES = {
     tree.Phase.START: StartOfExchange,
     tree.Phase.FINISH: EndOfExchange,
 }
-_VIEWS: dict[type, type[Place]] = {
+_VIEWS: dict[type, type[ScheduleNode]] = {
     tree.Loop: Loop,
     tree.DirectiveRegion: DirectiveRegion,
     tree.ProfileRegion: ProfileRegion,

@@ -42,7 +42,7 @@ _APIS: Mapping[Api, Callable[[], _ApiRows]] = {
 }
 
 
-def parts_of(api: Api) -> ApiParts:
+def api_parts(api: Api) -> ApiParts:
     """Return the parts of an API that the stages of a compilation use."""
     return _APIS[api]()[0]
 

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from psyclone_storage.base.records import replace
 from psyclone_storage.config.settings import Settings
 from psyclone_storage.domains.build import Domain
-from psyclone_storage.domains.gocean.arguments import build_dummies
+from psyclone_storage.domains.gocean.arguments import build_gocean_dummies
 from psyclone_storage.domains.gocean.domain import GoceanDomain
-from psyclone_storage.domains.gocean.kernel_check import check_kernel
-from psyclone_storage.domains.gocean.metadata import interpret
+from psyclone_storage.domains.gocean.kernel_check import check_gocean_procedure
+from psyclone_storage.domains.gocean.metadata import interpret_gocean_metadata
 from psyclone_storage.domains.gocean.rules import GoceanRules
 from psyclone_storage.domains.gocean.words import Tables, current_spelling
 from psyclone_storage.ir.kernel import GridBounds, Kernel
@@ -24,8 +24,8 @@ from psyclone_storage.targets.dl_esm_inf_storage.table import gocean_storage
 from psyclone_storage.targets.fortran import FORTRAN
 from psyclone_storage.targets.gocean_settings import (
     grid_paths,
+    parse_loop_bound,
     properties_of_grids,
-    read_bound,
 )
 from psyclone_storage.targets.spec import (
     OTHERS_FIELDS,
@@ -40,7 +40,7 @@ from psyclone_storage.targets.spec import (
 
 def interpret_gocean(parsed: ParsedKernel, settings: Settings) -> Kernel:
     """Return the GOcean kernel that `parsed` describes, with the tables of `settings`."""
-    return interpret(parsed, _tables(settings))
+    return interpret_gocean_metadata(parsed, _tables(settings))
 
 
 def _tables(settings: Settings) -> Tables:
@@ -48,7 +48,7 @@ def _tables(settings: Settings) -> Tables:
     bounds = {
         (space.offset, space.field_type, current_spelling(space.name)): GridBounds(
             *map(
-                read_bound,
+                parse_loop_bound,
                 (space.outer_start, space.outer_stop, space.inner_start, space.inner_stop),
             )
         )
@@ -118,8 +118,8 @@ GOCEAN = ApiParts(
     (),
     _no_builtin,
     "gocean_infrastructure",
-    build_dummies,
-    check_kernel,
+    build_gocean_dummies,
+    check_gocean_procedure,
     abi.GOceanModule.KINDS,
     checks_syntax=True,
 )

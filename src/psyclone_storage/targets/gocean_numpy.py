@@ -7,8 +7,8 @@ from psyclone_storage.lowering.infrastructure import Infrastructure
 from psyclone_storage.targets.dialects import GOCEAN_WORDS
 from psyclone_storage.targets.gocean_python.table import grids_in_python
 from psyclone_storage.targets.gocean_settings import grid_ranks, with_split_exchanges
-from psyclone_storage.targets.numpy.kernel import emit_code
-from psyclone_storage.targets.numpy.printer import emit_unit
+from psyclone_storage.targets.numpy.kernel import emit_box_function
+from psyclone_storage.targets.numpy.printer import emit_numpy_module
 from psyclone_storage.targets.python import python
 from psyclone_storage.targets.spec import Target
 
@@ -17,4 +17,8 @@ def _grids(settings: Settings) -> Infrastructure:
     return grids_in_python(grid_ranks(settings))
 
 
-TARGET = Target(python(GOCEAN_WORDS, emit_unit, emit_code=emit_code), _grids, with_split_exchanges)
+TARGET = Target(
+    python(GOCEAN_WORDS, emit_numpy_module, emit_code=emit_box_function),
+    _grids,
+    with_split_exchanges,
+)

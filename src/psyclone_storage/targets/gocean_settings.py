@@ -22,7 +22,7 @@ from psyclone_storage.languages.fortran.parse.tokens import UnreadableError
 _COMPONENT = regex(r"[a-z]\w*", re.IGNORECASE | re.ASCII)
 
 
-def read_bound(text: str) -> Expr:
+def parse_loop_bound(text: str) -> Expr:
     """Return a loop bound of the settings as an expression."""
     return _with_parameters(text, {"{start}": FIRST_INTERNAL, "{stop}": LAST_INTERNAL})
 

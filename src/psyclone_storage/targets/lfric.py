@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 from psyclone_storage.config.settings import Settings
 from psyclone_storage.domains.build import Domain
-from psyclone_storage.domains.lfric.arguments import build_dummies
+from psyclone_storage.domains.lfric.arguments import build_lfric_dummies
 from psyclone_storage.domains.lfric.builtins import builtin, builtin_names
 from psyclone_storage.domains.lfric.domain import LfricDomain
-from psyclone_storage.domains.lfric.kernel_check import check_kernel
-from psyclone_storage.domains.lfric.metadata import interpret
+from psyclone_storage.domains.lfric.kernel_check import check_lfric_procedure
+from psyclone_storage.domains.lfric.metadata import interpret_lfric_metadata
 from psyclone_storage.domains.lfric.passed import passed_to
 from psyclone_storage.domains.lfric.rules import LfricRules
 from psyclone_storage.domains.lfric.structures import STRUCTURES
@@ -40,7 +40,7 @@ def interpret_lfric(parsed: ParsedKernel, settings: Settings) -> Kernel:
     """Return the LFRic kernel that `parsed` describes, with the limits and words of `settings`."""
     lfric = settings.lfric
     limits = Limits(lfric.num_any_space, lfric.num_any_discontinuous_space)
-    return interpret(parsed, limits, access_words(lfric.access_mapping))
+    return interpret_lfric_metadata(parsed, limits, access_words(lfric.access_mapping))
 
 
 def _domain(settings: Settings) -> Domain:
@@ -107,8 +107,8 @@ LFRIC = ApiParts(
     builtin_names(),
     builtin,
     "lfric_infrastructure",
-    build_dummies,
-    check_kernel,
+    build_lfric_dummies,
+    check_lfric_procedure,
     abi.LFRicModule.CONSTANTS,
     checks_syntax=True,
     structures=STRUCTURES,

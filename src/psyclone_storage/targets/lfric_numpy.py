@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from psyclone_storage.targets.dialects import LFRIC_WORDS
 from psyclone_storage.targets.lfric_meshes import meshes
-from psyclone_storage.targets.numpy.columns import emit_unit
+from psyclone_storage.targets.numpy.columns import emit_column_module
 from psyclone_storage.targets.python import python, resolve_without_translation
 from psyclone_storage.targets.spec import Target
 
-TARGET = Target(python(LFRIC_WORDS, emit_unit, resolve=resolve_without_translation), meshes)
+TARGET = Target(
+    python(LFRIC_WORDS, emit_column_module, resolve=resolve_without_translation), meshes
+)

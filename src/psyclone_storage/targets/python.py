@@ -18,15 +18,15 @@ from psyclone_storage.ir.unit import Unit
 from psyclone_storage.languages.fortran.parse.state import StateInText
 from psyclone_storage.languages.fortran.print.kernel import KernelNames
 from psyclone_storage.languages.fortran.print.printer import InlinedProcedures
-from psyclone_storage.languages.python.parse.algorithm import read_algorithm
+from psyclone_storage.languages.python.parse.algorithm import read_python_algorithm
 from psyclone_storage.languages.python.parse.api_words import Dialect
-from psyclone_storage.languages.python.parse.body import read_code
+from psyclone_storage.languages.python.parse.body import read_python_body
 from psyclone_storage.languages.python.parse.heads import routine_heads
-from psyclone_storage.languages.python.parse.metadata import kernel_types, read_kernel
+from psyclone_storage.languages.python.parse.metadata import python_kernel_names, read_python_kernel
 from psyclone_storage.languages.sources.kernel_search import SUFFIXES
 from psyclone_storage.languages.sources.module_finder import ModuleFinder
 from psyclone_storage.targets.fortran import FORTRAN
-from psyclone_storage.targets.numpy.algorithm import emit_algorithm
+from psyclone_storage.targets.numpy.algorithm import emit_python_algorithm
 from psyclone_storage.targets.spec import Language
 
 
@@ -50,16 +50,16 @@ def python(
     }
     return Language(
         "python",
-        partial(read_algorithm, dialect),
+        partial(read_python_algorithm, dialect),
         _link,
-        _by_file(partial(read_kernel, dialect), FORTRAN.read_kernel),
-        _by_file(partial(kernel_types, dialect), FORTRAN.kernel_types),
+        _by_file(partial(read_python_kernel, dialect), FORTRAN.read_kernel),
+        _by_file(partial(python_kernel_names, dialect), FORTRAN.kernel_types),
         _by_file(_no_interface, FORTRAN.read_routine),
-        _by_file(partial(read_code, dialect), FORTRAN.read_code),
+        _by_file(partial(read_python_body, dialect), FORTRAN.read_code),
         state=_by_file(_state, FORTRAN.state),
         check_syntax=_by_file(_check_syntax, FORTRAN.check_syntax),
         emit_unit=emit_unit,
-        emit_algorithm=emit_algorithm,
+        emit_algorithm=emit_python_algorithm,
         emit_kernel=_emit_kernel,
         emit_interface=_emit_interface,
         within_limit=str,

@@ -19,7 +19,7 @@ from psyclone_storage.ir.expr import Binary, Element, Expr, Index, Name, integer
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import everywhere, substituted
 from psyclone_storage.targets.gocean_python import abi
-from psyclone_storage.targets.numpy.expressions import Spelling, UnsupportedError, plain
+from psyclone_storage.targets.numpy.expressions import Spelling, UnsupportedError, python_identifier
 
 _STEP = "    "
 _WIDTH = 100
@@ -29,7 +29,7 @@ def _part_of_sequence(expr: Index) -> str | None:
     """Return a part of a sequence whose number is written out, None for all else."""
     match expr:
         case Element(Name(text), (item,)) if integer_value(item) is not None:
-            return f"{plain(text)}[{integer_value(item)}]"
+            return f"{python_identifier(text)}[{integer_value(item)}]"
     return None
 
 
@@ -73,13 +73,13 @@ def called_words(words: Iterable[str], text: str) -> list[str]:
 
 def emit_function(routine: un.Routine, body: Iterable[str]) -> list[str]:
     """Return the lines of a function with the name and the arguments of a routine."""
-    dummies = [plain(dummy.name) for dummy in routine.dummies]
+    dummies = [python_identifier(dummy.name) for dummy in routine.dummies]
     lines = list(body)
     while lines and not lines[0]:
         lines.pop(0)
     if not any(line and not line.startswith("#") for line in lines):
         lines.append("return")
-    return [*laid_out(f"def {routine.name}(", dummies, "):", ""), *indented_lines(lines)]
+    return [*bracketed_list(f"def {routine.name}(", dummies, "):", ""), *indented_lines(lines)]
 
 
 def with_own_names(routine: un.Routine, words: Collection[str]) -> un.Routine:
@@ -109,7 +109,7 @@ def indented_lines(lines: Iterable[str]) -> Iterator[str]:
         yield f"{_STEP}{line}" if line else ""
 
 
-def laid_out(head: str, items: list[str], tail: str, indent: str) -> Iterator[str]:
+def bracketed_list(head: str, items: list[str], tail: str, indent: str) -> Iterator[str]:
     """Yield a list in brackets, on one line if it fits."""
     whole = f"{indent}{head}{', '.join(items)}{tail}"
     if len(whole) <= _WIDTH - 2 * len(_STEP):
@@ -185,7 +185,7 @@ def _do(line: un.Do, box: Box) -> Iterator[str]:
     bounds = [expression_text(line.start), _index_after(line.stop)]
     if step != 1:
         bounds.append(str(step))
-    yield f"for {plain(line.variable.text)} in range({', '.join(bounds)}):"
+    yield f"for {python_identifier(line.variable.text)} in range({', '.join(bounds)}):"
     yield from indented_lines(lines_of(line.body, box))
 
 
@@ -213,7 +213,7 @@ def _called(procedure: Expr, args: tuple[Expr, ...], box: Box) -> Iterator[str]:
         else expression_text(arg)
         for arg in args
     ]
-    yield from laid_out(f"{expression_text(procedure)}(", items, ")", "")
+    yield from bracketed_list(f"{expression_text(procedure)}(", items, ")", "")
 
 
 def _held(line: un.HoldData, box: Box) -> Iterator[str]:
@@ -249,7 +249,7 @@ def head_of_held(line: un.HoldData, types: Mapping[str, str] | None = None) -> I
         given.append(f"types=({', '.join(said)}{',' if len(said) == 1 else ''})")
     arrays = ", ".join(item.array for item in every)
     one = "," if len(line.items) == 1 else ""
-    yield from laid_out(f"with {abi.HELD}(", given, f") as ({arrays}{one}):", "")
+    yield from bracketed_list(f"with {abi.HELD}(", given, f") as ({arrays}{one}):", "")
 
 
 def _index_after(stop: Expr) -> str:

@@ -19,7 +19,7 @@ from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.parsed import ParsedKernel
 from psyclone_storage.languages.fortran.parse.metadata import kernel_types, read_kernel
 from psyclone_storage.languages.python.parse.api_words import Dialect
-from psyclone_storage.languages.python.parse.body import read_code
+from psyclone_storage.languages.python.parse.body import read_python_body
 from psyclone_storage.languages.python.parse.metadata import code_name
 from psyclone_storage.languages.python.translate.gocean_kernels import GridKernels
 from psyclone_storage.languages.python.translate.module_writer import emit_kernels
@@ -56,7 +56,7 @@ def transpile(
     kernels = [TranslatedKernel(parsed, code)]
     made = emit_kernels(kernels, around, GridKernels(), source.name, in_place=True)
     text = SourceText(source.name, made.text)
-    found = read_code(dialect, text, code_name(parsed.name), dummies)
+    found = read_python_body(dialect, text, code_name(parsed.name), dummies)
     return replace(found, name=code.name, module=replace(found.module, name=code.module.name))
 
 

@@ -16,7 +16,7 @@ from psyclone_storage.languages.fortran.parse.metadata import read_kernel
 from psyclone_storage.languages.sources.files import read_source
 from psyclone_storage.languages.sources.kernel_search import index_directories, index_with
 from psyclone_storage.languages.sources.module_finder import ModuleFinder
-from psyclone_storage.targets.apis import parts_of
+from psyclone_storage.targets.apis import api_parts
 from psyclone_storage.targets.c_printer import CPrinter
 from psyclone_storage.targets.fortran import FORTRAN
 from psyclone_storage.targets.spec import find_kernel_types
@@ -42,7 +42,7 @@ def generate_c(path: Path, api: Api, settings: Settings, form: CForm, wanted: Ke
         raise CompileError(Diagnostic("L006", message, file=str(path)))
     for name in names:
         parsed = read_kernel(source, name)
-        if form is not CForm.FUNCTION and not parts_of(api).interpret(parsed, settings).points:
+        if form is not CForm.FUNCTION and not api_parts(api).interpret(parsed, settings).points:
             problems.append(_no_loop(name, parsed.span))
             continue
         for procedure in parsed.implementations:

@@ -61,7 +61,7 @@ def _visit(file: Path, index: SourceIndex, known: set[str], order: CompileOrder)
     order.files.append(file)
 
 
-def modules_in(files: Iterable[Path]) -> tuple[str, ...]:
+def modules_defined_in(files: Iterable[Path]) -> tuple[str, ...]:
     """Return the modules that `files` define."""
     return tuple(name for file in files for name in defined_modules(read_source(file).text))
 

@@ -28,7 +28,7 @@ from psyclone_storage.scripting.arguments import FieldSpace
 from psyclone_storage.scripting.containers import Psy
 from psyclone_storage.scripting.context import ScriptContext
 from psyclone_storage.scripting.settings import Compilation
-from psyclone_storage.targets.apis import parts_of, target_of
+from psyclone_storage.targets.apis import api_parts, target_of
 from psyclone_storage.targets.spec import ApiParts, ApiRow, find_kernel_types
 
 # ---------------------------------------------------------------------------- kernels
@@ -128,7 +128,7 @@ class KernelTypeFactory:
         else:
             name = _api_of(api, settings)
             chosen = self.targets.get(name, "")
-            self._parts = parts_of(name)
+            self._parts = api_parts(name)
             self._target = target_of(name, chosen, movement=settings.data_movement)
         self._settings = self._target.adapted(settings)
 
@@ -359,7 +359,9 @@ class PSyFactory:
 
     def _parts(self, settings: Settings) -> ApiParts:
         return (
-            self._api[0] if isinstance(self._api, tuple) else parts_of(_api_of(self._api, settings))
+            self._api[0]
+            if isinstance(self._api, tuple)
+            else api_parts(_api_of(self._api, settings))
         )
 
 

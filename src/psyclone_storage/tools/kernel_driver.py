@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from psyclone_storage.ir.expr import Construct, Name
+from psyclone_storage.ir.expr import Name, StructureConstructor
 from psyclone_storage.ir.kernel import Kernel
 from psyclone_storage.ir.types import DerivedType
 from psyclone_storage.ir.unit import Call, Declare, Imported, Routine, Unit, Use
@@ -25,7 +25,7 @@ def lower_caller(kernel: Kernel, passed: Sequence[Declare], kinds_module: str) -
         Use(module, tuple(Imported(name, name) for name in sorted(names)))
         for module, names in by_module.items()
     )
-    functor = Construct(Name(kernel.name), tuple(Name(one.name) for one in passed))
+    functor = StructureConstructor(Name(kernel.name), tuple(Name(one.name) for one in passed))
     invoke = Call(Name("invoke"), (functor,))
     base = kernel.name.removesuffix("_type")[:_ROOM]
     routine = Routine(f"call_{base}", tuple(passed), (), (invoke,))

@@ -18,18 +18,18 @@ from psyclone_storage.ir.directive import AccRoutineDirective, DeviceLevel
 from psyclone_storage.ir.kernel import Kernel
 from psyclone_storage.ir.rewrite import names_in
 from psyclone_storage.ir.unit import Declare, DirectiveLine
-from psyclone_storage.languages.fortran.print.kernel import names_of, numbered_names
+from psyclone_storage.languages.fortran.print.kernel import kernel_names, numbered_names
 from psyclone_storage.languages.sources.files import read_source
-from psyclone_storage.targets.apis import parts_of, target_of
+from psyclone_storage.targets.apis import api_parts, target_of
 from psyclone_storage.targets.spec import Language, find_kernel_types
 from psyclone_storage.tools.device_modules import DeviceModules, Needs
-from psyclone_storage.transform.device import kernel_on_host
+from psyclone_storage.transform.device import check_kernel_on_device
 from psyclone_storage.transform.kernel.imports import (
-    may_be_arguments,
-    may_be_inputs,
+    check_variables_as_arguments,
+    check_variables_as_inputs,
     with_imports_passed,
 )
-from psyclone_storage.transform.kernel.routine import may_run_on_device, names_on_device
+from psyclone_storage.transform.kernel.routine import check_device_routine, names_on_device
 
 _ROUTINE = DirectiveLine(meaning=AccRoutineDirective(DeviceLevel.SEQ))
 
@@ -74,7 +74,7 @@ class KernelOnDevice:
     def text(self, language: Language) -> str:
         """Return the module of the kernel as a device runs it, under other names."""
         assert self.kernel is not None
-        old = names_of(self.kernel)
+        old = kernel_names(self.kernel)
         return language.emit_kernel(self.codes, old, numbered_names(old, 0))
 
 
@@ -86,7 +86,7 @@ def judge_kernels(
     Raises:
         CompileError: the file cannot be read, or has no kernel of that name.
     """
-    parts, source = parts_of(api), read_source(path)
+    parts, source = api_parts(api), read_source(path)
     language = target_of(api, suffix=path.suffix).language
     try:
         names = find_kernel_types(language, source) if type_name is None else (type_name,)
@@ -115,7 +115,7 @@ def _judged(
 
     These have procedures on a device first, and variables where these cannot be arguments.
     """
-    for_host = tuple(kernel_on_host(kernel))
+    for_host = tuple(check_kernel_on_device(kernel))
     found, needs = _by_steps(codes), Needs()
     left = []
     for variables in (False, True):
@@ -131,7 +131,9 @@ def _judged(
         found = min(reversed(left), key=lambda one: len(one.reasons))
     if reasons := tuple(dict.fromkeys((*for_host, *found.reasons))):
         return KernelOnDevice(name, path, (), reasons)
-    ready = tuple(replace(code, directives=(*code.directives, _ROUTINE)) for code in found.codes)
+    ready = tuple(
+        code.with_specification(directives=(*code.directives, _ROUTINE)) for code in found.codes
+    )
     return KernelOnDevice(name, path, found.steps, (), kernel, ready, needs)
 
 
@@ -146,15 +148,19 @@ class _Tried:
 
 def _by_steps(codes: tuple[KernelCode, ...]) -> _Tried:
     """Return the subroutines after the fewest steps that put them on a device."""
-    reasons = [one for code in codes for one in may_run_on_device(code, names_on_device(code))]
+    reasons = [one for code in codes for one in check_device_routine(code, names_on_device(code))]
     steps: tuple[str, ...] = ("acc-routine",)
     imports = [code for code in codes if code.module.variables or code.module.unresolved]
     if reasons and len(codes) == 1 and imports:
         (code,) = imports
         others = [one for one in reasons if not one.remedies]
-        reasons = [*others, *may_be_arguments(code), *(() if others else may_be_inputs(code))]
+        reasons = [
+            *others,
+            *check_variables_as_arguments(code),
+            *(() if others else check_variables_as_inputs(code)),
+        ]
         if not reasons:
             passed = with_imports_passed(code)
             codes, steps = (passed,), ("imports-to-arguments", *steps)
-            reasons = [*may_run_on_device(passed, names_on_device(passed))]
+            reasons = [*check_device_routine(passed, names_on_device(passed))]
     return _Tried(steps, codes, tuple(reasons))

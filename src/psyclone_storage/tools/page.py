@@ -14,10 +14,11 @@ from psyclone_storage.infrastructures.lfric import ANY_W2_MEMBERS, SPACES
 from psyclone_storage.ir.schedule import HaloExchange, Invoke, Phase, Reason, Schedule
 from psyclone_storage.ir.transfer import Update
 from psyclone_storage.ir.view import schedule_text
-from psyclone_storage.ir.walk import in_sequence, kernel_calls, statements
+from psyclone_storage.ir.walk import kernel_calls, sequential_statements, statements
 from psyclone_storage.pipeline.compile import Build
 from psyclone_storage.transform.catalogue import Refusal, step_text
 from psyclone_storage.transform.halos import without_halos
+from psyclone_storage.transform.step import Step
 from psyclone_storage.transform.workbench import JournalEntry
 
 
@@ -124,7 +125,7 @@ def _routine(text: str, name: str) -> str:
 # ------------------------------------------------------------------ steps
 
 
-def _steps(journal: list[JournalEntry]) -> Iterator[dict[str, Any]]:
+def _steps(journal: list[JournalEntry[Schedule, Step]]) -> Iterator[dict[str, Any]]:
     """Yield the steps that were asked for, with what changed or what was said against them."""
     for entry in journal:
         name = step_text(entry.step)
@@ -166,7 +167,7 @@ def exchange_costs(schedule: Schedule) -> list[dict[str, Any]]:
     spaces = _spaces(schedule)
     grid = any(call.kernel.points for call in kernel_calls(schedule))
     costs = []
-    for item in in_sequence(schedule):
+    for item in sequential_statements(schedule):
         if isinstance(item, HaloExchange) and item.phase is not Phase.FINISH:
             space = spaces.get(item.datum, "")
             known = grid or _column(space) is not None

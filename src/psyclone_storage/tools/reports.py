@@ -14,7 +14,7 @@ from psyclone_storage.transform.catalogue import explain_refusals
 from psyclone_storage.transform.halos import without_halos
 
 
-def schedule_text(build: Build, *, colour: bool = False) -> str:
+def schedules_text(build: Build, *, colour: bool = False) -> str:
     """Return every schedule as readable text."""
     texts = (view.schedule_text(item.schedule, colour=colour) for item in build.program.invokes)
     return "\n".join(texts)

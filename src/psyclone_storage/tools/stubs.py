@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from psyclone_storage.analysis.bodies.metadata import check_body
+from psyclone_storage.analysis.bodies.metadata import check_against_metadata
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, Severity
 from psyclone_storage.base.names import listed
 from psyclone_storage.config.settings import Api, Settings
 from psyclone_storage.ir.parsed import ParsedKernel
 from psyclone_storage.languages.fortran.print.printer import InlinedProcedures
 from psyclone_storage.languages.sources.files import read_source
-from psyclone_storage.targets.apis import parts_of, target_of
+from psyclone_storage.targets.apis import api_parts, target_of
 from psyclone_storage.targets.spec import Language, find_kernel_types
 from psyclone_storage.tools.kernel_driver import lower_caller
 from psyclone_storage.tools.kernel_stub import lower_stub
@@ -24,7 +24,7 @@ def generate_stub(path: Path, type_name: str | None, api: Api, settings: Setting
         CompileError: the file or its metadata is wrong, or it holds several kernels and
             `type_name` names none of them.
     """
-    parts, language = parts_of(api), target_of(api).language
+    parts, language = api_parts(api), target_of(api).language
     kernel = parts.interpret(_kernel_in(path, type_name, language), settings)
     stub = lower_stub(kernel, parts.dummies(kernel), parts.kinds_module)
     return language.emit_unit(stub, InlinedProcedures())
@@ -36,7 +36,7 @@ def generate_caller(path: Path, type_name: str | None, api: Api, settings: Setti
     Raises:
         CompileError: as `generate_stub`; or the arguments of the API are not known, `L001`.
     """
-    parts, language = parts_of(api), target_of(api).language
+    parts, language = api_parts(api), target_of(api).language
     if parts.passed is None:
         text = f"'-gen alg' is for kernels of LFRic, not of {api.value}."
         hint = "What a kernel for grids is passed is what its metadata list: write the invoke."
@@ -55,7 +55,7 @@ def check_kernel_file(
 
     With `type_name` only that kernel is checked. A file without kernels has no errors.
     """
-    parts, source = parts_of(api), read_source(path)
+    parts, source = api_parts(api), read_source(path)
     language = target_of(api, suffix=path.suffix).language
     problems: list[Diagnostic] = list(language.check_syntax(source, ()))
     for name in language.kernel_types(source) if type_name is None else (type_name,):
@@ -68,7 +68,7 @@ def check_kernel_file(
                 problems += found
                 if all(problem.severity is not Severity.ERROR for problem in found):
                     code = language.read_code(source, implementation, parts.dummies(kernel))
-                    problems += check_body(kernel, code, parts.dummies(kernel))
+                    problems += check_against_metadata(kernel, code, parts.dummies(kernel))
         except CompileError as error:
             problems += error.problems
     return tuple(problems)

@@ -20,14 +20,14 @@ from psyclone_storage.languages.fortran.parse.syntax_tree import read_file
 from psyclone_storage.languages.python.parse import body as python_body
 from psyclone_storage.languages.python.parse import metadata as python_metadata
 from psyclone_storage.languages.python.parse.algorithm import (
-    read_algorithm as read_python_algorithm,
+    read_python_algorithm,
 )
 from psyclone_storage.languages.python.parse.api_words import Dialect
 from psyclone_storage.languages.python.translate.algorithm import (
     AlgorithmContext,
     Surrounding,
-    emit_algorithm,
     has_invokes,
+    translate_algorithm,
 )
 from psyclone_storage.languages.python.translate.data_declarations import (
     ColumnData,
@@ -42,7 +42,7 @@ from psyclone_storage.languages.python.translate.protocols import KernelForm, Tr
 from psyclone_storage.languages.python.translate.values import NoPythonError
 from psyclone_storage.languages.sources.files import read_source
 from psyclone_storage.languages.sources.module_finder import ModuleFinder
-from psyclone_storage.targets.apis import parts_of
+from psyclone_storage.targets.apis import api_parts
 from psyclone_storage.targets.c_printer import CPrinter
 from psyclone_storage.targets.dialects import GOCEAN_WORDS, LFRIC_WORDS
 from psyclone_storage.targets.fortran import FORTRAN
@@ -68,7 +68,7 @@ _WORDS = {
 def generate_python(path: Path, api: Api, settings: Settings, wanted: KernelRequest) -> str:
     """Return the kernels in `path` as kernels in Python.
 
-    Modules are looked for as for C. What was written is read back, so that it is a kernel.
+    Modules are looked for C. What was written is read back, so that it is a kernel.
 
     Raises:
         CompileError: the file holds no kernel, or something has no form in Python that computes the
@@ -82,7 +82,7 @@ def generate_python(path: Path, api: Api, settings: Settings, wanted: KernelRequ
     kernels = []
     for name in known if wanted.type_name is None else (wanted.type_name,):
         parsed = read_kernel(source, name)
-        dummies = parts_of(api).dummies(parts_of(api).interpret(parsed, settings))
+        dummies = api_parts(api).dummies(api_parts(api).interpret(parsed, settings))
         kernels.append(_translated(parsed, printer, source, dummies))
     return _written(kernels, path, printer.around, (api, settings))
 
@@ -138,7 +138,7 @@ def _algorithm(
     context = AlgorithmContext(
         partial(_home_of, finder), partial(_seen, finder, source), words.data
     )
-    made = emit_algorithm(file, units, context, f"Translated from {path.name}.")
+    made = translate_algorithm(file, units, context, f"Translated from {path.name}.")
     text = SourceText(path.with_suffix(".py").name, made.text)
     try:
         read_python_algorithm(words.dialect, text)
@@ -206,12 +206,12 @@ def _read_back(
     """Yield what is wrong with kernels that were written."""
     api, dialect = of
     source = SourceText(path.with_suffix(".py").name, made.text)
-    for name in python_metadata.kernel_types(dialect, source):
+    for name in python_metadata.python_kernel_names(dialect, source):
         try:
-            parsed = python_metadata.read_kernel(dialect, source, name)
-            kernel = parts_of(api).interpret(parsed, settings)
-            dummies = parts_of(api).dummies(kernel)
-            python_body.read_code(dialect, source, parsed.procedure, dummies)
+            parsed = python_metadata.read_python_kernel(dialect, source, name)
+            kernel = api_parts(api).interpret(parsed, settings)
+            dummies = api_parts(api).dummies(kernel)
+            python_body.read_python_body(dialect, source, parsed.procedure, dummies)
         except CompileError as error:
             yield _Refusal(name, error)
 

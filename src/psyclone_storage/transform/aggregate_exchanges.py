@@ -14,7 +14,7 @@ from itertools import groupby
 
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir.schedule import HaloExchange, Phase, ProfileRegion, Schedule, Statement
-from psyclone_storage.ir.walk import in_sequence
+from psyclone_storage.ir.walk import sequential_statements
 
 Runs = Mapping[str, int]
 """The number of the run that each exchange is in: those of one phase with nothing between them."""
@@ -62,7 +62,7 @@ def _groups(schedule: Schedule, runs: Runs, *, halves: bool) -> Groups:
     """Return which exchanges go together; one that goes alone is not in it."""
     partners = _partners(schedule)
     alike: dict[Hashable, dict[tuple[str, int | None], str]] = defaultdict(dict)
-    for item in in_sequence(schedule):
+    for item in sequential_statements(schedule):
         if not isinstance(item, HaloExchange) or item.uid not in runs:
             continue
         if item.fetched or item.sent or not (halves or item.phase is Phase.WHOLE):
@@ -78,7 +78,7 @@ def _partners(schedule: Schedule) -> Mapping[str, str]:
     """Return the finish of each start, and the start of each finish."""
     partners: dict[str, str] = {}
     started: dict[tuple[str, int | None], str] = {}
-    for item in in_sequence(schedule):
+    for item in sequential_statements(schedule):
         if not isinstance(item, HaloExchange):
             continue
         key = (item.datum, item.component)

@@ -16,7 +16,7 @@ from psyclone_storage.ir.schedule import Compound, HaloExchange, Phase, Schedule
 from psyclone_storage.ir.walk import find, place_near, replaced, statements
 from psyclone_storage.transform.halos import without_halos
 from psyclone_storage.transform.legality import HalosInFlight
-from psyclone_storage.transform.step import CheckedStep, Place, missing
+from psyclone_storage.transform.step import CheckedStep, StepPlace, check_present
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class SplitExchange(CheckedStep):
     exchange: str
 
     @classmethod
-    def places(cls, schedule: Schedule) -> Iterator[Place]:
+    def places(cls, schedule: Schedule) -> Iterator[StepPlace]:
         """Yield every exchange that is in one piece."""
         for item in statements(schedule):
             if isinstance(item, HaloExchange) and item.phase is Phase.WHOLE:
@@ -48,7 +48,7 @@ class SplitExchange(CheckedStep):
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return all reasons against the split."""
-        if problems := missing(schedule, self.exchange):
+        if problems := check_present(schedule, self.exchange):
             return problems
         found = find(schedule, self.exchange)
         if not isinstance(found, HaloExchange):
@@ -90,7 +90,7 @@ class OverlapExchange(CheckedStep):
     exchange: str
 
     @classmethod
-    def places(cls, schedule: Schedule) -> Iterator[Place]:
+    def places(cls, schedule: Schedule) -> Iterator[StepPlace]:
         """Yield every exchange that is in one piece."""
         return SplitExchange.places(schedule)
 
@@ -154,7 +154,7 @@ class UnpinExchange(CheckedStep):
     exchange: str
 
     @classmethod
-    def places(cls, schedule: Schedule) -> Iterator[Place]:
+    def places(cls, schedule: Schedule) -> Iterator[StepPlace]:
         """Yield every exchange that was moved, and every start of one."""
         for item in statements(schedule):
             pinned = isinstance(item, HaloExchange) and item.pinned
@@ -163,7 +163,7 @@ class UnpinExchange(CheckedStep):
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return all reasons against it."""
-        if problems := missing(schedule, self.exchange):
+        if problems := check_present(schedule, self.exchange):
             return problems
         place = place_near(schedule, self.exchange)
         found = find(schedule, self.exchange)
@@ -173,7 +173,7 @@ class UnpinExchange(CheckedStep):
             message = f"'{self.exchange}' is where the compiler has put it."
             hint = "It follows the loops by itself: change these."
             return (Diagnostic("T035", message, place, hint=hint),)
-        ends = set(ends_of(schedule, self.exchange))
+        ends = set(exchange_ends(schedule, self.exchange))
         return tuple(
             Diagnostic(
                 "T035", f"Without '{self.exchange}' there is nothing in '{item.uid}'.", place
@@ -187,7 +187,7 @@ class UnpinExchange(CheckedStep):
         return without_exchange(schedule, self.exchange)
 
 
-def ends_of(schedule: Schedule, uid: str) -> tuple[str, ...]:
+def exchange_ends(schedule: Schedule, uid: str) -> tuple[str, ...]:
     """Return the uids of both ends of the split exchange `uid`; of one in one piece, `uid`."""
     for this, other in (("start(", "finish("), ("finish(", "start(")):
         partner = other + uid.removeprefix(this)
@@ -198,7 +198,7 @@ def ends_of(schedule: Schedule, uid: str) -> tuple[str, ...]:
 
 def without_exchange(schedule: Schedule, uid: str) -> Schedule:
     """Return `schedule` without the halo exchange `uid`, of a split one without both ends."""
-    for end in ends_of(schedule, uid):
+    for end in exchange_ends(schedule, uid):
         schedule = replaced(schedule, end)
     return schedule
 

@@ -60,7 +60,7 @@ from psyclone_storage.transform.outline import OutlineLoop
 from psyclone_storage.transform.profile import AddProfileRegion
 from psyclone_storage.transform.redundant import ComputeRedundantly
 from psyclone_storage.transform.simd import VectoriseLoop
-from psyclone_storage.transform.step import Step, missing
+from psyclone_storage.transform.step import Step, check_present
 from psyclone_storage.transform.swap import SwapInKernel, SwapLoops
 from psyclone_storage.transform.tile import (
     StripMineInKernel,
@@ -147,7 +147,7 @@ RECIPES: Mapping[str, str] = {
 }
 """Steps that are asked for by one name."""
 
-Value = str | int | bool | None
+OptionValue = str | int | bool | None
 
 _ITEMS = methodcaller("items")
 _PlaceKey = tuple[tuple[str, str], ...]
@@ -167,7 +167,7 @@ class StepRequest:
     """Request for a step, direct or from a recipe, with the values of some of its fields."""
 
     step: type[Step]
-    values: tuple[tuple[str, Value], ...]
+    values: tuple[tuple[str, OptionValue], ...]
     of_recipe: bool = False
 
     @property
@@ -237,7 +237,7 @@ def apply_request(bench: Workbench, request: StepRequest) -> tuple[Refusal, ...]
     return tuple(Refusal(step, reasons) for step, reasons in tried.values() if reasons)
 
 
-def missing_places(bench: Workbench, request: StepRequest) -> Reasons:
+def check_places(bench: Workbench, request: StepRequest) -> Reasons:
     """Return which places, given by name, the schedule does not have (T003).
 
     Some steps work on the schedule itself, which goes by its own name, or on its end.
@@ -247,7 +247,7 @@ def missing_places(bench: Workbench, request: StepRequest) -> Reasons:
     schedule = bench.schedule
     always = (schedule.name, END)
     found = [uid for uid in uids if uid in always or find(schedule, uid) is not None]
-    return missing(schedule, *(uid for uid in uids if uid not in found))
+    return check_present(schedule, *(uid for uid in uids if uid not in found))
 
 
 def step_text(step: Step) -> str:
@@ -264,7 +264,7 @@ def step_text(step: Step) -> str:
 def _one_more(
     bench: Workbench,
     kind: type[Step],
-    values: Mapping[str, Value],
+    values: Mapping[str, OptionValue],
     tried: dict[_PlaceKey, tuple[Step, Reasons]],
 ) -> bool:
     """Apply the step at the next place where it may be; return whether there was one."""
@@ -282,7 +282,7 @@ def _one_more(
     return False
 
 
-def _make(kind: type[Step], values: Mapping[str, Value]) -> Step:
+def _make(kind: type[Step], values: Mapping[str, OptionValue]) -> Step:
     return kind(**values)
 
 
@@ -290,7 +290,7 @@ def _places(kind: type[Step]) -> tuple[str, ...]:
     return tuple(item.name for item in fields(kind) if item.default is MISSING)  # type: ignore[arg-type]
 
 
-def _options(kind: type[Step]) -> dict[str, Value]:
+def _options(kind: type[Step]) -> dict[str, OptionValue]:
     """Return the fields that have a default, with it."""
     return {
         item.name: item.default
@@ -333,7 +333,7 @@ def _read_step(text: str, place: Span) -> StepRequest:
     return StepRequest(kind, tuple(_read_option(kind, word, place) for word in options.split()))
 
 
-def _read_option(kind: type[Step], word: str, place: Span) -> tuple[str, Value]:
+def _read_option(kind: type[Step], word: str, place: Span) -> tuple[str, OptionValue]:
     name, equals, text = word.partition("=")
     known = [*_places(kind), *_options(kind)]
     if name not in known or not equals:
@@ -353,7 +353,7 @@ def _within(place: Span, word: str) -> Span:
     return place if at < 0 else Span(place.source, start, start + len(word))
 
 
-def _read_value(kind: type[Step], name: str, text: str) -> Value:
+def _read_value(kind: type[Step], name: str, text: str) -> OptionValue:
     """Return the value that `text` spells; raise `ValueError`, in words for the user, if none."""
     default = _options(kind).get(name, "")
     if isinstance(default, bool) or default is None:

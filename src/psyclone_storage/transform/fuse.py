@@ -19,7 +19,13 @@ from psyclone_storage.passes.loops import fuse_loops
 from psyclone_storage.passes.nests import fuse_schedule_loops
 from psyclone_storage.transform.halos import without_halos
 from psyclone_storage.transform.nests import OnKernelNest
-from psyclone_storage.transform.step import CheckedStep, Place, loop_named, loops_in, missing
+from psyclone_storage.transform.step import (
+    CheckedStep,
+    StepPlace,
+    check_present,
+    loop_named,
+    loops_in,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +62,7 @@ class FuseLoops(CheckedStep):
     tested: bool = False
 
     @classmethod
-    def places(cls, schedule: Schedule) -> Iterator[Place]:
+    def places(cls, schedule: Schedule) -> Iterator[StepPlace]:
         """Yield every two neighbouring loops, those inside of others last."""
         bare = without_halos(schedule)
         yield from _neighbours(bare.body)
@@ -65,7 +71,7 @@ class FuseLoops(CheckedStep):
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return all reasons against one loop."""
-        if problems := missing(schedule, self.first, self.second):
+        if problems := check_present(schedule, self.first, self.second):
             return problems
         bare = without_halos(schedule)
         assertions = UserAssertions(self.same_space, self.in_order, self.tested)
@@ -115,7 +121,7 @@ def _own_part(loop: Loop) -> LoopPart:
     return LoopPart(kernel_calls(loop)[0].uid, loop.bounds_from)
 
 
-def _neighbours(body: tuple[Statement, ...]) -> Iterator[Place]:
+def _neighbours(body: tuple[Statement, ...]) -> Iterator[StepPlace]:
     for first, second in pairwise(body):
         if isinstance(first, Loop) and isinstance(second, Loop):
             yield {"first": first.uid, "second": second.uid}

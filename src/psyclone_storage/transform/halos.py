@@ -32,11 +32,11 @@ from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.transfer import Update, Wait
 from psyclone_storage.ir.walk import (
     calls_in,
-    in_sequence,
     kernel_calls,
     outer_loops,
     path_to,
     replaced,
+    sequential_statements,
     statements,
 )
 
@@ -188,7 +188,7 @@ def _only_loop(item: sch.Statement) -> sch.Loop | None:
     loop: sch.Loop | None
     if isinstance(item, sch.Loop):
         loop = item
-    elif isinstance(item, sch.DirectiveRegion) and len(inside := in_sequence(item)) == 1:
+    elif isinstance(item, sch.DirectiveRegion) and len(inside := sequential_statements(item)) == 1:
         loop = inside[0] if isinstance(inside[0], sch.Loop) else None
     else:
         return None
@@ -263,7 +263,7 @@ def _leading(body: tuple[sch.Statement, ...]) -> int:
 
 def _opened(item: sch.Statement) -> Iterator[sch.Statement]:
     if isinstance(item, sch.DirectiveRegion):
-        yield from in_sequence(item)
+        yield from sequential_statements(item)
     else:
         yield item
 

@@ -20,10 +20,10 @@ from psyclone_storage.ir.region import NOTHING
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.walk import (
     has_split_exchange,
-    in_sequence,
     outer_loops,
     path_to,
     place_of,
+    sequential_statements,
     statements,
 )
 from psyclone_storage.transform.device import check_devices
@@ -41,7 +41,7 @@ def check_flights(schedule: sch.Schedule, rules: Rules) -> Reasons:
     flying: dict[DatumPart, sch.HaloExchange] = {}
     busy: dict[DatumPart, sch.HaloExchange] = {}
     problems: list[Diagnostic] = []
-    for item in in_sequence(schedule):
+    for item in sequential_statements(schedule):
         if isinstance(item, sch.HaloExchange) and item.phase is not sch.Phase.WHOLE:
             key = DatumPart(item.datum, item.component)
             if item.phase is sch.Phase.START:

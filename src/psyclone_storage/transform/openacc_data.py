@@ -21,7 +21,7 @@ from psyclone_storage.ir.transfer import EnterData, Side, Update
 from psyclone_storage.ir.view import component_text
 from psyclone_storage.ir.walk import find, kernel_calls, place_near, replaced, statements
 from psyclone_storage.transform.halos import without_halos
-from psyclone_storage.transform.step import CheckedStep, Place, missing
+from psyclone_storage.transform.step import CheckedStep, StepPlace, check_present
 
 _SIDES = {side.value: side for side in Side}
 
@@ -48,7 +48,7 @@ class AccEnterData(CheckedStep):
     queue: int = -1
 
     @classmethod
-    def places(cls, schedule: Schedule) -> Iterator[Place]:
+    def places(cls, schedule: Schedule) -> Iterator[StepPlace]:
         """Yield the schedule itself, if it has regions and their data are not entered yet."""
         if device_calls(schedule) and not _enters(schedule):
             yield {"schedule": schedule.name}
@@ -90,7 +90,7 @@ class AccUpdate(CheckedStep):
     data: str = ""
 
     @classmethod
-    def places(cls, schedule: Schedule) -> Iterator[Place]:
+    def places(cls, schedule: Schedule) -> Iterator[StepPlace]:
         """Yield the end, or the first loop if nothing runs on a device."""
         if device_calls(schedule):
             yield {"at": END}
@@ -108,7 +108,7 @@ class AccUpdate(CheckedStep):
                 place_near(schedule, self.at),
             )
             return (Diagnostic("T084", message, place, hint=hint),)
-        if self.at != END and (problems := missing(schedule, self.at)):
+        if self.at != END and (problems := check_present(schedule, self.at)):
             return problems
         bare = without_halos(schedule)
         if self.at != END and self.at not in {item.uid for item in bare.body}:

@@ -9,11 +9,14 @@ these keep from call to call. Knows no step by name.
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
+from typing import Generic, Protocol, TypeVar
 
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, InternalError
 from psyclone_storage.base.records import dataclass, replace
+from psyclone_storage.base.source import Span
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.keys import keys_of
 from psyclone_storage.ir.rules import KernelSource, Rules, SharedProcedure
@@ -21,11 +24,11 @@ from psyclone_storage.ir.schedule import KernelCall, Schedule, Statement
 from psyclone_storage.ir.verify import check_schedule
 from psyclone_storage.ir.walk import find, kernel_calls, place_near, replaced
 from psyclone_storage.transform.halos import keeps_plan
-from psyclone_storage.transform.kernel.state import changed_state
+from psyclone_storage.transform.kernel.state import check_shared_state
 from psyclone_storage.transform.legality import check_constructs, check_flights
 from psyclone_storage.transform.step import (
     Step,
-    missing,
+    check_present,
     needs_code,
     shares_calls,
 )
@@ -35,49 +38,135 @@ _Codes = Mapping[str, tuple[KernelCode, ...]]
 """The subroutines behind calls, by the uid of the call."""
 
 
+Tree = TypeVar("Tree")
+StepOf = TypeVar("StepOf", bound="NamedStep")
+
+
+class NamedStep(Protocol):
+    """A step of any domain; `name` is how the command line calls it."""
+
+    @property
+    def name(self) -> str:
+        """The name."""
+
+
 @dataclass(frozen=True, slots=True)
-class Applied:
-    """A step that was applied, and the schedule before it: what it takes to undo the step."""
+class Applied(Generic[Tree, StepOf]):
+    """A step that was applied, and the tree before it: what it takes to undo the step."""
 
-    step: Step
-    before: Schedule
+    step: StepOf
+    before: Tree
 
 
 @dataclass(frozen=True, slots=True)
-class JournalEntry:
-    """Requested step: the schedules before and after it, or the reasons against it."""
+class JournalEntry(Generic[Tree, StepOf]):
+    """Requested step: the trees before and after it, or the reasons against it."""
 
-    step: Step
-    before: Schedule
-    after: Schedule | None
+    step: StepOf
+    before: Tree
+    after: Tree | None
     reasons: Reasons = ()
     undone: bool = False
 
 
-Journal = dict[str, list[JournalEntry]]
-"""What was asked for in each invoke, in order, by the invoke's name."""
-
-
 @dataclass(frozen=True, slots=True)
-class _TriedStep:
-    """A step, the schedule that it was tried on, and what came of it."""
+class _TriedStep(Generic[Tree, StepOf]):
+    """A step, the tree that it was tried on, and what came of it."""
 
-    step: Step
-    before: Schedule
-    after: Schedule
+    step: StepOf
+    before: Tree
+    after: Tree
     reasons: Reasons
 
 
-class Workbench:
+class Bench(ABC, Generic[Tree, StepOf]):
+    """A tree with the steps applied to it so far, whatever the domain.
+
+    A domain provides `attempt`, which checks a step and returns the changed tree.
+    """
+
+    def __init__(self, tree: Tree) -> None:
+        self._tree = tree
+        self._history: list[Applied[Tree, StepOf]] = []
+        self._last: _TriedStep[Tree, StepOf] | None = None
+
+    @property
+    def history(self) -> tuple[Applied[Tree, StepOf], ...]:
+        """The steps applied so far and not undone, in order."""
+        return tuple(self._history)
+
+    @abstractmethod
+    def attempt(self, step: StepOf) -> tuple[Tree, Reasons]:
+        """Return the result of `step` on the current tree, or the reasons against it."""
+
+    @abstractmethod
+    def verify(self, tree: Tree) -> Reasons:
+        """Return what is wrong with a tree after a step, whatever the step."""
+
+    @abstractmethod
+    def note(self, entry: JournalEntry[Tree, StepOf]) -> None:
+        """Record a requested step."""
+
+    def check(self, step: StepOf) -> Reasons:
+        """Return all reasons against `step`; nothing if it may be applied."""
+        return self._tried(step)[1]
+
+    def apply(self, step: StepOf) -> Tree:
+        """Apply `step` with all that follows from it, and return the new tree.
+
+        Raises:
+            CompileError: all reasons against the step; nothing has changed then.
+            InternalError: the step left a tree that is not in one piece.
+        """
+        after, reasons = self._tried(step)
+        self.note(JournalEntry(step, self._tree, None if reasons else after, reasons))
+        if reasons:
+            raise CompileError(*reasons)
+        if problems := self.verify(after):
+            raise InternalError(f"'{step.name}' broke the tree: {problems[0].message}")
+        self._history.append(Applied(step, self._tree))
+        self._tree = after
+        return after
+
+    def undo(self) -> Tree:
+        """Take the last step back and return the tree that it started from.
+
+        Raises:
+            CompileError: `T009`, there is nothing to undo.
+        """
+        if not self._history:
+            raise CompileError(Diagnostic("T009", "There is no step to undo.", self.place))
+        last = self._history.pop()
+        self.note(JournalEntry(last.step, self._tree, last.before, undone=True))
+        self._tree = last.before
+        return self._tree
+
+    @property
+    def place(self) -> Span | None:
+        """A place for problems that have none of their own."""
+        return None
+
+    def _tried(self, step: StepOf) -> tuple[Tree, Reasons]:
+        """Return the result of `step` on the tree, and the reasons against it.
+
+        A caller that checks a step applies it next: the last answer is cached.
+        """
+        kept = self._last
+        if kept is None or kept.before is not self._tree or kept.step != step:
+            kept = self._last = _TriedStep(step, self._tree, *self.attempt(step))
+        return kept.after, kept.reasons
+
+
+Journal = dict[str, list[JournalEntry[Schedule, Step]]]
+"""What was asked for in each invoke, in order, by the invoke's name."""
+
+
+class Workbench(Bench[Schedule, Step]):
     """A schedule, whose exchanges are planned, with the steps applied to it so far.
 
     `source` provides the code of kernels; without it no step may request it. `journal` records each
     requested step.
     """
-
-    __slots__ = (
-        "_history", "_journal", "_last", "_planned", "_rules", "_schedule", "_source"
-    )  # fmt: skip
 
     def __init__(
         self,
@@ -86,18 +175,16 @@ class Workbench:
         source: KernelSource | None = None,
         journal: Journal | None = None,
     ) -> None:
+        super().__init__(schedule)
         self._journal = journal
-        self._schedule = schedule
         self._rules = rules
         self._source = source
-        self._history: list[Applied] = []
-        self._last: _TriedStep | None = None
         self._planned: bool | None = None
 
     @property
     def schedule(self) -> Schedule:
         """The current schedule."""
-        return self._schedule
+        return self._tree
 
     @property
     def rules(self) -> Rules:
@@ -105,9 +192,9 @@ class Workbench:
         return self._rules
 
     @property
-    def history(self) -> tuple[Applied, ...]:
-        """The steps applied so far and not undone, in order."""
-        return tuple(self._history)
+    def place(self) -> Span | None:
+        """The place of the invoke."""
+        return place_near(self._tree, "")
 
     def __getitem__(self, uid: str) -> Statement:
         """Return the statement `uid`.
@@ -115,14 +202,14 @@ class Workbench:
         Raises:
             CompileError: `T003`, there is no such statement; `T008`, a step has removed it.
         """
-        if (found := find(self._schedule, uid)) is not None:
+        if (found := find(self._tree, uid)) is not None:
             return found
         for applied in reversed(self._history):
             if find(applied.before, uid) is not None:
                 message = f"'{uid}' is no longer there: '{applied.step.name}' has removed it."
-                place = place_near(self._schedule, uid)
+                place = place_near(self._tree, uid)
                 raise CompileError(Diagnostic("T008", message, place, hint="Undo that step first."))
-        raise CompileError(*missing(self._schedule, uid))
+        raise CompileError(*check_present(self._tree, uid))
 
     def codes_of(self, uid: str) -> tuple[KernelCode, ...]:
         """Return the subroutines of the call `uid`, as changed by the steps so far.
@@ -135,71 +222,32 @@ class Workbench:
             return call.known_codes
         if not isinstance(call, KernelCall) or call.kernel.is_builtin or self._source is None:
             message = f"'{uid}' has no code of its own to look at."
-            raise CompileError(Diagnostic("T004", message, place_near(self._schedule, uid)))
+            raise CompileError(Diagnostic("T004", message, place_near(self._tree, uid)))
         return self._source.codes_of(call.kernel)
 
-    def check(self, step: Step) -> Reasons:
-        """Return all reasons against `step`; nothing if it may be applied."""
-        return self._tried(step)[1]
+    def verify(self, tree: Schedule) -> Reasons:
+        """Return what is wrong with a schedule, whatever the step before."""
+        return check_schedule(tree)
 
-    def apply(self, step: Step) -> Schedule:
-        """Apply `step`, derive the exchanges anew, and return the new schedule.
-
-        Raises:
-            CompileError: all reasons against the step; nothing has changed then.
-            InternalError: the step left a schedule that is not in one piece.
-        """
-        after, reasons = self._tried(step)
-        self._note(JournalEntry(step, self._schedule, None if reasons else after, reasons))
-        if reasons:
-            raise CompileError(*reasons)
-        if problems := check_schedule(after):
-            raise InternalError(f"'{step.name}' broke the schedule: {problems[0].message}")
-        self._history.append(Applied(step, self._schedule))
-        self._schedule = after
-        return after
-
-    def undo(self) -> Schedule:
-        """Take the last step back and return the schedule that it started from.
-
-        Raises:
-            CompileError: `T009`, there is nothing to undo.
-        """
-        if not self._history:
-            place = place_near(self._schedule, "")
-            raise CompileError(Diagnostic("T009", "There is no step to undo.", place))
-        last = self._history.pop()
-        self._note(JournalEntry(last.step, self._schedule, last.before, undone=True))
-        self._schedule = last.before
-        return self._schedule
-
-    def _note(self, entry: JournalEntry) -> None:
+    def note(self, entry: JournalEntry[Schedule, Step]) -> None:
+        """Record a requested step in the journal of the invoke."""
         if self._journal is not None:
-            self._journal.setdefault(self._schedule.name, []).append(entry)
+            self._journal.setdefault(self._tree.name, []).append(entry)
 
-    def _tried(self, step: Step) -> tuple[Schedule, Reasons]:
-        """Return the result of `step` on the schedule, and the reasons against it.
-
-        A caller that checks a step applies it next: the last answer is cached.
-        """
-        kept = self._last
-        if kept is None or kept.before is not self._schedule or kept.step != step:
-            kept = self._last = _TriedStep(step, self._schedule, *self._try(step))
-        return kept.after, kept.reasons
-
-    def _try(self, step: Step) -> tuple[Schedule, Reasons]:
+    def attempt(self, step: Step) -> tuple[Schedule, Reasons]:
+        """Return the schedule with `step` and what follows from it, or the reasons against it."""
         try:
             codes = self._codes_for(step)
         except CompileError as error:
-            return self._schedule, error.problems
-        given = _with_own_codes(self._schedule, codes)
+            return self._tree, error.problems
+        given = _with_own_codes(self._tree, codes)
         if reasons := (*step.check(given, self._rules), *self._races_in_kernels(step)):
-            return self._schedule, reasons
+            return self._tree, reasons
         changed = step.apply(given, self._rules)
-        if self._is_planned() and keeps_plan(self._schedule, changed, self._rules):
+        if self._is_planned() and keeps_plan(self._tree, changed, self._rules):
             return changed, ()
         if reasons := check_flights(changed, self._rules):
-            return self._schedule, reasons
+            return self._tree, reasons
         planned = with_derived(changed, self._rules)
         return planned, check_constructs(planned)
 
@@ -209,7 +257,7 @@ class Workbench:
         Each applied step leaves it so; only the schedule of the beginning has to be tried, once.
         """
         if self._planned is None:
-            first = self._history[0].before if self._history else self._schedule
+            first = self._history[0].before if self._history else self._tree
             self._planned = (
                 with_derived(first, self._rules) == first
                 and not check_flights(first, self._rules)
@@ -222,13 +270,13 @@ class Workbench:
         if not shares_calls(step) or step.force:
             return ()
         found: dict[Diagnostic, None] = {}
-        for uid in step.calls_to_share(self._schedule):
-            call = find(self._schedule, uid)
+        for uid in step.calls_to_share(self._tree):
+            call = find(self._tree, uid)
             if not isinstance(call, KernelCall) or call.kernel.is_builtin:
                 continue
             for one in self._shared(call):
                 mentioned = None if one.callers else self._mentioned
-                races = changed_state(one.code, mentioned, one.passed, one.callers, one.aimed)
+                races = check_shared_state(one.code, mentioned, one.passed, one.callers, one.aimed)
                 found.update(dict.fromkeys(races))
         return tuple(found)
 
@@ -249,7 +297,7 @@ class Workbench:
         """
         word = re.compile(rf"\b{re.escape(name)}\b", re.IGNORECASE)
         own = code.module.routine
-        for call in kernel_calls(self._schedule):
+        for call in kernel_calls(self._tree):
             if call.kernel.is_builtin or call.kernel.span is None:
                 continue
             source = call.kernel.span.source
@@ -274,8 +322,8 @@ class Workbench:
         if not needs_code(step):
             return {}
         codes = {}
-        for uid in step.calls_to_read(self._schedule):
-            call = find(self._schedule, uid)
+        for uid in step.calls_to_read(self._tree):
+            call = find(self._tree, uid)
             if not isinstance(call, KernelCall) or call.known_codes or call.kernel.is_builtin:
                 continue
             if self._source is None:

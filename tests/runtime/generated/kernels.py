@@ -22,11 +22,11 @@ from psyclone_storage.languages.fortran.parse.metadata import kernel_types, read
 from psyclone_storage.languages.fortran.parse.routine import read_routine
 from psyclone_storage.languages.fortran.print.printer import emit_unit
 from psyclone_storage.languages.sources.files import read_source
-from psyclone_storage.targets.apis import parts_of
+from psyclone_storage.targets.apis import api_parts
 from psyclone_storage.tools.kernel_stub import lower_stub
 from runtime.generated.bodies import write_body
 
-LFRIC = parts_of(Api.LFRIC)
+LFRIC = api_parts(Api.LFRIC)
 OWN_NUMBERS = {
     *(Role.FIELD, Role.DOF_VALUE, Role.OPERATOR, Role.CMA_MATRIX, Role.SCALAR, Role.SCALAR_ARRAY),
 }

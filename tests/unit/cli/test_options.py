@@ -10,10 +10,10 @@ import pytest
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.records import replace
 from psyclone_storage.cli.kern_options import read_kernel_options
-from psyclone_storage.cli.options import Options, algorithm_path, psy_path, read_options
+from psyclone_storage.cli.options import CommandOptions, algorithm_path, psy_path, read_options
 
 
-def options(words: str) -> Options:
+def options(words: str) -> CommandOptions:
     return read_options(words.split())
 
 

@@ -15,9 +15,9 @@ from psyclone_storage.coherence.storage_access import (
     check_storage_policy,
     plan_storage_access,
 )
-from psyclone_storage.domains.gocean.arguments import build_dummies as grid_dummies
+from psyclone_storage.domains.gocean.arguments import build_gocean_dummies as grid_dummies
 from psyclone_storage.domains.gocean.rules import GoceanRules
-from psyclone_storage.domains.lfric.arguments import build_dummies
+from psyclone_storage.domains.lfric.arguments import build_lfric_dummies
 from psyclone_storage.ir.schedule import Schedule
 from psyclone_storage.ir.storage_access import (
     AcquireData,
@@ -39,7 +39,7 @@ GRIDS = KernelKnowledge(GoceanRules(), lambda kernel: CODES[kernel.name], grid_d
 
 
 EVEN = KernelKnowledge(
-    RULES, lambda kernel: mesh_code(replace(kernel, name="kernel0_type")), build_dummies
+    RULES, lambda kernel: mesh_code(replace(kernel, name="kernel0_type")), build_lfric_dummies
 )
 """Knowledge of kernels that write all that they are passed."""
 
@@ -110,7 +110,7 @@ def test_built_ins_and_discontinuous_fields_are_overwritten_where_metadata_say_s
 def test_code_with_conditions_does_not_keep_the_promise_of_its_metadata() -> None:
     made = schedule(cells("u write w3"))
     odd = KernelKnowledge(
-        RULES, lambda kernel: mesh_code(replace(kernel, name="kernel1_type")), build_dummies
+        RULES, lambda kernel: mesh_code(replace(kernel, name="kernel1_type")), build_lfric_dummies
     )
     found = acquired(plan_storage_access(made, odd, HERE))["u"]
     assert (found.covered, found.why) == (Fresh.NO, "k1_type may leave values as they are")
@@ -119,7 +119,7 @@ def test_code_with_conditions_does_not_keep_the_promise_of_its_metadata() -> Non
 def test_metadata_that_say_write_do_not_promise_all_levels() -> None:
     """A kernel that leaves out the lowest level keeps what was there: it has to be brought."""
     low = KernelKnowledge(
-        RULES, lambda kernel: mesh_code(replace(kernel, name="kernel2_type")), build_dummies
+        RULES, lambda kernel: mesh_code(replace(kernel, name="kernel2_type")), build_lfric_dummies
     )
     found = acquired(plan_storage_access(schedule(cells("u write w3")), low, HERE))["u"]
     assert found.covered is Fresh.NO

@@ -14,8 +14,8 @@ from psyclone_storage.config.load import default_settings, load_settings
 from psyclone_storage.config.locate import (
     SearchContext,
     find_settings_file,
+    search_context,
     shipped_settings_file,
-    surroundings,
 )
 
 LOCAL, HOME, PREFIX = "here/.psyclone", "home/.local/share/psyclone", "prefix/share/psyclone"
@@ -102,6 +102,6 @@ def test_what_the_installation_lacks_is_our_fault() -> None:
 
 
 def test_the_surroundings_of_this_process() -> None:
-    found = surroundings(os.environ | {"HOME": "/somewhere"})
+    found = search_context(os.environ | {"HOME": "/somewhere"})
     assert found.home == Path("/somewhere")
     assert found.prefix.is_dir()

@@ -27,7 +27,7 @@ from psyclone_storage.gocean import (
 )
 from psyclone_storage.infrastructures import gocean_words as table
 from psyclone_storage.languages.python.parse.closure import FunctionReader
-from psyclone_storage.languages.python.parse.live_source import source_of
+from psyclone_storage.languages.python.parse.live_source import live_kernel_source
 from psyclone_storage.targets.dialects import GOCEAN_WORDS
 
 
@@ -129,6 +129,6 @@ def test_a_name_of_the_program_is_no_function_of_python() -> None:
 
     assert work.at(new=0.0, rate=1.0) == 2.0
     resolved = FunctionReader().resolve(work.function, GOCEAN_WORDS.module)
-    text = source_of(GOCEAN_WORDS, "work", resolved).text
+    text = live_kernel_source(GOCEAN_WORDS, "work", resolved).text
     assert "max = None" in text
     assert "min = None" not in text

@@ -19,7 +19,7 @@ from psyclone_storage.base.compilers import find_c_compiler, find_fortran_compil
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.load import load_settings
-from psyclone_storage.config.locate import surroundings
+from psyclone_storage.config.locate import search_context
 from psyclone_storage.infrastructures.lfric import SIZES
 from psyclone_storage.lfric import *
 from psyclone_storage.pipeline.compile import Build, make_compiler
@@ -261,7 +261,7 @@ def test_one_place_takes_data_of_either_precision(mesh: Mesh) -> None:
 def built(text: str, target: str = "", folder: Path | None = None) -> Build:
     """Return what an algorithm becomes, with the corpus' kernels or its own, in a folder."""
     kernels = folder or Path(__file__).parents[2] / "corpus" / "lfric" / "kernels"
-    settings = load_settings("", "", surroundings({}))
+    settings = load_settings("", "", search_context({}))
     request = CompileRequest(api="lfric", suffix=".py", directories=(kernels,), target=target)
     source = SourceText("alg.py", f"from psyclone_storage.lfric import *\n{text}")
     if folder is not None:

@@ -13,7 +13,7 @@ from lfric_in_python import CORPUS, KERNELS, NO_FORM, in_python, read
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.load import load_settings
-from psyclone_storage.config.locate import surroundings
+from psyclone_storage.config.locate import search_context
 from psyclone_storage.ir.parsed import ParsedAlgorithm
 from psyclone_storage.ir.view import schedule_json
 from psyclone_storage.pipeline.compile import Compiler, make_compiler
@@ -29,7 +29,7 @@ REALS = re.compile(r"[-+*/() ]*(\d+\.\d*[-+*/() ]*)+")
 
 @cache
 def compiler(suffix: str) -> Compiler:
-    settings = load_settings("", "", surroundings({}))
+    settings = load_settings("", "", search_context({}))
     return make_compiler(
         settings, CompileRequest(api="lfric", directories=(KERNELS,), suffix=suffix)
     )
@@ -78,7 +78,7 @@ def test_the_corpus_has_equal_schedules() -> None:
 
 
 def test_exact_sums_are_asked_for() -> None:
-    settings = load_settings("", "EXACT_SUMS=true", surroundings({}))
+    settings = load_settings("", "EXACT_SUMS=true", search_context({}))
     made = make_compiler(settings, CompileRequest(api="lfric", suffix=".py"))
     text = "from psyclone_storage.lfric import *\n\ninvoke(sum_X(total, x))\n"
     build = made.compile_text(SourceText("sums.py", text))
@@ -97,7 +97,7 @@ def fill(u, v):
 def test_the_recipe_for_threads_becomes_c(tmp_path: Path) -> None:
     (tmp_path / "fill.py").write_text(FILLED, encoding="utf-8")
     asked = CompileRequest(api="lfric", suffix=".py", steps="auto")
-    made = make_compiler(load_settings("", "", surroundings({})), asked)
+    made = make_compiler(load_settings("", "", search_context({})), asked)
     ((_, text),) = made.compile_algorithm(tmp_path / "fill.py").beside
     assert "#pragma omp for schedule(static)" in text
 
@@ -106,7 +106,7 @@ def test_the_recipe_for_threads_becomes_c(tmp_path: Path) -> None:
 def test_checks_of_fields_are_refused_at_the_first_call(level: str) -> None:
     text = "from psyclone_storage.lfric import *\n\ninvoke(setval_c(x, 1.0), setval_c(y, 1.0))\n"
     for chosen in ("none", level):
-        settings = load_settings("", f"RUN_TIME_CHECKS={chosen}", surroundings({}))
+        settings = load_settings("", f"RUN_TIME_CHECKS={chosen}", search_context({}))
         made = make_compiler(settings, CompileRequest(api="lfric", suffix=".py"))
         if chosen == "none":
             made.compile_text(SourceText("checks.py", text))

@@ -11,7 +11,7 @@ from psyclone_storage.config.settings import Api
 from psyclone_storage.ir import runtime_ops as ops
 from psyclone_storage.targets.apis import targets_of
 
-ASKED = frozenset((*get_args(ops.Value), *get_args(ops.Action)))
+ASKED = frozenset((*get_args(ops.RuntimeValue), *get_args(ops.RuntimeAction)))
 
 REFUSED: dict[Api, frozenset[type]] = {
     # No grids, whose points lie in rows.

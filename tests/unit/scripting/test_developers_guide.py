@@ -26,9 +26,10 @@ from psyclone_storage.scripting import (
     Schedule,
 )
 from psyclone_storage.scripting import f2pygen as gen
-from psyclone_storage.scripting.transformations.base import RegionTrans, TransformationError
+from psyclone_storage.scripting.errors import TransformationError
+from psyclone_storage.scripting.transformations.base import RegionTrans
 from psyclone_storage.scripting.transformations.table import TRANSFORMATIONS
-from psyclone_storage.targets.apis import parts_of, targets_of
+from psyclone_storage.targets.apis import api_parts, targets_of
 from psyclone_storage.tools.factories import KernelTypeFactory, PSyFactory, parse
 from psyclone_storage.transform.move import MoveStatement
 from unit.analysis.small import built_in, cells, dofs, operator, scalar
@@ -288,7 +289,7 @@ def test_the_psy_layer() -> None:
 def test_an_api_of_one_s_own() -> None:
     """An API is a row of parts: metadata get another meaning, and all stages follow it."""
     api = default_settings().api
-    lfric, target = parts_of(api), next(iter(targets_of(api).values()))
+    lfric, target = api_parts(api), next(iter(targets_of(api).values()))
 
     def careful(parsed: object, settings: object) -> object:
         """Take every field that is written for one that is read before."""

@@ -9,7 +9,7 @@ from psyclone_storage.tools.compile_order import (
     CompileOrder,
     compiled_modules,
     missing_modules,
-    modules_in,
+    modules_defined_in,
     order_of_use,
 )
 
@@ -58,5 +58,5 @@ def test_modules_of_files_and_folders(tmp_path: Path) -> None:
     (tmp_path / "two.f90").write_text("module a\nend module a\nmodule b\nend module b\n")
     (tmp_path / "c.mod").touch()
     (tmp_path / "D.mod").touch()
-    assert modules_in([tmp_path / "two.f90"]) == ("a", "b")
+    assert modules_defined_in([tmp_path / "two.f90"]) == ("a", "b")
     assert sorted(compiled_modules([tmp_path])) == ["c", "d"]

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from psyclone_storage.ir.schedule import HaloExchange, Phase, ProfileRegion, Schedule
 from psyclone_storage.ir.types import DerivedType
-from psyclone_storage.ir.walk import in_sequence
+from psyclone_storage.ir.walk import sequential_statements
 from psyclone_storage.transform.aggregate_exchanges import with_joint_exchanges
 from psyclone_storage.transform.halos import with_halos
 from unit.analysis.small import RULES, cells, dofs, schedule
@@ -19,7 +19,7 @@ def planned(*more: object) -> Schedule:
 
 
 def groups(done: Schedule) -> list[tuple[str, ...]]:
-    found = [item.joint for item in in_sequence(done) if isinstance(item, HaloExchange)]
+    found = [item.joint for item in sequential_statements(done) if isinstance(item, HaloExchange)]
     return list(dict.fromkeys(found))
 
 

@@ -94,7 +94,7 @@ def without(
     return frozenset(one for one in variables if not any(part in gone for part in prefixes(one)))
 
 
-def in_sequence(parts: Iterable[Summary]) -> Summary:
+def summary_of_sequence(parts: Iterable[Summary]) -> Summary:
     """Return the summary of `parts`, one after the other."""
     total = Summary()
     for part in parts:

@@ -23,7 +23,7 @@ from psyclone_storage.analysis.bodies.def_use import (
     NOTHING,
     Jump,
     Summary,
-    in_sequence,
+    summary_of_sequence,
     touches_any,
     without,
 )
@@ -100,8 +100,8 @@ class Flow:
     """Data flow of the statements of `code`; see the module's docstring.
 
     `summaries` are those of the statements and `bodies` those of the bodies of loops. `later` are
-    the variables that may be read after a loop with a value from before. `bodies` and `later` are
-    indexed by the number of the loop.
+    the variables that may be read after a loop, or a block under a directive, with a value from
+    before its end. `bodies` and `later` are indexed by the number of the statement.
     """
 
     code: KernelCode
@@ -166,9 +166,12 @@ class Flow:
         return touches_any(variable, self.later[loop.number])
 
 
-def flow_of(code: KernelCode) -> Flow:
-    """Return how values go through `code`."""
-    names = RoutineNames(code)
+def flow_of(code: KernelCode, *, distinct_pointers: bool = False) -> Flow:
+    """Return how values go through `code`.
+
+    With `distinct_pointers` pointer components with different names do not alias.
+    """
+    names = RoutineNames(code, distinct_pointers)
     has_jumps = any(map(_jumps_anywhere, walk_lines(code.body)))
     nodes = _NodeBuilder(names, copies=not has_jumps).nodes(code.body)
     summing = _SummaryBuilder(nodes, names)
@@ -184,6 +187,14 @@ def flow_of(code: KernelCode) -> Flow:
         living.later,
         has_jumps,
     )
+
+
+def summary_of_iteration(loop: un.Do, names: RoutineNames) -> Summary:
+    """Return the summary of one iteration of a loop that is not part of a routine."""
+    nodes = _NodeBuilder(names, copies=False).nodes((loop,))
+    summing = _SummaryBuilder(nodes, names)
+    summing.block((loop,), 1)
+    return summing.bodies[1].landing(("cycle", 1))
 
 
 def _jumps_anywhere(line: un.Line) -> bool:
@@ -308,7 +319,7 @@ class _SummaryBuilder:
             self.summaries[first - 1] = self._of(node)
             found.append(self.summaries[first - 1])
             first = node.stop
-        return in_sequence(found)
+        return summary_of_sequence(found)
 
     def _of(self, node: FlowNode) -> Summary:
         line, first = node.line, node.number + 1
@@ -320,7 +331,7 @@ class _SummaryBuilder:
         ends: tuple[Jump, ...] = (("exit", node.number),)
         match line:
             case un.Do() | un.While() | un.DoConcurrent() | un.Forall():
-                body = in_sequence(inner)
+                body = summary_of_sequence(inner)
                 self.bodies[node.number] = body
                 return own.then(self._repeated(node, body)).landing(*ends)
             case un.If() | un.Where():
@@ -331,7 +342,7 @@ class _SummaryBuilder:
                 return own.then(found if default else found.at_most()).landing(*ends)
             case un.Conditional():
                 return _choice(inner).at_most()
-        return own.then(in_sequence(inner)).landing(*ends)
+        return own.then(summary_of_sequence(inner)).landing(*ends)
 
     def _repeated(self, node: FlowNode, body: Summary) -> Summary:
         body = body.landing(("cycle", node.number))
@@ -446,8 +457,9 @@ class _Liveness:
 
     def _inside(self, node: FlowNode, live: frozenset[Variable]) -> None:
         self._landing["exit", node.number] = live
-        if isinstance(node.line, _LOOPS):
+        if isinstance(node.line, (*_LOOPS, un.DirectiveBlock)):
             self.later[node.number] = live
+        if isinstance(node.line, _LOOPS):
             live = live | self._summaries[node.number - 1].exposed
             live = live | self._bodies[node.number].exposed
             self._landing["cycle", node.number] = live

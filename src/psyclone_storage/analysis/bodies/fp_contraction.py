@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 
-from psyclone_storage.analysis.bodies.shapes import Triplet, rank_of, type_of
+from psyclone_storage.analysis.bodies.shapes import Triplet, rank_of, type_of_values
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.affine import simplified
@@ -340,7 +340,7 @@ def _set(line: Assign) -> frozenset[str]:
 
 
 def _is_of(types: Collection[Intrinsic], expr: ex.Expr, code: KernelCode) -> bool:
-    found = type_of(expr, code)
+    found = type_of_values(expr, code)
     return found is not None and found.intrinsic in types
 
 

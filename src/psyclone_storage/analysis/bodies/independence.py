@@ -15,22 +15,26 @@ from itertools import product
 from psyclone_storage.analysis.bodies.accesses import (
     associated_lines,
     moves_memory,
+    reads_of,
     unknown_calls,
     unknown_lines,
 )
 from psyclone_storage.analysis.bodies.coverage import Coverage
-from psyclone_storage.analysis.bodies.def_use import touches_any
+from psyclone_storage.analysis.bodies.def_use import Summary, touches_any
 from psyclone_storage.analysis.bodies.dependence_tests import DependenceTests, IterationOrder
-from psyclone_storage.analysis.bodies.flow import Flow, FlowNode, Item
+from psyclone_storage.analysis.bodies.flow import Flow, FlowNode, Item, summary_of_iteration
 from psyclone_storage.analysis.bodies.places import place_of_access
 from psyclone_storage.analysis.bodies.reductions import LoopReduction, reduction_of
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic, Related
-from psyclone_storage.base.records import dataclass
+from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.source import Span
+from psyclone_storage.ir.expr import Expr, Index, same, walk
+from psyclone_storage.ir.facts import FactKind
 from psyclone_storage.ir.paths import Variable
-from psyclone_storage.ir.rewrite import place_of_line
-from psyclone_storage.ir.unit import Do, InputOutput, Stop
+from psyclone_storage.ir.rewrite import place_of_line, rewritten
+from psyclone_storage.ir.types import ScalarType
+from psyclone_storage.ir.unit import Do, If, InputOutput, Line, Stop
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +42,18 @@ class Independence:
     """Analysis result for the iterations of a loop: any order is valid if there are no `reasons`.
 
     Each iteration then has its own copies of the `private` variables, and `reductions` are combined
-    at the end.
+    at the end. The copies of `firstprivate` variables start with the value from before the loop,
+    and the last iteration leaves its value in `lastprivate` ones. Some proofs rely on the promises
+    `used`. `blocking` are the pairs of accesses among the reasons.
     """
 
     reasons: Reasons
     private: tuple[str, ...] = ()
     reductions: tuple[LoopReduction, ...] = ()
+    firstprivate: tuple[str, ...] = ()
+    lastprivate: tuple[str, ...] = ()
+    used: frozenset[FactKind | str] = frozenset()
+    blocking: tuple[Conflict, ...] = ()
 
     @property
     def rounded(self) -> tuple[LoopReduction, ...]:
@@ -59,25 +69,189 @@ class Conflict:
     second: Item
 
 
-def independence_of(loop: FlowNode, flow: Flow) -> Independence:
+@dataclass(frozen=True, slots=True)
+class LoopPromises:
+    """Promises about one loop, by keys of variables: conflicts that do not occur, private copies.
+
+    With `independent` no dependence matters. `values` is no promise: it allows copies of variables
+    that start with a value, or leave one, which not all directives have.
+    """
+
+    ignored: frozenset[str] = frozenset()
+    private: frozenset[str] = frozenset()
+    independent: bool = False
+    values: bool = False
+
+
+NO_PROMISES = LoopPromises()
+
+
+def independence_of(
+    loop: FlowNode, flow: Flow, promises: LoopPromises = NO_PROMISES
+) -> Independence:
     """Return whether iterations of `loop` depend on each other, and why (T052, T062)."""
-    reasons = [*not_understood(flow.inside(loop), flow), *_early_ends(loop, flow)]
+    found = _Conflicts(loop, flow)
+    sharing = _Sharing(loop, flow, promises)
+    reasons = list(check_nodes_understood(flow.inside(loop), flow))
+    if promises.independent and reasons:
+        sharing.used.add(FactKind.INDEPENDENT)
+        reasons = []
+    reasons += _early_ends(loop, flow)
     counter = _counter(loop)
     if flow.is_read_later(loop, (counter,)):
         reasons.append(scalar_reason(loop, counter, (), place_of_line(loop.line)))
-    found = _Conflicts(loop, flow)
-    private: set[str] = set(found.privates)
-    reductions: list[LoopReduction] = []
+    sharing.private |= found.privates
+    blocking = []
     for variable, conflict in found.conflicts.items():
         own = [one for one in found.items if one.path.root == variable[0]]
-        reduction = reduction_of(variable, own, flow)
-        if reduction is not None:
-            reductions.append(reduction)
-        elif is_own_array(variable, loop, flow):
-            private.add(variable[0])
-        else:
+        if not sharing.resolves(variable, own):
+            blocking.append(conflict)
             reasons.append(_reason(conflict, loop, flow))
-    return Independence(tuple(dict.fromkeys(reasons)), tuple(sorted(private)), tuple(reductions))
+    return Independence(
+        tuple(dict.fromkeys(reasons)),
+        tuple(sorted(sharing.private)),
+        tuple(sharing.reductions),
+        tuple(sorted(sharing.first)),
+        tuple(sorted(sharing.last)),
+        frozenset(sharing.used),
+        tuple(blocking),
+    )
+
+
+class _Sharing:
+    """The clauses by which variables with conflicts do no harm."""
+
+    def __init__(self, loop: FlowNode, flow: Flow, promises: LoopPromises) -> None:
+        self._loop = loop
+        self._flow = flow
+        self._promises = promises
+        self.private: set[str] = set()
+        self.first: set[str] = set()
+        self.last: set[str] = set()
+        self.reductions: list[LoopReduction] = []
+        self.used: set[FactKind | str] = set()
+
+    def resolves(self, variable: Variable, items: list[Item]) -> bool:
+        """Return whether a clause or a promise makes a variable with a conflict harmless."""
+        name = variable[0]
+        reduction = reduction_of(variable, items, self._flow)
+        if reduction is not None:
+            self.reductions.append(reduction)
+        elif is_own_array(variable, self._loop, self._flow):
+            self.private.add(name)
+        elif self._promises.values and self._has_value(variable):
+            pass
+        elif name in self._promises.private:
+            self.used.add(name)
+            self.private.add(name)
+        elif name in self._promises.ignored or self._promises.independent:
+            self.used.add(name if name in self._promises.ignored else FactKind.INDEPENDENT)
+            self._as_promised(variable)
+        else:
+            return False
+        return True
+
+    def _has_value(self, variable: Variable) -> bool:
+        """Return whether copies that start with a value, or leave one, are right for a scalar."""
+        loop, flow = self._loop, self._flow
+        if flow.has_jumps or not may_be_copied(variable, flow):
+            return False
+        body = flow.body(loop)
+        later = flow.is_read_later(loop, variable)
+        if not touches_any(variable, body.exposed):
+            if not later or body.sets is None or variable not in body.sets:
+                return False
+            self.last.add(variable[0])
+            return True
+        if not _is_guarded(variable, loop, flow, later=later):
+            return False
+        self.first.add(variable[0])
+        if later:
+            self.last.add(variable[0])
+        return True
+
+    def _as_promised(self, variable: Variable) -> None:
+        """Give a scalar without dependences copies if nothing reads its value after the loop."""
+        loop, flow = self._loop, self._flow
+        if may_be_copied(variable, flow) and not flow.is_read_later(loop, variable):
+            self.first.add(variable[0])
+
+
+def may_be_copied(variable: Variable, flow: Flow) -> bool:
+    """Return whether a clause may name a variable: a plain scalar that only this routine sees."""
+    key, code = variable[0], flow.code
+    declared = code.declared(key)
+    if len(variable) > 1 or declared is None or declared.shape:
+        return False
+    if key in flow.names.unclear or key in flow.names.aliases or flow.names.is_shared(variable):
+        return False
+    if code.internal is not None and key in code.internal.names:
+        return False
+    hidden = {"volatile", "allocatable", "parameter", "asynchronous", "optional"}
+    return isinstance(declared.type, ScalarType) and not declared.words & hidden
+
+
+def _is_guarded(variable: Variable, loop: FlowNode, flow: Flow, *, later: bool) -> bool:
+    """Return whether all iterations write a scalar before they read it, or none writes it.
+
+    One condition that has the same value in all iterations decides which. If something reads the
+    scalar `later`, each iteration that writes it does so on all paths.
+    """
+    guards = [
+        flow.node(number).line
+        for item in flow.items_in(loop)
+        if item.writes and item.variable == variable
+        for number in item.node.around
+        if number > loop.number
+    ]
+    choices = [one for one in guards if isinstance(one, If) and not one.name]
+    for choice in choices:
+        condition = choice.branches[0].condition
+        if _is_invariant(condition, loop, flow) and all(
+            _is_settled(variable, summary, later=later)
+            for summary in _with_choice(loop, condition, flow)
+        ):
+            return True
+    return False
+
+
+def _is_settled(variable: Variable, summary: Summary, *, later: bool) -> bool:
+    if not touches_any(variable, summary.written):
+        return True
+    if touches_any(variable, summary.exposed):
+        return False
+    return not later or (summary.sets is not None and variable in summary.sets)
+
+
+def _is_invariant(condition: Expr, loop: FlowNode, flow: Flow) -> bool:
+    """Return whether a condition has the same value whenever an iteration of `loop` reads it."""
+    changed = loop_variant(loop, flow)
+    read = [one.path.variable for one in reads_of(condition, flow.names)]
+    calls = (part for part in walk(condition) if isinstance(part, Index))
+    names = flow.names
+    functions = (word for part in calls if (word := names.function_called(part)) is not None)
+    if any(word in names.procedures or not names.is_harmless(word) for word in functions):
+        return False
+    return not any(touches_any(one, changed) or names.is_shared(one) for one in read)
+
+
+def _with_choice(loop: FlowNode, condition: Expr, flow: Flow) -> Iterator[Summary]:
+    """Yield the summaries of one iteration if a condition holds, and if it does not."""
+    assert isinstance(loop.line, Do)
+    for holds in (True, False):
+
+        def chosen(line: Line, holds: bool = holds) -> tuple[Line, ...]:
+            if not isinstance(line, If) or line.name:
+                return (line,)
+            if not same(line.branches[0].condition, condition):
+                return (line,)
+            if holds:
+                return line.branches[0].body
+            rest = line.branches[1:]
+            return (replace(line, branches=rest),) if rest else line.otherwise
+
+        changed = replace(loop.line, body=rewritten(loop.line.body, chosen))
+        yield summary_of_iteration(changed, flow.names)
 
 
 def _counter(loop: FlowNode) -> str:
@@ -170,7 +344,7 @@ def has_shape(name: str, flow: Flow) -> bool:
 # ---------------------------------------------------------------------------- reasons
 
 
-def not_understood(nodes: Iterable[FlowNode], flow: Flow) -> Reasons:
+def check_nodes_understood(nodes: Iterable[FlowNode], flow: Flow) -> Reasons:
     """Return what in some statements may do anything (T052)."""
     return tuple(dict.fromkeys(_unknown(nodes, flow)))
 
@@ -239,6 +413,17 @@ def element_reason(loop: FlowNode, first: Item, second: Item) -> Diagnostic:
         place_of_access(first),
         hint="Subscripts that are sums of loop counters and constants can be told apart.",
         related=(Related(related, f"'{other}' is {verb} here"),) if related else (),
+    )
+
+
+def rounded_reason(loop: FlowNode, reduction: LoopReduction) -> Diagnostic:
+    """Return that another order of iterations changes a reduction by rounding (T062)."""
+    return Diagnostic(
+        "T062",
+        f"Another order of the iterations of the loop over '{_counter(loop)}' rounds"
+        f" '{reduction.name}' in another way.",
+        place_of_line(loop.line),
+        hint="Give 'sums' if that is all right.",
     )
 
 

@@ -71,7 +71,7 @@ class _Argument:
     names: tuple[str, ...]
 
 
-def check_body(
+def check_against_metadata(
     kernel: Kernel, code: KernelCode, wanted: tuple[Dummy, ...]
 ) -> tuple[Diagnostic, ...]:
     """Return where the statements of `code` contradict the metadata of `kernel`.

@@ -25,7 +25,6 @@ from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
 
 _SHARED = frozenset({"pointer", "target"})
 _SAVE_ALL = regex(r"(?:^|;)[ \t]*save[ \t]*(?:$|[!;])", re.IGNORECASE | re.MULTILINE)
-_RESULT = regex(r"\bresult\s*\(\s*(\w+)\s*\)", re.IGNORECASE)
 _WORD = regex(r"[a-z]\w*", re.IGNORECASE)
 _NAME_AND_BRACKET = regex(r"\b(?P<name>[a-z]\w*)\s*(?P<bracket>\()?", re.IGNORECASE)
 _ATTRIBUTES = frozenset(
@@ -38,9 +37,13 @@ _ATTRIBUTES = frozenset(
 
 @dataclass(frozen=True)
 class RoutineNames:
-    """The names in a routine. It is made once for all questions about the routine's statements."""
+    """The names in a routine. It is made once for all questions about the routine's statements.
+
+    With `distinct_pointers` pointer components with different names do not alias.
+    """
 
     code: KernelCode
+    distinct_pointers: bool = False
 
     @cached_property
     def imported(self) -> dict[str, un.Declare]:
@@ -93,9 +96,16 @@ class RoutineNames:
             for item in _opaque(self.code.declarations)
             if not STATEMENT_FUNCTION.match(item.text)
         ]
-        lines = (line for line in walk_lines(self.code.body) if isinstance(line, un.Opaque))
-        here += [line.names for line in lines if _first_word(line) == "data"]
-        hidden = {item.key for item in self.code.declarations if isinstance(item, un.Declare)}
+        hidden = frozenset(
+            item.key for item in self.code.declarations if isinstance(item, un.Declare)
+        )
+        for line in walk_lines(self.code.body):
+            if isinstance(line, un.Opaque) and _first_word(line) in ("data", "entry"):
+                here.append(line.names)
+            elif isinstance(line, un.Include):
+                here.append(hidden)
+        if any(_first_word(item) == "include" for item in _opaque(self.code.declarations)):
+            here.append(hidden)
         return frozenset().union(*here) | (frozenset().union(*outer) - hidden)
 
     @cached_property
@@ -169,7 +179,11 @@ class RoutineNames:
 
     def _root(self, key: str) -> un.Declare | None:
         code = self.code
-        return code.declared(key) or code.module.declared.get(key) or self.imported.get(key)
+        found = code.declared(key) or code.module.declared.get(key) or self.imported.get(key)
+        if found is None and key == key_of(code.result):
+            symbol = code.symbol(key)
+            found = None if symbol.type is None else declaration_of(symbol)
+        return found
 
     def is_local(self, key: str) -> bool:
         """Return whether the lifetime of a variable ends with a call of the routine.
@@ -179,6 +193,8 @@ class RoutineNames:
         declared = self.code.declared(key)
         if declared is None or key in self._visible or key in self.unclear or self._keeps:
             return False
+        if any(isinstance(item, un.Include) for item in self.code.contained):
+            return False
         if self.code.internal is not None and key in self.code.internal.names:
             return False
         words = declared.words
@@ -187,8 +203,7 @@ class RoutineNames:
     @cached_property
     def _visible(self) -> frozenset[str]:
         """The variables whose values a caller gives or gets: dummies and a function's result."""
-        results = _RESULT.findall(self.code.suffix)
-        return frozenset((*self.code.dummy_keys, self.code.key, *map(key_of, results)))
+        return frozenset((*self.code.dummy_keys, key_of(self.code.result)))
 
     # ------------------------------------------------------------------------ functions
 
@@ -203,7 +218,7 @@ class RoutineNames:
             brackets, ex.Element | ex.Section | ex.Substring | ex.Extents
         ):
             return None
-        if isinstance(brackets, ex.CallFunction | ex.Construct):
+        if isinstance(brackets, ex.CallFunction | ex.StructureConstructor):
             return "%".join(base.variable)
         return self._function_perhaps(base.variable)
 
@@ -263,6 +278,8 @@ class RoutineNames:
             return True
         if {first[0], second[0]} & self.aliases:
             return True
+        if self.distinct_pointers and len(first) + len(second) > 2:
+            return False
         ways = self._ways(first), self._ways(second)
         if not all(ways) or "pointer" not in ways[0] | ways[1]:
             return False
@@ -292,7 +309,9 @@ class RoutineNames:
         return frozenset(words & _SHARED)
 
     def is_pointer(self, variable: Variable) -> bool:
-        """Return whether a variable or component may itself be a pointer."""
+        """Return whether a variable or component may itself be a pointer that aliases another."""
+        if self.distinct_pointers and len(variable) > 1:
+            return False
         declared = self.declaration(variable)
         if declared is None or (len(variable) == 1 and variable[0] in self.unclear):
             return True

@@ -15,11 +15,12 @@ from psyclone_storage.analysis.bodies.accesses import irregular_lines
 from psyclone_storage.analysis.bodies.dependence_tests import DependenceTests, IterationOrder
 from psyclone_storage.analysis.bodies.flow import Flow, FlowNode, Item, flow_of
 from psyclone_storage.analysis.bodies.independence import (
+    check_nodes_understood,
     element_reason,
     has_shape,
     independence_of,
     loop_variant,
-    not_understood,
+    rounded_reason,
     scalar_reason,
 )
 from psyclone_storage.analysis.bodies.reductions import reduction_of
@@ -78,7 +79,7 @@ class CodeFootprint:
 
     def check_known(self) -> Reasons:
         """Return which statements may touch anything or jump out of the loop."""
-        return not_plain(self.loop, self.flow)
+        return check_plain(self.loop, self.flow)
 
     def check_bounds(self) -> Reasons:
         """Return why the bounds of the loop and the inner loop may change between iterations."""
@@ -136,17 +137,7 @@ class CodeFootprint:
         found = independence_of(self.loop, self.flow)
         if self.assertions.sums:
             return found.reasons
-        rounded = (
-            Diagnostic(
-                "T062",
-                f"Another order of the iterations of the loop over '{counter(self.loop)}' rounds"
-                f" '{item.name}' in another way.",
-                place_of_line(self.line),
-                hint="Give 'sums' if that is all right.",
-            )
-            for item in found.rounded
-        )
-        return (*found.reasons, *rounded)
+        return (*found.reasons, *(rounded_reason(self.loop, item) for item in found.rounded))
 
     def _against_strips(self) -> Iterator[Diagnostic]:
         line, loop, flow = self.line, self.loop, self.flow
@@ -297,7 +288,7 @@ def inner_node(loop: FlowNode, flow: Flow) -> FlowNode | None:
     return next(one for one in inside if len(one.around) == depth)
 
 
-def not_plain(loop: FlowNode, flow: Flow) -> Reasons:
+def check_plain(loop: FlowNode, flow: Flow) -> Reasons:
     """Return what in a loop may do anything, or may go elsewhere (T052)."""
     irregular = tuple(
         Diagnostic(
@@ -308,7 +299,7 @@ def not_plain(loop: FlowNode, flow: Flow) -> Reasons:
         for node in flow.inside(loop)
         if irregular_lines((node.line,))
     )
-    return tuple(dict.fromkeys((*not_understood(flow.inside(loop), flow), *irregular)))
+    return tuple(dict.fromkeys((*check_nodes_understood(flow.inside(loop), flow), *irregular)))
 
 
 def _bounds(loop: FlowNode) -> list[Expr]:

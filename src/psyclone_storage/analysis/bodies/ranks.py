@@ -25,7 +25,7 @@ def is_scalar(expr: ex.Expr, names: RoutineNames) -> bool:
         case ex.CallFunction(_, items):
             word = ex.intrinsic_called(expr)
             return word is not None and _is_scalar_call(word, items, names)
-        case ex.Construct():
+        case ex.StructureConstructor():
             return True
         case ex.Unresolved():
             return False

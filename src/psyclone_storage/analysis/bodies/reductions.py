@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator
 from enum import Enum
 
 from psyclone_storage.analysis.bodies.flow import Flow, Item
-from psyclone_storage.analysis.bodies.shapes import type_of
+from psyclone_storage.analysis.bodies.shapes import type_of_values
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.operators import AnyOperator, Operator
@@ -86,7 +86,7 @@ def reduction_of(variable: Variable, items: Collection[Item], flow: Flow) -> Loo
 def _is_whole(item: Item, flow: Flow) -> bool:
     """Return whether no fraction is cut off where the access is part of an assignment."""
     line = item.node.line
-    kind = type_of(line.value, flow.code) if isinstance(line, Assign) else None
+    kind = type_of_values(line.value, flow.code) if isinstance(line, Assign) else None
     return not isinstance(line, Assign) or (
         kind is not None and kind.intrinsic is Intrinsic.INTEGER
     )

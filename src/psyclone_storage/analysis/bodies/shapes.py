@@ -47,7 +47,7 @@ class Triplet:
 Dimensions = tuple[Triplet, ...]
 
 
-def declaration_of(code: KernelCode, name: str) -> un.Declare | None:
+def find_declaration(code: KernelCode, name: str) -> un.Declare | None:
     """Return the declaration of `name` in the kernel or, failing that, in its module."""
     return code.declared(name) or code.module.declared.get(key_of(name))
 
@@ -55,7 +55,7 @@ def declaration_of(code: KernelCode, name: str) -> un.Declare | None:
 # ---------------------------------------------------------------------------- types
 
 
-def type_of(expr: ex.Expr, code: KernelCode) -> ScalarType | None:
+def type_of_values(expr: ex.Expr, code: KernelCode) -> ScalarType | None:
     """Return the type of the values of `expr`, None where it cannot be told.
 
     The kind is a name that means the same in the kernel.
@@ -96,7 +96,7 @@ def is_integer(expr: ex.Expr, code: KernelCode) -> bool:
             return is_integer(operand, code)
         case ex.Parenthesised(operand):
             return is_integer(operand, code)
-    found = type_of(expr, code)
+    found = type_of_values(expr, code)
     return found is not None and found.intrinsic is Intrinsic.INTEGER
 
 
@@ -171,7 +171,7 @@ def _bounds(name: ex.Name, at: int, code: KernelCode) -> Triplet | None:
 
     What another module writes for them may not be known here, but the functions of bounds are.
     """
-    declared = declaration_of(code, name.text)
+    declared = find_declaration(code, name.text)
     if declared is not None:
         return bounds_of(declared, at, code)
     place = ex.whole(at + 1)
@@ -198,7 +198,7 @@ def _section(name: ex.Name, at: int, item: ex.Expr, code: KernelCode) -> Dimensi
     if not isinstance(item, ex.Range):
         return dimensions_of(item, code) if rank_of(item, code) in (0, 1) else None
     start, stop = item.lower, item.upper
-    if start is None and stop is not None and (declared := declaration_of(code, name.text)):
+    if start is None and stop is not None and (declared := find_declaration(code, name.text)):
         # Also the last dimension of an array of assumed size has a lower bound.
         start = _lower_bound(declared, at, code)
     elif start is None or stop is None:

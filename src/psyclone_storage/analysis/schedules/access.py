@@ -34,14 +34,14 @@ class DataUse:
 _ONE_PART = frozenset({1})
 
 
-def parts_of(component: int | None, vector: int) -> frozenset[int]:
+def touched_parts(component: int | None, vector: int) -> frozenset[int]:
     """Return the parts that `component` means for a datum of `vector` parts; None is all."""
     if component is not None:
         return frozenset({component})
     return _ONE_PART if vector == 1 else frozenset(range(1, vector + 1))
 
 
-class DataAccess:
+class AccessCoverage:
     """One access, compared with others, and how much of it the others cover."""
 
     def __init__(self, use: DataUse) -> None:

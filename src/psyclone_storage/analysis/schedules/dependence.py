@@ -14,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from enum import Enum
 
-from psyclone_storage.analysis.schedules.access import DataAccess, DataUse, parts_of
+from psyclone_storage.analysis.schedules.access import AccessCoverage, DataUse, touched_parts
 from psyclone_storage.base.memo import kept_with_first
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir import schedule as sch
@@ -50,7 +50,7 @@ RANDOM_NUMBERS = "random numbers"
 """What stands for the datum of a dependence that is for the sake of a sequence of numbers."""
 
 
-def uses_of(schedule: sch.Schedule, statement: sch.Statement) -> tuple[DataUse, ...]:
+def data_uses(schedule: sch.Schedule, statement: sch.Statement) -> tuple[DataUse, ...]:
     """Return what `statement` does to which data, whatever is inside it included."""
     return tuple(use for use in Uses(schedule).of(statement) if use.datum != RANDOM_NUMBERS)
 
@@ -95,13 +95,13 @@ class Uses:
         inside = statements(item) if isinstance(item, sch.Compound) else (item,)
         for one in inside:
             for datum, component, access in _touched(one):
-                parts = parts_of(component, data[datum].vector)
+                parts = touched_parts(component, data[datum].vector)
                 yield DataUse(uid, datum, parts, access, isinstance(one, sch.HaloExchange))
                 for name in self._aliases.others(datum):
-                    parts = parts_of(None, data[name].vector)
+                    parts = touched_parts(None, data[name].vector)
                     yield DataUse(uid, name, parts, access, isinstance(one, sch.HaloExchange), True)
         if any(isinstance(one, sch.KernelCall) and takes_random_numbers(one) for one in inside):
-            yield DataUse(uid, RANDOM_NUMBERS, parts_of(None, 1), Access.READWRITE)
+            yield DataUse(uid, RANDOM_NUMBERS, touched_parts(None, 1), Access.READWRITE)
 
 
 def edges(schedule: sch.Schedule) -> tuple[Dependence, ...]:
@@ -144,7 +144,7 @@ def dependences(
 
 
 def _edges_from(use: DataUse, later: list[DataUse]) -> Iterator[Dependence]:
-    access = DataAccess(use)
+    access = AccessCoverage(use)
     for other in later:
         common = access.remaining & other.components
         if not common or other.statement == use.statement or (use.maybe and other.maybe):

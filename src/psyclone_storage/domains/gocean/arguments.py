@@ -17,7 +17,7 @@ _INDICES = (
 )
 
 
-def build_dummies(kernel: Kernel) -> tuple[Dummy, ...]:
+def build_gocean_dummies(kernel: Kernel) -> tuple[Dummy, ...]:
     """Return the dummies of `kernel` in the order in which they are passed."""
     args = enumerate(kernel.args)
     return (*_INDICES, *(_dummy(position, arg) for position, arg in args))

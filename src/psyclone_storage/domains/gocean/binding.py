@@ -15,7 +15,7 @@ from psyclone_storage.base.text import counted
 from psyclone_storage.domains.build import BoundCall
 from psyclone_storage.domains.data import ArgumentUse, DataTable
 from psyclone_storage.domains.declared import Declared, declared, is_named_constant, is_variable
-from psyclone_storage.domains.gocean.arguments import build_dummies
+from psyclone_storage.domains.gocean.arguments import build_gocean_dummies
 from psyclone_storage.infrastructures.gocean import value_type
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.kernel import Access, ArgKind, GridStencil, Kernel, KernelArg
@@ -41,7 +41,7 @@ class _Given:
         return self.passed.span.text
 
 
-def bind_call(call: ParsedCall, kernel: Kernel, data: DataTable, uid: str) -> BoundCall:
+def bind_gocean_call(call: ParsedCall, kernel: Kernel, data: DataTable, uid: str) -> BoundCall:
     """Match the arguments of `call` with `kernel`'s metadata and enter them into `data`."""
     wanted = [arg for arg in kernel.args if arg.kind is not ArgKind.GRID_PROPERTY]
     if len(wanted) != len(call.args):
@@ -61,7 +61,9 @@ def bind_call(call: ParsedCall, kernel: Kernel, data: DataTable, uid: str) -> Bo
         Actual(None, grid) if arg.kind is ArgKind.GRID_PROPERTY else next(actuals)
         for arg in kernel.args
     )
-    return BoundCall(KernelCall(uid, kernel, args, build_dummies(kernel), span=call.span), ())
+    return BoundCall(
+        KernelCall(uid, kernel, args, build_gocean_dummies(kernel), span=call.span), ()
+    )
 
 
 def _field_for_grid(call: ParsedCall, wanted: list[KernelArg], data: DataTable) -> ex.Expr:

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from psyclone_storage.base.diagnostic import Diagnostic, Related
 from psyclone_storage.base.records import dataclass, field
-from psyclone_storage.domains.build import BoundInvoke, Kernels, kernel_of
+from psyclone_storage.domains.build import BoundInvoke, KernelsByName, kernel_of
 from psyclone_storage.domains.data import DataTable
-from psyclone_storage.domains.gocean.binding import bind_call
+from psyclone_storage.domains.gocean.binding import bind_gocean_call
 from psyclone_storage.domains.gocean.metadata import first_written
 from psyclone_storage.domains.gocean.rules import GoceanRules
 from psyclone_storage.infrastructures.gocean import ANY_OFFSET
@@ -30,7 +30,7 @@ class GoceanDomain:
     rules: Rules = field(default_factory=GoceanRules)
 
     def bind_invoke(
-        self, invoke: ParsedInvoke, algorithm: ParsedAlgorithm, kernels: Kernels
+        self, invoke: ParsedInvoke, algorithm: ParsedAlgorithm, kernels: KernelsByName
     ) -> BoundInvoke:
         """Match every call of `invoke` with its kernel's metadata."""
         pairs = [(call, kernel_of(call, kernels)) for call in invoke.calls]
@@ -39,7 +39,7 @@ class GoceanDomain:
         calls: list[KernelCall] = []
         for number, (call, kernel) in enumerate(pairs, start=1):
             uid = f"{kernel.key}@loop{number}"
-            bound = bind_call(call, kernel, data, uid)
+            bound = bind_gocean_call(call, kernel, data, uid)
             problems += bound.problems
             if bound.call is not None:
                 calls.append(bound.call)

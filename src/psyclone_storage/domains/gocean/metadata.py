@@ -9,10 +9,10 @@ from collections.abc import Collection
 
 from psyclone_storage.base.diagnostic import Diagnostic, Related, raise_if_any
 from psyclone_storage.base.names import did_you_mean
-from psyclone_storage.domains.gocean.metadata_args import read_argument
+from psyclone_storage.domains.gocean.metadata_args import read_gocean_argument
 from psyclone_storage.domains.gocean.words import (
     Tables,
-    unknown_word,
+    unknown_gocean_word,
     word_of,
 )
 from psyclone_storage.infrastructures.gocean import ALL, INTERNAL, OFFSETS
@@ -30,7 +30,7 @@ _HINTS = {
 }
 
 
-def interpret(parsed: ParsedKernel, tables: Tables) -> Kernel:
+def interpret_gocean_metadata(parsed: ParsedKernel, tables: Tables) -> Kernel:
     """Return the kernel that `parsed` describes.
 
     Raises:
@@ -42,7 +42,9 @@ def interpret(parsed: ParsedKernel, tables: Tables) -> Kernel:
     what = "an index offset"
     offset = _read_word(parsed, "index_offset", OFFSETS, ("M104", what), problems)
     entries = parsed.component("meta_args")
-    read = [read_argument(item, tables, problems) for item in entries.items] if entries else []
+    read = (
+        [read_gocean_argument(item, tables, problems) for item in entries.items] if entries else []
+    )
     args = tuple(arg for arg in read if arg)
     if entries and not problems:
         problems += _check_written(parsed, entries, args)
@@ -103,7 +105,7 @@ def _read_word(
     (item,) = component.items
     word = word_of(item)
     if word not in known:
-        problems.append(unknown_word(item, *otherwise, known))
+        problems.append(unknown_gocean_word(item, *otherwise, known))
     return word
 
 

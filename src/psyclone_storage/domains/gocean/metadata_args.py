@@ -11,8 +11,8 @@ from psyclone_storage.base.regex import regex
 from psyclone_storage.base.text import counted
 from psyclone_storage.domains.gocean.words import (
     Tables,
-    constructor_of,
-    unknown_word,
+    gocean_constructor,
+    unknown_gocean_word,
     word_of,
 )
 from psyclone_storage.infrastructures.gocean import FIELD_TYPES, POINTWISE, SCALARS
@@ -28,11 +28,11 @@ _STENCIL_HINT = (
 )
 
 
-def read_argument(
+def read_gocean_argument(
     item: MetadataItem, tables: Tables, problems: list[Diagnostic]
 ) -> KernelArg | None:
     """Read one entry of `meta_args`; add what is wrong to `problems` and return None then."""
-    if (constructor := constructor_of(item)) != "go_arg":
+    if (constructor := gocean_constructor(item)) != "go_arg":
         message = f"An entry of 'meta_args' must be a 'go_arg(...)', not '{item.span.text}'."
         hint = "Kernels of LFRic need '-api lfric'." if constructor == "go_arg_type" else ""
         problems.append(Diagnostic("M001", message, item.span, hint=hint))
@@ -48,7 +48,7 @@ def read_argument(
         return None
     access = tables.accesses.get(word_of(item.items[0]))
     if access is None:
-        problems.append(unknown_word(item.items[0], "M005", "an access", tables.accesses))
+        problems.append(unknown_gocean_word(item.items[0], "M005", "an access", tables.accesses))
     if len(item.items) == 2:
         return _read_property(item, access, tables, problems)
     return _read_object(item, access, problems)
@@ -67,7 +67,7 @@ def _read_property(
         return None
     if found is None:
         what = "a property of the grid"
-        problems.append(unknown_word(wanted, "M106", what, tables.properties))
+        problems.append(unknown_gocean_word(wanted, "M106", what, tables.properties))
         return None
     if access is not None and access.writes:
         message = f"'{wanted.span.text}' is a property of the grid and cannot be written."
@@ -95,7 +95,7 @@ def _read_object(
         return _read_scalar(item, access, stencil, problems)
     if space not in FIELD_TYPES:
         what = "a type of grid point or of scalar"
-        problems.append(unknown_word(item.items[1], "M101", what, (*FIELD_TYPES, *SCALARS)))
+        problems.append(unknown_gocean_word(item.items[1], "M101", what, (*FIELD_TYPES, *SCALARS)))
     if stencil is not None and access is Access.WRITE:
         message = "A field that is only written is not looked at, so it has no neighbours to read."
         hint = "Make it 'go_pointwise', or 'go_readwrite' if its neighbours are read."
@@ -128,8 +128,10 @@ def _read_stencil(item: MetadataItem, problems: list[Diagnostic]) -> GridStencil
     """Return the stencil that `item` describes, None where only the point itself is looked at."""
     if word_of(item) == POINTWISE:
         return None
-    if constructor_of(item) != "go_stencil":
-        problems.append(unknown_word(item, "M102", "a stencil", (POINTWISE, "go_stencil(...)")))
+    if gocean_constructor(item) != "go_stencil":
+        problems.append(
+            unknown_gocean_word(item, "M102", "a stencil", (POINTWISE, "go_stencil(...)"))
+        )
         return None
     if len(item.items) != 3:
         message = f"A stencil has three rows, not {len(item.items)}."

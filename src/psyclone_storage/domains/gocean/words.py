@@ -18,7 +18,7 @@ from psyclone_storage.infrastructures.gocean import (
     GridProperty,
 )
 from psyclone_storage.infrastructures.gocean_words import ACCESSES
-from psyclone_storage.ir.expr import Construct, Name, canonical
+from psyclone_storage.ir.expr import Name, StructureConstructor, canonical
 from psyclone_storage.ir.kernel import Access, GridBounds
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.parsed import MetadataItem
@@ -50,10 +50,10 @@ def word_of(item: MetadataItem) -> str:
     return current_spelling(item.expr.text)
 
 
-def constructor_of(item: MetadataItem) -> str:
+def gocean_constructor(item: MetadataItem) -> str:
     """Return the word before the brackets of an item such as `go_arg(...)`, or an empty text."""
     match item.expr:
-        case Construct(Name(name), _):
+        case StructureConstructor(Name(name), _):
             return current_spelling(name)
     return ""
 
@@ -64,7 +64,9 @@ def current_spelling(word: str) -> str:
     return lower if lower.startswith("go_") else f"go_{lower}"
 
 
-def unknown_word(item: MetadataItem, code: str, what: str, known: Collection[str]) -> Diagnostic:
+def unknown_gocean_word(
+    item: MetadataItem, code: str, what: str, known: Collection[str]
+) -> Diagnostic:
     """Say that `item` is not one of the `known` words, and which was probably meant.
 
     `what` completes the sentence "'word' is not ...".

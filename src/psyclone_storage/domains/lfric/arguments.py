@@ -22,7 +22,7 @@ from psyclone_storage.infrastructures.lfric import (
 )
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir import kernel as kern
-from psyclone_storage.ir.interface import ANY, Dummy, Role, extents
+from psyclone_storage.ir.interface import ANY, Dummy, Role, shape_of_extents
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 
 _DATA_TYPES = {Intrinsic.REAL: REAL, Intrinsic.INTEGER: INTEGER, Intrinsic.LOGICAL: LOGICAL}
@@ -31,7 +31,7 @@ _FIELD_BOUNDARY_KERNEL = regex(r"enforce_bc_(\d+_)?code")
 _OPERATOR_BOUNDARY_KERNEL = "enforce_operator_bc_code"
 
 
-def build_dummies(kernel: kern.Kernel) -> tuple[Dummy, ...]:
+def build_lfric_dummies(kernel: kern.Kernel) -> tuple[Dummy, ...]:
     """Return the dummy arguments of `kernel`'s subroutine (spec 2.1).
 
     A built-in has no subroutine and no dummies. A kernel over dofs is passed its arguments'
@@ -129,10 +129,12 @@ def _from_the_loop(kernel: kern.Kernel) -> Iterator[Dummy]:
 
 def _of_mesh_pair(kernel: kern.Kernel) -> Iterator[Dummy]:
     if kernel.generation is kern.Generation.Y2019:
-        yield _integer(Role.CELL_MAP, "cell_map", extents("ncell_f_per_c"))
+        yield _integer(Role.CELL_MAP, "cell_map", shape_of_extents("ncell_f_per_c"))
         yield _integer(Role.CELLS_PER_CELL, "ncell_f_per_c")
     else:
-        yield _integer(Role.CELL_MAP, "cell_map", extents("ncell_f_per_c_x", "ncell_f_per_c_y"))
+        yield _integer(
+            Role.CELL_MAP, "cell_map", shape_of_extents("ncell_f_per_c_x", "ncell_f_per_c_y")
+        )
         yield _integer(Role.CELLS_PER_CELL_X, "ncell_f_per_c_x")
         yield _integer(Role.CELLS_PER_CELL_Y, "ncell_f_per_c_y")
     yield _integer(Role.NCELL_FINE, "ncell_f")
@@ -184,7 +186,7 @@ def _of_field(position: int, arg: kern.KernelArg, label: str) -> Iterator[Dummy]
             Role.FIELD,
             _field_name(position, arg, component),
             _data_type(arg),
-            extents(f"undf_{label}"),
+            shape_of_extents(f"undf_{label}"),
             arg=position,
             component=component,
             space=arg.space,
@@ -204,13 +206,13 @@ def _of_stencil(position: int, arg: kern.KernelArg, kernel: kern.Kernel) -> Iter
     size = f"{name}_stencil_size"
     longest = f"{name}_max_branch_length"
     branches: tuple[ex.Expr, ...] = ()
-    shape = extents(ndf, size)
+    shape = shape_of_extents(ndf, size)
     branched = arg.stencil is kern.StencilShape.CROSS2D
     if branched:
-        branches = extents(4)
-        shape = extents(ndf, longest, 4)
+        branches = shape_of_extents(4)
+        shape = shape_of_extents(ndf, longest, 4)
     if kernel.iteration is kern.Iteration.DOMAIN:
-        branches += extents("ncell_2d_no_halos")
+        branches += shape_of_extents("ncell_2d_no_halos")
         shape = (ANY,) * (len(shape) + 1)
     if arg.mesh is kern.MeshRole.COARSE:
         # The number of dofs per cell is not passed for a space of the coarse mesh.
@@ -234,7 +236,9 @@ def _of_operator(
         Role.OPERATOR,
         name,
         _data_type(arg),
-        extents(*dofs, ncell) if generation is kern.Generation.Y2019 else extents(ncell, *dofs),
+        shape_of_extents(*dofs, ncell)
+        if generation is kern.Generation.Y2019
+        else shape_of_extents(ncell, *dofs),
         arg=position,
         access=arg.access,
     )
@@ -249,12 +253,12 @@ def _of_cells(position: int, shape: kern.StencilShape) -> Iterator[Dummy]:
     name = f"op_{position + 1}"
     size, longest = f"{name}_stencil_size", f"{name}_max_branch_length"
     branched = shape is kern.StencilShape.CROSS2D
-    yield _integer(Role.STENCIL_SIZE, size, extents(4) if branched else (), position)
+    yield _integer(Role.STENCIL_SIZE, size, shape_of_extents(4) if branched else (), position)
     if shape is kern.StencilShape.XORY1D:
         yield _integer(Role.STENCIL_DIRECTION, f"{name}_direction", (), position)
     if branched:
         yield _integer(Role.STENCIL_MAX_BRANCH, longest, (), position)
-    cells = extents(longest, 4) if branched else extents(size)
+    cells = shape_of_extents(longest, 4) if branched else shape_of_extents(size)
     yield _integer(Role.STENCIL_CELLS, f"{name}_stencil_cells", cells, position)
 
 
@@ -264,7 +268,7 @@ def _of_columnwise_operator(position: int, arg: kern.KernelArg) -> Iterator[Dumm
         Role.CMA_MATRIX,
         name,
         _data_type(arg) if arg.precision else SOLVER_REAL,
-        extents(f"{name}_bandwidth", f"{name}_nrow", "ncell_2d"),
+        shape_of_extents(f"{name}_bandwidth", f"{name}_nrow", "ncell_2d"),
         arg=position,
         access=arg.access,
     )
@@ -285,8 +289,8 @@ def _of_scalar(position: int, arg: kern.KernelArg) -> Iterator[Dummy]:
         yield Dummy(Role.SCALAR, name, data_type, arg=position, access=arg.access)
         return
     dims = f"dims_{name}"
-    yield _integer(Role.ARRAY_SHAPE, dims, extents(arg.rank), position)
-    shape = tuple(ex.Element(ex.Name(dims), extents(at)) for at in range(1, arg.rank + 1))
+    yield _integer(Role.ARRAY_SHAPE, dims, shape_of_extents(arg.rank), position)
+    shape = tuple(ex.Element(ex.Name(dims), shape_of_extents(at)) for at in range(1, arg.rank + 1))
     yield Dummy(Role.SCALAR_ARRAY, name, data_type, shape, arg=position, access=arg.access)
 
 
@@ -312,10 +316,12 @@ def _of_space(kernel: kern.Kernel, use: SpaceUse) -> Iterator[Dummy]:
     if use.has_field:
         yield _integer(Role.UNDF, f"undf_{use.label}", (), use.arg, use.name)
         if kernel.iteration is kern.Iteration.DOMAIN:
-            shape = extents(ndf, "ncell_2d_no_halos")
+            shape = shape_of_extents(ndf, "ncell_2d_no_halos")
             yield _integer(Role.WHOLE_DOFMAP, f"map_{use.label}", shape, use.arg, use.name)
         else:
-            yield _integer(Role.DOFMAP, f"map_{use.label}", extents(ndf), use.arg, use.name)
+            yield _integer(
+                Role.DOFMAP, f"map_{use.label}", shape_of_extents(ndf), use.arg, use.name
+            )
     if kernel.cma is not None:
         yield from _of_columnwise_map(kernel, use, kernel.cma)
 
@@ -327,11 +333,11 @@ def _of_columnwise_map(kernel: kern.Kernel, use: SpaceUse, cma: kern.CmaKind) ->
     if use.name not in operator.spaces:
         return
     if cma is kern.CmaKind.ASSEMBLY:
-        shape = extents(f"ndf_{use.name}", "nlayers")
+        shape = shape_of_extents(f"ndf_{use.name}", "nlayers")
         yield _integer(Role.BANDED_MAP, f"cbanded_map_{use.name}", shape, position, use.name)
         return
     rows = "nrow" if use.name == operator.space else "ncol"
-    shape = extents(f"cma_op_{position + 1}_{rows}")
+    shape = shape_of_extents(f"cma_op_{position + 1}_{rows}")
     name = f"cma_indirection_map_{use.name}"
     yield _integer(Role.INDIRECTION_MAP, name, shape, position, use.name)
 
@@ -346,7 +352,7 @@ def _of_mesh_space(use: SpaceUse) -> Iterator[Dummy]:
     if use.mesh is kern.MeshRole.FINE:
         yield _integer(Role.NDF, ndf, (), use.arg, use.name)
         yield _integer(Role.UNDF, undf, (), use.arg, use.name)
-        yield _integer(Role.WHOLE_DOFMAP, name, extents(ndf, "ncell_f"), use.arg, use.name)
+        yield _integer(Role.WHOLE_DOFMAP, name, shape_of_extents(ndf, "ncell_f"), use.arg, use.name)
     else:
         yield _integer(Role.UNDF, undf, (), use.arg, use.name)
         yield _integer(Role.DOFMAP, name, (ANY,), use.arg, use.name)
@@ -360,7 +366,7 @@ def _of_basis(kernel: kern.Kernel, use: SpaceUse) -> Iterator[Dummy]:
         if operation in wanted.operations:
             yield from _evaluations(kernel, use, operation)
     if kern.BasisOperation.ORIENTATION in wanted.operations:
-        shape = extents(f"ndf_{use.name}")
+        shape = shape_of_extents(f"ndf_{use.name}")
         yield _integer(Role.ORIENTATION, f"orientation_{use.name}", shape, use.arg, use.name)
 
 
@@ -379,7 +385,7 @@ def _evaluations(
             role,
             f"{stem}_{name}",
             REAL,
-            extents(dimension, f"ndf_{use.name}", *ends) if dimension else unknown,
+            shape_of_extents(dimension, f"ndf_{use.name}", *ends) if dimension else unknown,
             arg=use.arg,
             space=use.name,
             quadrature=shape,
@@ -397,7 +403,7 @@ def _evaluations(
 def _field_boundary(kernel: kern.Kernel, use: SpaceUse) -> Iterator[Dummy]:
     """Yield the boundary dofs that a kernel takes whose name says that it enforces them."""
     if use.name == "any_space_1" and _FIELD_BOUNDARY_KERNEL.fullmatch(kernel.procedure):
-        shape = extents(f"ndf_{use.name}", 2)
+        shape = shape_of_extents(f"ndf_{use.name}", 2)
         yield _integer(Role.BOUNDARY_DOFS, f"boundary_dofs_field_{use.arg + 1}", shape, use.arg,
                        use.name)  # fmt: skip
 
@@ -406,7 +412,7 @@ def _operator_boundary(kernel: kern.Kernel) -> Iterator[Dummy]:
     if kernel.procedure == _OPERATOR_BOUNDARY_KERNEL:
         space = kernel.args[0].space
         yield _integer(
-            Role.BOUNDARY_DOFS, "boundary_dofs_op_1", extents(f"ndf_{space}", 2), 0, space
+            Role.BOUNDARY_DOFS, "boundary_dofs_op_1", shape_of_extents(f"ndf_{space}", 2), 0, space
         )
 
 
@@ -431,14 +437,18 @@ def _from_the_reference_element(kernel: kern.Kernel) -> Iterator[Dummy]:
     for item in kernel.reference_element:
         _, count, faces = _FACE_COUNTS[_faces_of(item)]
         prefix = "out_normals_to" if item.startswith("outward") else "normals_to"
-        yield Dummy(Role.NORMALS, f"{prefix}_{faces}", REAL, extents(3, count), property_name=item)
+        yield Dummy(
+            Role.NORMALS, f"{prefix}_{faces}", REAL, shape_of_extents(3, count), property_name=item
+        )
 
 
 def _from_the_mesh(kernel: kern.Kernel) -> Iterator[Dummy]:
     for item in kernel.mesh_properties:
         if "horizontal" not in map(_faces_of, kernel.reference_element):
             yield _integer(Role.NFACES_HORIZONTAL, "nfaces_re_h")
-        yield Dummy(Role.ADJACENT_FACE, item, INTEGER, extents("nfaces_re_h"), property_name=item)
+        yield Dummy(
+            Role.ADJACENT_FACE, item, INTEGER, shape_of_extents("nfaces_re_h"), property_name=item
+        )
 
 
 # ------------------------------------------------------------------ quadrature
@@ -476,7 +486,7 @@ def _points(role: Role, name: str, shape: kern.BasisShape) -> Dummy:
 
 def _weights(role: Role, name: str, counts: tuple[str, ...], shape: kern.BasisShape) -> Dummy:
     suffix = _quadrature_name(shape)
-    shape_of = extents(*(f"{count}_{suffix}" for count in counts))
+    shape_of = shape_of_extents(*(f"{count}_{suffix}" for count in counts))
     return Dummy(role, f"{name}_{suffix}", REAL, shape_of, quadrature=shape)
 
 

@@ -12,8 +12,12 @@ from psyclone_storage.base.records import replace
 from psyclone_storage.domains.build import BoundCall
 from psyclone_storage.domains.data import ArgumentUse
 from psyclone_storage.domains.declared import Declared, declared, is_variable
-from psyclone_storage.domains.lfric.agreement import check_argument, repeated, wrong_count
-from psyclone_storage.domains.lfric.arguments import build_dummies
+from psyclone_storage.domains.lfric.agreement import (
+    check_argument,
+    check_repeated_arguments,
+    wrong_count,
+)
+from psyclone_storage.domains.lfric.arguments import build_lfric_dummies
 from psyclone_storage.domains.lfric.slots import (
     BindingContext,
     Slot,
@@ -41,12 +45,14 @@ def vectors_of(call: ParsedCall, kernel: Kernel) -> Iterator[str]:
             yield canonical(given.expr)
 
 
-def bind_call(call: ParsedCall, kernel: Kernel, around: BindingContext, uid: str) -> BoundCall:
+def bind_lfric_call(
+    call: ParsedCall, kernel: Kernel, around: BindingContext, uid: str
+) -> BoundCall:
     """Match the arguments of `call` with `kernel`'s metadata."""
     slots = slots_of(kernel)
     if len(slots) != len(call.args):
         return BoundCall(None, (wrong_count(call, kernel, slots),))
-    problems = list(repeated(call, kernel, slots))
+    problems = list(check_repeated_arguments(call, kernel, slots))
     actuals: dict[Slot, Actual] = {}
     for slot, given in zip(slots, call.args, strict=True):
         found = list(check_argument(slot, given, kernel, around))
@@ -81,7 +87,7 @@ def _assembled(
         actuals[Slot(SlotKind.QUADRATURE, number)] for number in range(len(kernel.quadratures))
     )
     depth = value(SlotKind.HALO_DEPTH)
-    dummies = build_dummies(kernel)
+    dummies = build_lfric_dummies(kernel)
     return KernelCall(uid, kernel, args, dummies, quadratures, depth, span=call.span)
 
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from psyclone_storage.base.diagnostic import Diagnostic, Related
 from psyclone_storage.base.records import dataclass, field
-from psyclone_storage.domains.build import BoundInvoke, Kernels, kernel_of
+from psyclone_storage.domains.build import BoundInvoke, KernelsByName, kernel_of
 from psyclone_storage.domains.data import DataTable
-from psyclone_storage.domains.lfric.binding import bind_call, vectors_of
+from psyclone_storage.domains.lfric.binding import bind_lfric_call, vectors_of
 from psyclone_storage.domains.lfric.operators import check_operators
 from psyclone_storage.domains.lfric.rules import LfricRules, iteration_argument
 from psyclone_storage.domains.lfric.slots import BindingContext
@@ -24,7 +24,7 @@ class LfricDomain:
     rules: LfricRules = field(default_factory=LfricRules)
 
     def bind_invoke(
-        self, invoke: ParsedInvoke, algorithm: ParsedAlgorithm, kernels: Kernels
+        self, invoke: ParsedInvoke, algorithm: ParsedAlgorithm, kernels: KernelsByName
     ) -> BoundInvoke:
         """Match every call of `invoke` with its kernel's metadata."""
         pairs = [(call, kernel_of(call, kernels)) for call in invoke.calls]
@@ -34,7 +34,7 @@ class LfricDomain:
         problems = list(_mixed_meshes(invoke, kernels))
         calls: list[KernelCall] = []
         for number, (call, kernel) in enumerate(pairs, start=1):
-            bound = bind_call(call, kernel, around, f"{kernel.key}@loop{number}")
+            bound = bind_lfric_call(call, kernel, around, f"{kernel.key}@loop{number}")
             problems += bound.problems
             if bound.call is not None:
                 calls.append(bound.call)
@@ -53,7 +53,7 @@ class LfricDomain:
         return tuple(check_operators(schedule, self.rules)) if schedule.distributed else ()
 
 
-def _mixed_meshes(invoke: ParsedInvoke, kernels: Kernels) -> Iterator[Diagnostic]:
+def _mixed_meshes(invoke: ParsedInvoke, kernels: KernelsByName) -> Iterator[Diagnostic]:
     """Yield the kernels that work on one mesh in an invoke that maps between two (spec 1.11).
 
     A built-in works on the dofs of its own fields and may be combined with either.

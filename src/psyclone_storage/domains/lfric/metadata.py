@@ -12,7 +12,11 @@ from collections.abc import Mapping
 from psyclone_storage.base.diagnostic import Diagnostic, Related, raise_if_any
 from psyclone_storage.base.names import did_you_mean
 from psyclone_storage.base.records import replace
-from psyclone_storage.domains.lfric.metadata_args import EntryContext, generation_of, read_argument
+from psyclone_storage.domains.lfric.metadata_args import (
+    EntryContext,
+    generation_of,
+    read_lfric_argument,
+)
 from psyclone_storage.domains.lfric.metadata_cma import cma_kind
 from psyclone_storage.domains.lfric.metadata_needs import (
     items_of,
@@ -21,12 +25,12 @@ from psyclone_storage.domains.lfric.metadata_needs import (
     read_shapes,
     read_targets,
 )
-from psyclone_storage.domains.lfric.metadata_rules import check_kernel
+from psyclone_storage.domains.lfric.metadata_rules import check_metadata
 from psyclone_storage.domains.lfric.metadata_words import (
     ACCESSES,
     ITERATIONS,
     ITERATIONS_2019,
-    look_up,
+    look_up_word,
 )
 from psyclone_storage.infrastructures.lfric import DEFAULT_LIMITS, Limits
 from psyclone_storage.infrastructures.lfric_words import COMPONENTS, ENTRIES
@@ -38,7 +42,7 @@ _COMPONENTS = (*COMPONENTS, "iterates_over")
 _ENTRY_TYPES = frozenset(ENTRIES.values()) - {"integer"}
 
 
-def interpret(
+def interpret_lfric_metadata(
     parsed: ParsedKernel,
     limits: Limits = DEFAULT_LIMITS,
     accesses: Mapping[str, kern.Access] = ACCESSES,
@@ -74,7 +78,7 @@ def interpret(
         span=parsed.span,
     )
     if not problems:
-        problems = check_kernel(kernel, parsed)
+        problems = check_metadata(kernel, parsed)
     raise_if_any(problems)
     return replace(kernel, cma=cma_kind(kernel), targets=kernel.targets or _default_targets(kernel))
 
@@ -126,7 +130,7 @@ def _read_word(
 ) -> kern.Iteration | None:
     if len(component.items) == 1:
         what = "something that a kernel can operate on"
-        return look_up(component.items[0], table, "M042", what, problems)
+        return look_up_word(component.items[0], table, "M042", what, problems)
     message = f"'{component.name}' must be a single word."
     problems.append(Diagnostic("M042", message, component.span))
     return None
@@ -136,7 +140,7 @@ def _read_args(
     parsed: ParsedKernel, setting: EntryContext, problems: list[Diagnostic]
 ) -> tuple[kern.KernelArg, ...]:
     entries = items_of(parsed.component("meta_args"))
-    read = [read_argument(entry, setting, problems) for entry in entries]
+    read = [read_lfric_argument(entry, setting, problems) for entry in entries]
     return tuple(arg for arg in read if arg)
 
 

@@ -23,8 +23,8 @@ from psyclone_storage.domains.lfric.metadata_words import (
     MESHES,
     STENCILS,
     constructor_of,
-    look_up,
     look_up_space,
+    look_up_word,
     unknown_word,
 )
 from psyclone_storage.infrastructures.lfric import Limits, is_continuous
@@ -91,7 +91,7 @@ def generation_of(entry: MetadataItem) -> kern.Generation | None:
     return None
 
 
-def read_argument(
+def read_lfric_argument(
     item: MetadataItem, setting: EntryContext, problems: list[Diagnostic]
 ) -> kern.KernelArg | None:
     """Read one entry of `meta_args`; add what is wrong to `problems` and return None then."""
@@ -100,7 +100,7 @@ def read_argument(
     if entry is None:
         return None
     intrinsic = _read_intrinsic(entry, problems)
-    access = look_up(entry.access, setting.accesses, "M005", "an access", problems)
+    access = look_up_word(entry.access, setting.accesses, "M005", "an access", problems)
     details = _read_details(entry, setting, problems)
     if intrinsic is None or access is None or details is None or len(problems) > before:
         return None
@@ -168,7 +168,7 @@ def _read_kind(
         return _read_vector(item, item.expr, problems)
     if generation is kern.Generation.Y2019 and ex.canonical(item.expr) in DATA_TYPES:
         return kern.ArgKind.SCALAR, 1
-    kind = look_up(item, ARG_KINDS, "M002", "a kind of argument", problems)
+    kind = look_up_word(item, ARG_KINDS, "M002", "a kind of argument", problems)
     return None if kind is None else (kind, 1)
 
 
@@ -203,7 +203,7 @@ def _read_intrinsic(entry: _Entry, problems: list[Diagnostic]) -> Intrinsic | No
     """Return the type of data; in 2019 every field and operator was real."""
     if entry.data_type is None:
         return Intrinsic.REAL
-    intrinsic = look_up(entry.data_type, DATA_TYPES, "M004", "a data type", problems)
+    intrinsic = look_up_word(entry.data_type, DATA_TYPES, "M004", "a data type", problems)
     allowed = ALLOWED_DATA_TYPES[entry.kind]
     if intrinsic is None or intrinsic in allowed:
         return intrinsic
@@ -278,7 +278,9 @@ def _read_options(
     for repeated in (*stencils[1:], *meshes[1:], *masks[1:]):
         message = f"A field has one stencil, mesh or mask, so '{repeated.span.text}' is too many."
         problems.append(Diagnostic("M008", message, repeated.span))
-    mesh = look_up(_value_of(meshes[0]), MESHES, "M008", "a mesh", problems) if meshes else None
+    mesh = (
+        look_up_word(_value_of(meshes[0]), MESHES, "M008", "a mesh", problems) if meshes else None
+    )
     data_per_dof = _read_number(_DATA, items, problems)
     return _Details(
         space=space,
@@ -372,7 +374,7 @@ def _read_stencil(item: MetadataItem, problems: list[Diagnostic]) -> kern.Stenci
             )
         )
         return None
-    return look_up(item.items[0], STENCILS, "M012", "the shape of a stencil", problems)
+    return look_up_word(item.items[0], STENCILS, "M012", "the shape of a stencil", problems)
 
 
 def _read_rank(item: MetadataItem, problems: list[Diagnostic]) -> _Details | None:

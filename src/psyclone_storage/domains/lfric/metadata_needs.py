@@ -11,8 +11,8 @@ from psyclone_storage.domains.lfric.metadata_words import (
     OPERATIONS,
     SHAPES,
     constructor_of,
-    look_up,
     look_up_space,
+    look_up_word,
     unknown_word,
 )
 from psyclone_storage.infrastructures.lfric import (
@@ -61,7 +61,7 @@ def _read_function(
     space = look_up_space(item.items[0], limits, "M019", problems)
     operations: list[BasisOperation] = []
     for wanted in item.items[1:]:
-        operation = look_up(wanted, OPERATIONS, "M019", "a kind of basis function", problems)
+        operation = look_up_word(wanted, OPERATIONS, "M019", "a kind of basis function", problems)
         if operation in operations:
             message = f"'{wanted.span.text}' is asked for twice."
             problems.append(Diagnostic("M019", message, wanted.span))
@@ -76,7 +76,7 @@ def read_shapes(parsed: ParsedKernel, problems: list[Diagnostic]) -> tuple[Basis
     """Read `gh_shape`: where the basis functions are wanted."""
     shapes: list[BasisShape] = []
     for item in items_of(parsed.component("gh_shape")):
-        shape = look_up(item, SHAPES, "M024", "a place for basis functions", problems)
+        shape = look_up_word(item, SHAPES, "M024", "a place for basis functions", problems)
         if shape in shapes:
             message = f"'{item.span.text}' is listed twice."
             problems.append(Diagnostic("M024", message, item.span))

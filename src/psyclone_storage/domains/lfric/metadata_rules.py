@@ -23,10 +23,10 @@ from psyclone_storage.ir import kernel as kern
 from psyclone_storage.ir.expr import canonical
 from psyclone_storage.ir.parsed import ParsedKernel
 
-Rule = Callable[[kern.Kernel, ParsedKernel], Iterable[Diagnostic]]
+MetadataRule = Callable[[kern.Kernel, ParsedKernel], Iterable[Diagnostic]]
 
 
-def check_kernel(kernel: kern.Kernel, parsed: ParsedKernel) -> list[Diagnostic]:
+def check_metadata(kernel: kern.Kernel, parsed: ParsedKernel) -> list[Diagnostic]:
     """Return everything that is wrong with a kernel whose entries are right on their own."""
     restricted = kernel.iteration.over_dofs or kernel.iteration is kern.Iteration.DOMAIN
     rules = _RULES + (_RESTRICTED if restricted else _UNRESTRICTED)
@@ -276,13 +276,13 @@ def _iterated(kernel: kern.Kernel) -> str:
     return "dofs" if kernel.iteration.over_dofs else "the domain"
 
 
-_RULES: tuple[Rule, ...] = (_check_something_written, _check_numberings, _check_mask)
-_RESTRICTED: tuple[Rule, ...] = (
+_RULES: tuple[MetadataRule, ...] = (_check_something_written, _check_numberings, _check_mask)
+_RESTRICTED: tuple[MetadataRule, ...] = (
     _check_restricted_args,
     _check_restricted_needs,
     _check_one_space,
 )
-_UNRESTRICTED: tuple[Rule, ...] = (
+_UNRESTRICTED: tuple[MetadataRule, ...] = (
     _check_intergrid,
     _check_columnwise,
     _check_spaces_of_functions,

@@ -31,7 +31,7 @@ from psyclone_storage.infrastructures.lfric_words import (
     SHAPES,
     STENCILS,
 )
-from psyclone_storage.ir.expr import Construct, Name, canonical
+from psyclone_storage.ir.expr import Name, StructureConstructor, canonical
 from psyclone_storage.ir.kernel import ArgKind
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.parsed import MetadataItem
@@ -52,8 +52,8 @@ __all__ = [
     "SHAPES",
     "STENCILS",
     "constructor_of",
-    "look_up",
     "look_up_space",
+    "look_up_word",
     "unknown_word",
 ]
 
@@ -70,12 +70,12 @@ GOCEAN_HINT = "Kernels of GOcean need '-api gocean'."
 def constructor_of(item: MetadataItem) -> str:
     """Return the name before the brackets of an item such as `arg_type(...)`, or an empty text."""
     match item.expr:
-        case Construct(Name(name), _):
+        case StructureConstructor(Name(name), _):
             return key_of(name)
     return ""
 
 
-def look_up(
+def look_up_word(
     item: MetadataItem,
     table: Mapping[str, T],
     code: str,

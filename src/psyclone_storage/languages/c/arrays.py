@@ -14,8 +14,8 @@ from psyclone_storage.ir.expr import Expr, Index, Keyword, Name, children, same,
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.typing import INTEGER, LOGICAL, CScope, CType, PrintError
 from psyclone_storage.languages.c.code_buffer import CWriter
-from psyclone_storage.languages.c.operators import binary
-from psyclone_storage.languages.c.types import ArrayValue, Value, common_type, is_number
+from psyclone_storage.languages.c.operators import binary_value
+from psyclone_storage.languages.c.types import ArrayValue, CValue, common_type, is_number
 from psyclone_storage.languages.c.variables import Array, Dimension, Evaluate
 from psyclone_storage.languages.operators import C
 
@@ -81,7 +81,7 @@ class Arrays:
         key = _changed_name(target)
         into, new = self.evaluate(target, scope), self.evaluate(value, scope)
         _check_assigned(into.type, new.type)
-        if isinstance(into, Value):
+        if isinstance(into, CValue):
             if isinstance(new, ArrayValue) or mask is not None:
                 raise PrintError("an array is assigned to a scalar")
             self.writer.put(f"{into.text} = {new.text};")
@@ -94,8 +94,8 @@ class Arrays:
         if isinstance(new, ArrayValue) and _overlaps(target, value, key):
             kept = ArrayValue(new.type, _clearest(extents, new.extents), new.at)
             new = self.stored(kept)
-        elif isinstance(new, Value) and _mentions(value, key):
-            new = Value(self.writer.temporary(new.type, new.text, "value"), new.type)
+        elif isinstance(new, CValue) and _mentions(value, key):
+            new = CValue(self.writer.temporary(new.type, new.text, "value"), new.type)
         if isinstance(new, ArrayValue):
             extents = _clearest(extents, new.extents)
         with self.loops(extents) as indices:
@@ -107,7 +107,7 @@ class Arrays:
 
     def transforming(
         self, word: str, items: tuple[Expr, ...], scope: CScope
-    ) -> Value | ArrayValue | None:
+    ) -> CValue | ArrayValue | None:
         """Return a transformational array function, None if `word` is not a supported one."""
         if word in _REDUCING:
             return self._reduced(word, items, scope)
@@ -137,8 +137,8 @@ class Arrays:
         inner = source.extents if isinstance(source, ArrayValue) else ()
         extents = (*inner[: place - 1], count.text, *inner[place - 1 :])
 
-        def at(indices: tuple[str, ...]) -> Value:
-            if isinstance(source, Value):
+        def at(indices: tuple[str, ...]) -> CValue:
+            if isinstance(source, CValue):
                 return source
             return source.at((*indices[: place - 1], *indices[place:]))
 
@@ -146,7 +146,7 @@ class Arrays:
 
     def _array(self, expr: Expr, scope: CScope) -> ArrayValue:
         value = self.evaluate(expr, scope)
-        if isinstance(value, Value):
+        if isinstance(value, CValue):
             raise PrintError("a scalar stands where an array is needed")
         return value
 
@@ -156,19 +156,19 @@ class Arrays:
         plain = [item.value if isinstance(item, Keyword) else item for item in items]
         return self._array(plain[0], scope), self._array(plain[1], scope)
 
-    def _dot_product(self, first: ArrayValue, second: ArrayValue) -> Value:
+    def _dot_product(self, first: ArrayValue, second: ArrayValue) -> CValue:
         if first.rank != 1 or second.rank != 1 or first.type.is_logical:
             raise PrintError("'dot_product' of these is not printed", "dot_product")
         type_ = common_type(first.type, second.type)
         total = self.writer.temporary(type_, "0", "total", changes=True)
         with self.loops(_clearest(first.extents, second.extents)) as indices:
-            self._add(Value(total, type_), self._times(first.at(indices), second.at(indices)))
-        return Value(total, type_)
+            self._add(CValue(total, type_), self._times(first.at(indices), second.at(indices)))
+        return CValue(total, type_)
 
-    def _times(self, first: Value, second: Value) -> Value:
-        return binary(Operator.TIMES, first, second, self.writer.helper)
+    def _times(self, first: CValue, second: CValue) -> CValue:
+        return binary_value(Operator.TIMES, first, second, self.writer.helper)
 
-    def _add(self, total: Value, value: Value) -> None:
+    def _add(self, total: CValue, value: CValue) -> None:
         self.writer.put(f"{total.text} = {C.binary(Operator.PLUS, total, value).text};")
 
     def _product(self, first: ArrayValue, second: ArrayValue) -> ArrayValue:
@@ -188,7 +188,7 @@ class Arrays:
                 self._add(element, term)
         return made.whole()
 
-    def _reduced(self, word: str, items: tuple[Expr, ...], scope: CScope) -> Value | ArrayValue:
+    def _reduced(self, word: str, items: tuple[Expr, ...], scope: CScope) -> CValue | ArrayValue:
         """Return one value of all elements, or of those along one dimension."""
         value = self._array(items[0], scope)
         place, mask = self._options(word, items[1:], scope)
@@ -210,19 +210,19 @@ class Arrays:
             self.writer.put(f"{made.element(indices).text} = {result.text};")
         return made.whole()
 
-    def _finished(self, word: str, total: tuple[str, str], type_: CType) -> Value:
+    def _finished(self, word: str, total: tuple[str, str], type_: CType) -> CValue:
         """Return the result of a reduction, also where no element is a number."""
         name, met = total
         if met:
             least = ("-" if word == "maxval" else "") + LARGEST_REAL[type_.size]
             self.writer.put(f"if ({met} < 2) {name} = {met} ? NAN : {least};")
-        return Value(name, _type_of_reduced(word, type_))
+        return CValue(name, _type_of_reduced(word, type_))
 
     def _options(
         self, word: str, items: tuple[Expr, ...], scope: CScope
-    ) -> tuple[int | None, Value | ArrayValue | None]:
+    ) -> tuple[int | None, CValue | ArrayValue | None]:
         place: int | None = None
-        mask: Value | ArrayValue | None = None
+        mask: CValue | ArrayValue | None = None
         for item in items:
             inner = item.value if isinstance(item, Keyword) else item
             value = self.evaluate(inner, scope)
@@ -256,8 +256,8 @@ class Arrays:
         self,
         word: str,
         started: tuple[str, str],
-        value: Value,
-        mask: Value | ArrayValue | None,
+        value: CValue,
+        mask: CValue | ArrayValue | None,
         indices: tuple[str, ...],
     ) -> None:
         """Write what one element adds to a reduction."""
@@ -266,17 +266,17 @@ class Arrays:
         if mask is not None:
             held = mask.at(indices) if isinstance(mask, ArrayValue) else mask
             condition = f"if ({held.text}) "
-        result = Value(total, value.type)
+        result = CValue(total, value.type)
         if word in {"sum", "product"}:
             op = Operator.PLUS if word == "sum" else Operator.TIMES
-            text = binary(op, result, value, self.writer.helper).text
+            text = binary_value(op, result, value, self.writer.helper).text
             self.writer.put(f"{condition}{total} = {text};")
         elif word in {"maxval", "minval"}:
             op = Operator.GREATER if word == "maxval" else Operator.LESS
             with self.writer.block(condition.strip()) if condition else nullcontext():
                 if met:
                     name = self.writer.temporary(value.type, value.text, "item")
-                    value = Value(name, value.type)
+                    value = CValue(name, value.type)
                     self.writer.put(f"{met} |= {name} == {name} ? 2 : 1;")
                 larger = C.binary(op, value, result).text
                 self.writer.put(f"if ({larger}) {total} = {value.text};")

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir.operators import Precedence
-from psyclone_storage.languages.c.types import Value
+from psyclone_storage.languages.c.types import CValue
 from psyclone_storage.languages.c.variables import Array
 
 HELPER = "psy_element"
@@ -79,7 +79,7 @@ class CheckedPlace:
             yield f"{text}: {f'dimension {at} of ' if rank > 1 else ''}'{self.array}'"
 
 
-def checked_element(array: Array, positions: tuple[str, ...], where: CheckedPlace) -> Value:
+def checked_element(array: Array, positions: tuple[str, ...], where: CheckedPlace) -> CValue:
     """Return the element of an array at `positions`, counted from 0, which are checked."""
     tests = [
         f"psy_inside({position}, {dimension.extent}, {_literal(text)})"
@@ -90,7 +90,7 @@ def checked_element(array: Array, positions: tuple[str, ...], where: CheckedPlac
     ]
     offset = f"(int64_t) ({array.offset(positions)}) * sizeof({array.type.name})"
     inside = " & ".join(tests) or "1"
-    return Value(
+    return CValue(
         f"*({array.type.name} *) {HELPER}({array.name}, {offset}, {inside})",
         array.type,
         Precedence.PREFIX,

@@ -19,7 +19,7 @@ from psyclone_storage.ir.typing import CScope, CType, PrintError
 from psyclone_storage.languages.c.arrays import Arrays
 from psyclone_storage.languages.c.code_buffer import CWriter
 from psyclone_storage.languages.c.expressions import Expressions, mapped
-from psyclone_storage.languages.c.types import ArrayValue, Value
+from psyclone_storage.languages.c.types import ArrayValue, CValue
 from psyclone_storage.languages.c.variables import Parameter, is_assumed
 
 _GLUE = "\0"
@@ -90,7 +90,7 @@ class Calls:
         for copy in behind:
             copy()
 
-    def function(self, key: str, args: tuple[Expr, ...], scope: CScope) -> Value | ArrayValue:
+    def function(self, key: str, args: tuple[Expr, ...], scope: CScope) -> CValue | ArrayValue:
         """Return a reference to a function; one that returns an array is called now."""
         callee, given = self._chosen(key, args, scope)
         function = self.printed(callee)
@@ -101,7 +101,7 @@ class Calls:
         if behind:
             raise PrintError(f"the function '{key}' changes a copy of an argument", key)
         if function.result is not None:
-            return Value(f"{function.name}({', '.join(texts)})", function.result)
+            return CValue(f"{function.name}({', '.join(texts)})", function.result)
         last = function.parameters[len(given)]
         extents = self._extents_of_result(callee, _all_given(given, key), scope)
         made = self.arrays.made_room(last.type, extents, "result")
@@ -111,13 +111,13 @@ class Calls:
 
     def _elemental(
         self, function: CFunction, args: tuple[Expr, ...], scope: CScope
-    ) -> Value | ArrayValue:
+    ) -> CValue | ArrayValue:
         if any(not item.by_value for item in function.parameters) or function.result is None:
             raise PrintError(f"the elemental function '{function.name}' has no values alone")
         result = function.result
         values = [self.expressions.evaluate(arg, scope) for arg in args]
         return mapped(
-            lambda *items: Value(
+            lambda *items: CValue(
                 f"{function.name}({', '.join(item.text for item in items)})", result
             ),
             *values,
@@ -222,7 +222,7 @@ class Calls:
             return [array.name, *(array.extents() if parameter.assumed else ())]
         value = self.expressions.evaluate(arg, scope)
         self._check(parameter, value.type)
-        if isinstance(value, Value):
+        if isinstance(value, CValue):
             if not isinstance(arg, Element) or parameter.assumed:
                 raise PrintError(f"a scalar is passed for the array '{parameter.key}'")
             return [f"&{value.text}"]

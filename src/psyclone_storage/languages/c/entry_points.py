@@ -67,7 +67,7 @@ def _loop(code: KernelCode, unit: CUnit) -> str:
     function = unit.main
     first, second = (item.name for item in function.parameters[:2])
     lines = [*function.head_lines(loop=("loop", _bounds(function))), "{"]
-    if not dependences(code) and not unit.shared:
+    if not cross_point_writes(code) and not unit.shared:
         lines.append("#pragma omp parallel for")
     for depth, name in ((1, second), (2, first)):
         head = f"for (int32_t {name} = {name}_first; {name} <= {name}_last; ++{name})"
@@ -101,7 +101,7 @@ def _call(function: CFunction) -> str:
 # ---------------------------------------------------------------------------- order of points
 
 
-def dependences(code: KernelCode) -> tuple[tuple[str, Line], ...]:
+def cross_point_writes(code: KernelCode) -> tuple[tuple[str, Line], ...]:
     """Return the arguments that are changed and used elsewhere than at the point, with places."""
     point = tuple(Name(name) for name in code.dummies[:2])
     changed = {key_of(name) for name in code.dummies if _may_change(code, name)}
@@ -135,7 +135,7 @@ def _elsewhere(expr: Expr, changed: set[str], point: tuple[Name, ...]) -> list[s
 
 def _not_for_devices(code: KernelCode, unit: CUnit) -> list[Diagnostic]:
     problems = []
-    for name, line in dependences(code):
+    for name, line in cross_point_writes(code):
         message = (
             f"'{code.name}' has no form in CUDA: '{name}' is changed, and used elsewhere than at"
             " the point, so that the order of points shows."
@@ -147,10 +147,10 @@ def _not_for_devices(code: KernelCode, unit: CUnit) -> list[Diagnostic]:
             " a module."
         )
         problems.append(Diagnostic("G005", message, code.place_of(unit.shared[0]), hint=HINT))
-    return [*problems, *unknown_lengths(code, unit)]
+    return [*problems, *check_array_lengths(code, unit)]
 
 
-def unknown_lengths(code: KernelCode, unit: CUnit, hint: str = HINT) -> list[Diagnostic]:
+def check_array_lengths(code: KernelCode, unit: CUnit, hint: str = HINT) -> list[Diagnostic]:
     """Return what is said of a kernel's own arrays whose lengths are found when it runs."""
     problems = []
     for function in unit.functions:

@@ -16,15 +16,28 @@ from psyclone_storage.ir.typing import DOUBLE, INTEGER, LOGICAL, REAL, CScope, C
 from psyclone_storage.languages.c import bounds
 from psyclone_storage.languages.c.code_buffer import CWriter
 from psyclone_storage.languages.c.helpers import RANDOM
-from psyclone_storage.languages.c.operators import ELEMENTAL, WITH_KIND, binary, elemental, unary
-from psyclone_storage.languages.c.types import ArrayValue, Value, is_number, minus, number, plus
+from psyclone_storage.languages.c.operators import (
+    ELEMENTAL,
+    WITH_KIND,
+    binary_value,
+    elemental,
+    unary,
+)
+from psyclone_storage.languages.c.types import (
+    ArrayValue,
+    CValue,
+    integer_literal,
+    is_number,
+    minus,
+    plus,
+)
 from psyclone_storage.languages.c.variables import Array, Variables
 from psyclone_storage.languages.intrinsics import LIMITS
 
-Transforming = Callable[[str, tuple[ex.Expr, ...], CScope], Value | ArrayValue | None]
+Transforming = Callable[[str, tuple[ex.Expr, ...], CScope], CValue | ArrayValue | None]
 """Prints a function of whole arrays, None for one that it does not know."""
 
-Calling = Callable[[str, tuple[ex.Expr, ...], CScope], Value | ArrayValue]
+Calling = Callable[[str, tuple[ex.Expr, ...], CScope], CValue | ArrayValue]
 """Prints a call of a function that somebody wrote."""
 
 
@@ -38,18 +51,18 @@ class Expressions:
     calling: Calling
     place: Span | None = None
 
-    def scalar(self, expr: ex.Expr, scope: CScope) -> Value:
+    def scalar(self, expr: ex.Expr, scope: CScope) -> CValue:
         """Return an expression without dimensions."""
         value = self.evaluate(expr, scope)
         if isinstance(value, ArrayValue):
             raise PrintError(f"'{ex.spell(expr)}' is an array where one value is needed")
         return value
 
-    def evaluate(self, expr: ex.Expr, scope: CScope) -> Value | ArrayValue:
+    def evaluate(self, expr: ex.Expr, scope: CScope) -> CValue | ArrayValue:
         """Return an expression, of whatever rank."""
         match expr:
             case ex.Literal():
-                return literal(expr, scope)
+                return literal_value(expr, scope)
             case ex.Name():
                 return self.variables.value(expr.key, scope)
             case ex.CallFunction(ex.Name() as name, items):
@@ -63,7 +76,7 @@ class Expressions:
                               self.evaluate(operand, scope))  # fmt: skip
             case ex.Binary(op, left, right):
                 return mapped(
-                    lambda first, second: binary(op, first, second, self.writer.helper),
+                    lambda first, second: binary_value(op, first, second, self.writer.helper),
                     self.evaluate(left, scope),
                     self.evaluate(right, scope),
                 )
@@ -89,7 +102,7 @@ class Expressions:
             raise PrintError(f"'{ex.spell(expr)}' has another number of subscripts", expr.base.text)
         return array
 
-    def _subscripted(self, expr: ex.Index, scope: CScope) -> Value | ArrayValue:
+    def _subscripted(self, expr: ex.Index, scope: CScope) -> CValue | ArrayValue:
         """Return an element or a section."""
         array = self.subscripted_array(expr, scope)
         places: list[Callable[[str], str] | str] = []
@@ -107,7 +120,7 @@ class Expressions:
             else:
                 places.append(minus(_whole(value).within(Precedence.SUM), dimension.lower))
 
-        def at(indices: tuple[str, ...]) -> Value:
+        def at(indices: tuple[str, ...]) -> CValue:
             waiting = iter(indices)
             found = [item if isinstance(item, str) else item(next(waiting)) for item in places]
             if scope.around.bounds_checks:
@@ -163,13 +176,15 @@ class Expressions:
         name = self.writer.name("list")
         texts = ", ".join(value.text for value in values)
         self.writer.declare(f"const {type_.name} {name}[{size}] = {{{texts}}};")
-        return ArrayValue(type_, (str(size),), lambda at: Value(f"{name}[{at[0]}]", type_))
+        return ArrayValue(type_, (str(size),), lambda at: CValue(f"{name}[{at[0]}]", type_))
 
     # ------------------------------------------------------------------------ functions
 
-    def _function(self, word: str, items: tuple[ex.Expr, ...], scope: CScope) -> Value | ArrayValue:
+    def _function(
+        self, word: str, items: tuple[ex.Expr, ...], scope: CScope
+    ) -> CValue | ArrayValue:
         if word == RANDOM:
-            return Value(f"{self.writer.helper('psy_random')}()", DOUBLE)
+            return CValue(f"{self.writer.helper('psy_random')}()", DOUBLE)
         symbol = scope.symbol(word)
         if symbol.origin is not ex.Origin.INTRINSIC:
             return self.calling(word, items, scope)
@@ -185,25 +200,25 @@ class Expressions:
         helper = self.writer.helper
         return mapped(lambda *found: elemental(word, found, kind, helper), *values)
 
-    def _inquired(self, word: str, items: tuple[ex.Expr, ...], scope: CScope) -> Value | None:
+    def _inquired(self, word: str, items: tuple[ex.Expr, ...], scope: CScope) -> CValue | None:
         """Return what is known of an argument without its value."""
         if word in LIMITS and len(items) == 1:
             value = self.evaluate(items[0], scope)
             text = _limit(word, value.type)
             if not text:
                 raise PrintError(f"'{word}' of such a value is not printed", word)
-            return Value(text, value.type)
+            return CValue(text, value.type)
         if word == "kind":
             value = self.evaluate(items[0], scope)
-            return Value(str(value.type.size), INTEGER)
+            return CValue(str(value.type.size), INTEGER)
         if word in {"size", "lbound", "ubound"}:
             return self._extent_of(word, items, scope)
         if word == "present" and isinstance(items[0], ex.Name):
             parameter = self.variables.parameters[items[0].key]
-            return Value(f"{parameter.name} != 0", LOGICAL, Precedence.EQUALITY)
+            return CValue(f"{parameter.name} != 0", LOGICAL, Precedence.EQUALITY)
         return None
 
-    def _extent_of(self, word: str, items: tuple[ex.Expr, ...], scope: CScope) -> Value | None:
+    def _extent_of(self, word: str, items: tuple[ex.Expr, ...], scope: CScope) -> CValue | None:
         items = tuple(item.value if isinstance(item, ex.Keyword) and item.key == "dim" else item
                       for item in items)  # fmt: skip
         if any(isinstance(item, ex.Keyword) for item in items) or len(items) > 2:
@@ -214,19 +229,19 @@ class Expressions:
         if word != "size":
             return self._bound_of(word, items[0], place, scope)
         value = self.evaluate(items[0], scope)
-        if isinstance(value, Value):
+        if isinstance(value, CValue):
             raise PrintError("a scalar has no size", word)
         wanted = value.extents if place is None else (value.extents[place - 1],)
         if all(is_number(text) for text in wanted):
             size = 1
             for text in wanted:
                 size *= max(0, int(text))
-            return Value(str(size), INTEGER)
+            return CValue(str(size), INTEGER)
         largest = self.writer.helper("psy_max_i8")
         text = " * ".join(text if is_number(text) else f"{largest}(0, {text})" for text in wanted)
-        return Value(f"(int32_t) ({text})", INTEGER, Precedence.PREFIX)
+        return CValue(f"(int32_t) ({text})", INTEGER, Precedence.PREFIX)
 
-    def _bound_of(self, word: str, item: ex.Expr, place: int | None, scope: CScope) -> Value:
+    def _bound_of(self, word: str, item: ex.Expr, place: int | None, scope: CScope) -> CValue:
         if not isinstance(item, ex.Name) or place is None:
             raise PrintError(f"'{word}' of this is not printed", word)
         dimension = self.variables.array(item.key, scope).dimensions[place - 1]
@@ -234,17 +249,19 @@ class Expressions:
             raise PrintError(f"'{word}' of an array that may be empty is not printed", word)
         if word == "lbound":
             if dimension.lower == "1" or is_number(dimension.extent):
-                return Value(dimension.lower, INTEGER)
+                return CValue(dimension.lower, INTEGER)
             text = f"{dimension.extent} > 0 ? {dimension.lower} : 1"
-            return Value(f"({text})", INTEGER)
+            return CValue(f"({text})", INTEGER)
         if dimension.lower == "1":
             largest = self.writer.helper("psy_max_i8")
-            return Value(f"(int32_t) {largest}(0, {dimension.extent})", INTEGER, Precedence.PREFIX)
+            return CValue(f"(int32_t) {largest}(0, {dimension.extent})", INTEGER, Precedence.PREFIX)
         text = plus(minus(dimension.lower, "1"), dimension.extent)
-        return Value(f"(int32_t) ({dimension.extent} > 0 ? {text} : 0)", INTEGER, Precedence.PREFIX)
+        return CValue(
+            f"(int32_t) ({dimension.extent} > 0 ? {text} : 0)", INTEGER, Precedence.PREFIX
+        )
 
 
-def mapped(operation: Callable[..., Value], *operands: Value | ArrayValue) -> Value | ArrayValue:
+def mapped(operation: Callable[..., CValue], *operands: CValue | ArrayValue) -> CValue | ArrayValue:
     """Return an operation applied to values, element by element where one is an array."""
     arrays = [item for item in operands if isinstance(item, ArrayValue)]
     if not arrays:
@@ -253,7 +270,7 @@ def mapped(operation: Callable[..., Value], *operands: Value | ArrayValue) -> Va
     if any(item.rank != shape.rank for item in arrays):
         raise PrintError("arrays of different ranks are combined")
 
-    def at(indices: tuple[str, ...]) -> Value:
+    def at(indices: tuple[str, ...]) -> CValue:
         return operation(*(item.at(indices) if isinstance(item, ArrayValue) else item
                            for item in operands))  # fmt: skip
 
@@ -268,17 +285,17 @@ def _clearest(arrays: list[ArrayValue]) -> tuple[str, ...]:
     )
 
 
-def literal(expr: ex.Literal, scope: CScope) -> Value:
+def literal_value(expr: ex.Literal, scope: CScope) -> CValue:
     """Return a constant that is written down."""
     type_, value = scope.literal_type(expr), expr.value
     match value:
         case bool():
-            return Value("1" if value else "0", type_)
+            return CValue("1" if value else "0", type_)
         case int():
-            text = number(value)
-            return Value(text if type_.size <= INTEGER.size else f"INT64_C({value})", type_)
+            text = integer_literal(value)
+            return CValue(text if type_.size <= INTEGER.size else f"INT64_C({value})", type_)
         case ex.DecimalNumber():
-            return Value(f"{_decimal(value)}f" if type_ == REAL else _decimal(value), type_)
+            return CValue(f"{_decimal(value)}f" if type_ == REAL else _decimal(value), type_)
     raise PrintError("a text has no value that a kernel computes with", expr.text)
 
 
@@ -296,7 +313,7 @@ def _decimal(value: ex.DecimalNumber) -> str:
 _MOST_ZEROS = 6
 
 
-def _whole(value: Value) -> Value:
+def _whole(value: CValue) -> CValue:
     if not value.type.is_integer:
         raise PrintError("a subscript or a bound is no whole number")
     return value

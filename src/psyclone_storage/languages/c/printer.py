@@ -25,7 +25,7 @@ from psyclone_storage.languages.c.code_buffer import RESERVED, CWriter, laid_out
 from psyclone_storage.languages.c.expressions import Expressions
 from psyclone_storage.languages.c.helpers import preamble
 from psyclone_storage.languages.c.statements import Statements, problem
-from psyclone_storage.languages.c.types import ArrayValue, Value
+from psyclone_storage.languages.c.types import ArrayValue, CValue
 from psyclone_storage.languages.c.variables import Variables
 
 _HARMLESS = ("implicit none", "intrinsic", "external")
@@ -61,7 +61,7 @@ def print_c(code: KernelCode, around: ModuleContext) -> CUnit:
     return CUnit(tuple(program.functions), frozenset(program.helpers))
 
 
-def no_check(_code: KernelCode, _unit: CUnit) -> list[Diagnostic]:
+def check_nothing(_code: KernelCode, _unit: CUnit) -> list[Diagnostic]:
     """Return no problems."""
     return []
 
@@ -70,7 +70,7 @@ def print_together(
     kernels: Iterable[KernelCode],
     callers: Iterable[KernelCode],
     around: ModuleContext,
-    check: Callable[[KernelCode, CUnit], list[Diagnostic]] = no_check,
+    check: Callable[[KernelCode, CUnit], list[Diagnostic]] = check_nothing,
 ) -> CUnit:
     """Return kernels, then subroutines that call them, as functions of C, each once.
 
@@ -179,12 +179,12 @@ class _Routine:
             self._writer, self._expressions, self._arrays, program.around, program.printed
         )
 
-    def _evaluate(self, expr: Expr, scope: CScope) -> Value | ArrayValue:
+    def _evaluate(self, expr: Expr, scope: CScope) -> CValue | ArrayValue:
         return self._expressions.evaluate(expr, scope)
 
     def _function_called(
         self, key: str, args: tuple[Expr, ...], scope: CScope
-    ) -> Value | ArrayValue:
+    ) -> CValue | ArrayValue:
         return self._calls.function(key, args, scope)
 
     def function(self) -> CFunction:
@@ -243,7 +243,7 @@ class _Routine:
 
     def _name_of_result(self) -> str:
         value = self._variables.value(self._callee.result, self._scope)
-        assert isinstance(value, Value)
+        assert isinstance(value, CValue)
         return value.text
 
     def _lines(self, returned: str) -> tuple[str, ...]:
@@ -259,7 +259,7 @@ class _Routine:
         scalars: dict[str, list[str]] = {}
         for key, type_ in variables.locals.items():
             value = variables.value(key, self._scope)
-            assert isinstance(value, Value)
+            assert isinstance(value, CValue)
             scalars.setdefault(type_.name, []).append(value.text)
         declared = [(1, f"{name} {', '.join(keys)};") for name, keys in scalars.items()]
         head = laid_out([*declared, *writer.prologue, *arrays])

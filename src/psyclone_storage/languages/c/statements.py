@@ -30,7 +30,7 @@ from psyclone_storage.languages.c.pragmas import (
     clauses_of,
     words_of,
 )
-from psyclone_storage.languages.c.types import ArrayValue, Value, is_number
+from psyclone_storage.languages.c.types import ArrayValue, CValue, is_number
 from psyclone_storage.languages.c.variables import Array
 from psyclone_storage.languages.operators import C
 
@@ -153,7 +153,7 @@ class Statements:
         added = self.expressions.scalar(value, self.scope).text
         self.writer.put(f"{self.writer.helper(exact_sums.HELPER)}({to}, {added});")
 
-    def _condition(self, expr: Expr) -> Value:
+    def _condition(self, expr: Expr) -> CValue:
         value = self.expressions.scalar(expr, self.scope)
         if not value.type.is_logical:
             raise PrintError("a condition is no truth value")
@@ -264,7 +264,7 @@ class Statements:
 
     def _branches(self, branches: tuple[un.Branch, ...], otherwise: tuple[un.Line, ...]) -> None:
         first, rest = branches[0], branches[1:]
-        value = Value("0", LOGICAL)
+        value = CValue("0", LOGICAL)
         with self.caught(first.place):
             value = self._condition(first.condition)
         with self.writer.block(f"if ({value.text})"):
@@ -281,14 +281,16 @@ class Statements:
             raise PrintError(f"'select {select.word}' is not printed")
         value = self.expressions.scalar(select.selector, self.scope)
         name = self.writer.temporary(value.type, value.text, "selected")
-        selected = Value(name, value.type)
+        selected = CValue(name, value.type)
         named = [case for case in select.cases if case.guards]
         default = [case for case in select.cases if not case.guards]
         otherwise = default[0].body if default else ()
         with self._leavable(select.name):
             self._cases(selected, named, otherwise)
 
-    def _cases(self, selected: Value, cases: list[un.Case], otherwise: tuple[un.Line, ...]) -> None:
+    def _cases(
+        self, selected: CValue, cases: list[un.Case], otherwise: tuple[un.Line, ...]
+    ) -> None:
         if not cases:
             self.lines(otherwise)
             return
@@ -301,7 +303,7 @@ class Statements:
             with self.writer.block("else"):
                 self._cases(selected, cases[1:], otherwise)
 
-    def _guard(self, selected: Value, guard: Expr) -> str:
+    def _guard(self, selected: CValue, guard: Expr) -> str:
         if not isinstance(guard, Range):
             value = self.expressions.scalar(guard, self.scope)
             return C.binary(Operator.EQUAL, selected, value).text
@@ -332,23 +334,23 @@ class Statements:
             self._masked(where.otherwise, waiting)
 
     def _mask(self, condition: ArrayValue, waiting: Array | None) -> Array:
-        def at(indices: tuple[str, ...]) -> Value:
+        def at(indices: tuple[str, ...]) -> CValue:
             test = condition.at(indices)
             if waiting is None:
                 return test
             text = f"{waiting.element(indices).text} && {test.within(Precedence.AND + 1)}"
-            return Value(text, LOGICAL, Precedence.AND)
+            return CValue(text, LOGICAL, Precedence.AND)
 
         return self.arrays.stored_array(ArrayValue(LOGICAL, condition.extents, at), "mask")
 
     def _rest(self, mask: Array, waiting: Array | None) -> Array:
         """Return a mask of what no mask has held for yet."""
 
-        def at(indices: tuple[str, ...]) -> Value:
+        def at(indices: tuple[str, ...]) -> CValue:
             text = f"!{mask.element(indices).text}"
             if waiting is None:
-                return Value(text, LOGICAL, Precedence.PREFIX)
-            return Value(f"{waiting.element(indices).text} && {text}", LOGICAL, Precedence.AND)
+                return CValue(text, LOGICAL, Precedence.PREFIX)
+            return CValue(f"{waiting.element(indices).text} && {text}", LOGICAL, Precedence.AND)
 
         return self.arrays.stored_array(ArrayValue(LOGICAL, mask.extents(), at), "rest")
 

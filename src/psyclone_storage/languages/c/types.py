@@ -11,7 +11,7 @@ from psyclone_storage.ir.typing import CType
 
 
 @dataclass(frozen=True, slots=True)
-class Value(Ranked):
+class CValue(Ranked):
     """A printed scalar expression with its type."""
 
     text: str
@@ -19,15 +19,15 @@ class Value(Ranked):
     rank: int = Precedence.PRIMARY
 
     @classmethod
-    def of(cls, written: RankedText, type_: CType) -> Value:
+    def of(cls, written: RankedText, type_: CType) -> CValue:
         """Return a printed expression of type `type_`."""
         return cls(written.text, type_, written.rank)
 
-    def converted(self, to: CType) -> Value:
+    def converted(self, to: CType) -> CValue:
         """Return the value as one of type `to`, as an assignment converts it."""
         if to == self.type:
             return self
-        return Value(f"({to.name}) {self.within(Precedence.PREFIX)}", to, Precedence.PREFIX)
+        return CValue(f"({to.name}) {self.within(Precedence.PREFIX)}", to, Precedence.PREFIX)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class ArrayValue:
 
     type: CType
     extents: tuple[str, ...]
-    at: Callable[[tuple[str, ...]], Value]
+    at: Callable[[tuple[str, ...]], CValue]
 
     @property
     def rank(self) -> int:
@@ -52,7 +52,7 @@ def common_type(left: CType, right: CType) -> CType:
     return CType(left.intrinsic, max(left.size, right.size))
 
 
-def number(value: int) -> str:
+def integer_literal(value: int) -> str:
     """Return an integer literal in C."""
     if not -(2**31) <= value < 2**31:
         return f"INT64_C({value})"

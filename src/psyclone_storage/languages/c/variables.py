@@ -14,9 +14,16 @@ from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Precedence
 from psyclone_storage.ir.typing import LONG, CScope, CType, PrintError
 from psyclone_storage.languages.c.code_buffer import CWriter
-from psyclone_storage.languages.c.types import ArrayValue, Value, is_number, minus, number, plus
+from psyclone_storage.languages.c.types import (
+    ArrayValue,
+    CValue,
+    integer_literal,
+    is_number,
+    minus,
+    plus,
+)
 
-Evaluate = Callable[[ex.Expr, CScope], Value | ArrayValue]
+Evaluate = Callable[[ex.Expr, CScope], CValue | ArrayValue]
 """Prints an expression whose names a scope knows."""
 
 _REFUSED = ("pointer", "allocatable", "volatile", "asynchronous", "save", "codimension")
@@ -38,9 +45,9 @@ class Array:
     type: CType
     dimensions: tuple[Dimension, ...]
 
-    def element(self, positions: tuple[str, ...]) -> Value:
+    def element(self, positions: tuple[str, ...]) -> CValue:
         """Return the element at `positions`, counted from 0."""
-        return Value(f"{self.name}[{self.offset(positions)}]", self.type)
+        return CValue(f"{self.name}[{self.offset(positions)}]", self.type)
 
     def offset(self, positions: tuple[str, ...]) -> str:
         """Return how many elements lie before the one at `positions`."""
@@ -149,7 +156,7 @@ class Variables:
 
     # ------------------------------------------------------------------------ uses
 
-    def value(self, key: str, scope: CScope) -> Value | ArrayValue:
+    def value(self, key: str, scope: CScope) -> CValue | ArrayValue:
         """Return a variable or constant as an expression."""
         symbol = scope.symbol(key)
         if not symbol.is_data:
@@ -178,7 +185,7 @@ class Variables:
 
     # ------------------------------------------------------------------------ scalars
 
-    def _scalar(self, symbol: ex.Symbol) -> Value:
+    def _scalar(self, symbol: ex.Symbol) -> CValue:
         if symbol.origin is ex.Origin.DUMMY:
             parameter = self.parameters[symbol.key]
         elif symbol.origin is ex.Origin.LOCAL:
@@ -187,12 +194,12 @@ class Variables:
                 if symbol.value is not None:
                     raise PrintError(f"'{symbol.name}' keeps its value between calls", symbol.key)
                 self.locals[symbol.key] = self.scope.type_of(symbol)
-            return Value(self._name("", symbol.key), self.locals[symbol.key])
+            return CValue(self._name("", symbol.key), self.locals[symbol.key])
         else:
             parameter = self._of_module(symbol)
         if parameter.by_value:
-            return Value(parameter.name, parameter.type)
-        return Value(f"*{parameter.name}", parameter.type, Precedence.PREFIX)
+            return CValue(parameter.name, parameter.type)
+        return CValue(f"*{parameter.name}", parameter.type, Precedence.PREFIX)
 
     def _of_module(self, symbol: ex.Symbol) -> Parameter:
         """Return the argument by which a variable of a module is passed."""
@@ -207,15 +214,17 @@ class Variables:
             )
         return self.parameters[key]
 
-    def _constant(self, symbol: ex.Symbol, scope: CScope) -> Value:
+    def _constant(self, symbol: ex.Symbol, scope: CScope) -> CValue:
         """Return a named constant, which is declared before all statements."""
         within = scope.home_of(symbol)
         type_, home = scope.type_of(symbol), (within.module, symbol.key)
         if home not in self._names or home not in self._known_constants:
             value = within.integer(ex.Name(symbol.name)) if type_.is_integer else None
             if value is not None:
-                return Value(
-                    number(value), type_, Precedence.PREFIX if value < 0 else Precedence.PRIMARY
+                return CValue(
+                    integer_literal(value),
+                    type_,
+                    Precedence.PREFIX if value < 0 else Precedence.PRIMARY,
                 )
             if symbol.value is None:
                 raise PrintError(
@@ -228,7 +237,7 @@ class Variables:
                 name = self._name(*home)
                 self.writer.put(f"const {type_.name} {name} = {made.text};")
             self._known_constants.add(home)
-        return Value(self._names[home], type_)
+        return CValue(self._names[home], type_)
 
     _known_constants: set[tuple[str, str]] = field(default_factory=set)
 
@@ -301,7 +310,7 @@ class Variables:
             self.writer.put(f"const {LONG.name} {name} = {text};")
         return name
 
-    def _whole_number(self, expr: ex.Expr, scope: CScope) -> Value:
+    def _whole_number(self, expr: ex.Expr, scope: CScope) -> CValue:
         with self.writer.in_prologue():
             value = self.evaluate(expr, scope)
         if isinstance(value, ArrayValue) or not value.type.is_integer:

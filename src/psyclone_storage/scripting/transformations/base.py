@@ -14,17 +14,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from psyclone_storage.analysis.footprints import Reasons
-from psyclone_storage.base.diagnostic import CompileError, Diagnostic
+from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.scripting.errors import TransformationError
 from psyclone_storage.scripting.kernel_views import IntrinsicCall, KernelRoutine
 from psyclone_storage.scripting.node import Node
-from psyclone_storage.scripting.views import Body, FillHalo, MarkHalo, Place, Schedule
+from psyclone_storage.scripting.views import Body, FillHalo, MarkHalo, Schedule, ScheduleNode
 from psyclone_storage.transform.step import Step
 from psyclone_storage.transform.workbench import Workbench
 
 Nodes = Node | Sequence[Node]
 _IN_KERNELS = (KernelRoutine, IntrinsicCall)
 """What stands for the call of the kernel that it is in."""
-Options = Mapping[str, object]
+TransformationOptions = Mapping[str, object]
 
 UNNEEDED = frozenset(
     """allow_codeblocks allow_string allow_strings disable_loop_check enable_reductions force
@@ -53,15 +54,6 @@ A transformation that can do it has the option among its own.
 """
 
 
-class TransformationError(CompileError):
-    """A transformation was refused; `value` is the reason, or several."""
-
-    @property
-    def value(self) -> str:
-        """All reasons in one text."""
-        return " ".join(problem.message for problem in self.problems)
-
-
 class Transformation:
     """Base class of all transformations."""
 
@@ -74,7 +66,11 @@ class Transformation:
         return type(self).__name__
 
     def apply(
-        self, node: Nodes, *more: object, options: Options | None = None, **keywords: object
+        self,
+        node: Nodes,
+        *more: object,
+        options: TransformationOptions | None = None,
+        **keywords: object,
     ) -> tuple[Schedule, Step | None]:
         """Apply the transformation; return the schedule, and the step unless nothing was to do.
 
@@ -90,7 +86,11 @@ class Transformation:
         return nodes[0].schedule, step
 
     def validate(
-        self, node: Nodes, *more: object, options: Options | None = None, **keywords: object
+        self,
+        node: Nodes,
+        *more: object,
+        options: TransformationOptions | None = None,
+        **keywords: object,
     ) -> None:
         """Raise what `apply` would raise.
 
@@ -113,25 +113,25 @@ class Transformation:
         return reasons
 
     def _read(
-        self, node: Nodes, more: Sequence[object], given: Options
-    ) -> tuple[tuple[Place, ...], dict[str, object]]:
+        self, node: Nodes, more: Sequence[object], given: TransformationOptions
+    ) -> tuple[tuple[ScheduleNode, ...], dict[str, object]]:
         """Return the nodes and the options; those of 1.8 may come last without a keyword."""
         nodes: list[Node] = list(node) if isinstance(node, Sequence) else [node]
         nodes = [item.call if isinstance(item, _IN_KERNELS) else item for item in nodes]
         chosen = dict(given)
         for item in more:
-            if isinstance(item, Place):
+            if isinstance(item, ScheduleNode):
                 nodes.append(item)
             elif isinstance(item, Mapping):
                 chosen |= item
-        if not nodes or not all(isinstance(item, Place) for item in nodes):
+        if not nodes or not all(isinstance(item, ScheduleNode) for item in nodes):
             raise TransformationError(
                 Diagnostic("T015", f"'{self.name}' is applied to something that is no node.")
             )
-        places = tuple(item for item in nodes if isinstance(item, Place))
+        places = tuple(item for item in nodes if isinstance(item, ScheduleNode))
         return places, {**self.options, **self._own(chosen)}
 
-    def _own(self, chosen: Options) -> Options:
+    def _own(self, chosen: TransformationOptions) -> TransformationOptions:
         """Return those of `chosen` that this transformation looks at."""
         for name in sorted(set(chosen) - set(self.options) - UNNEEDED):
             value = chosen[name]
@@ -143,7 +143,7 @@ class Transformation:
                 raise TransformationError(Diagnostic("T015", message))
         return {name: value for name, value in chosen.items() if name in self.options}
 
-    def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
+    def _step(self, nodes: tuple[ScheduleNode, ...], options: TransformationOptions) -> Step:
         """Return the step that this transformation applies.
 
         One that a script defines has no step: its `apply` applies others.
@@ -165,7 +165,7 @@ class RegionTrans(Transformation):
 
     excluded_node_types: tuple[type[Node], ...] = ()
 
-    def get_node_list(self, nodes: Nodes) -> list[Place]:
+    def get_node_list(self, nodes: Nodes) -> list[ScheduleNode]:
         """Return the nodes that are meant: those given, or all in a schedule or a loop's body.
 
         Raises:
@@ -176,10 +176,14 @@ class RegionTrans(Transformation):
         inside = first.children if isinstance(first, Schedule | Body) else places
         if not inside:
             raise TransformationError(Diagnostic("T015", f"There is nothing in '{first.uid}'."))
-        return [node for node in inside if isinstance(node, Place)]
+        return [node for node in inside if isinstance(node, ScheduleNode)]
 
     def validate(
-        self, node: Nodes, *more: object, options: Options | None = None, **keywords: object
+        self,
+        node: Nodes,
+        *more: object,
+        options: TransformationOptions | None = None,
+        **keywords: object,
     ) -> None:
         """Raise what `apply` would raise.
 
@@ -190,7 +194,7 @@ class RegionTrans(Transformation):
         self._ends(places)
         super().validate(node, *more, options=options, **keywords)
 
-    def _ends(self, nodes: tuple[Place, ...]) -> tuple[str, str]:
+    def _ends(self, nodes: tuple[ScheduleNode, ...]) -> tuple[str, str]:
         """Return the names of the first and the last statement of a region.
 
         Raises:
@@ -208,7 +212,7 @@ class RegionTrans(Transformation):
         return places[0].uid, places[-1].uid
 
 
-def _are_neighbours(nodes: list[Place]) -> bool:
+def _are_neighbours(nodes: list[ScheduleNode]) -> bool:
     """Return whether `nodes` follow one another, apart from what PSyclone does not show."""
     shown = [one for one in nodes[0].siblings if not isinstance(one, MarkHalo | FillHalo)]
     if nodes[0] not in shown:
@@ -224,11 +228,11 @@ class Unsupported(Transformation):
         self._made_with = (args, keywords)
 
     def _read(
-        self, node: Nodes, more: Sequence[object], given: Options
-    ) -> tuple[tuple[Place, ...], dict[str, object]]:
+        self, node: Nodes, more: Sequence[object], given: TransformationOptions
+    ) -> tuple[tuple[ScheduleNode, ...], dict[str, object]]:
         raise self._refusal()
 
-    def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
+    def _step(self, nodes: tuple[ScheduleNode, ...], options: TransformationOptions) -> Step:
         raise self._refusal()
 
     def _refusal(self) -> TransformationError:
@@ -236,7 +240,9 @@ class Unsupported(Transformation):
         return TransformationError(Diagnostic("T015", message))
 
 
-def two_nodes(transformation: Transformation, nodes: tuple[Place, ...]) -> tuple[Place, Place]:
+def two_nodes(
+    transformation: Transformation, nodes: tuple[ScheduleNode, ...]
+) -> tuple[ScheduleNode, ScheduleNode]:
     """Return the two nodes that `transformation` works on.
 
     Raises:

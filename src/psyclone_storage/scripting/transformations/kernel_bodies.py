@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from psyclone_storage.analysis.footprints import Reasons
-from psyclone_storage.scripting.transformations.base import Options, Transformation
-from psyclone_storage.scripting.views import Place
+from psyclone_storage.scripting.transformations.base import Transformation, TransformationOptions
+from psyclone_storage.scripting.views import ScheduleNode
 from psyclone_storage.transform.hoist import MoveInvariantAssignments, MoveInvariantBounds
 from psyclone_storage.transform.kernel.arrays import ArraysToLoops, ArraysToRanges
 from psyclone_storage.transform.kernel.inline import InlineCall
@@ -19,7 +19,7 @@ class WriteOut(Transformation):
     function = ""
     """Its name."""
 
-    def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
+    def _step(self, nodes: tuple[ScheduleNode, ...], options: TransformationOptions) -> Step:
         return IntrinsicsToCode(nodes[0].uid, self.function)
 
     def _is_idle(self, reasons: Reasons) -> bool:
@@ -34,40 +34,40 @@ def writes_out(function: str) -> type[WriteOut]:
 class AssignInLoops(Transformation):
     """Write the array assignments of a kernel as loops."""
 
-    def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
+    def _step(self, nodes: tuple[ScheduleNode, ...], options: TransformationOptions) -> Step:
         return ArraysToLoops(nodes[0].uid)
 
 
 class WriteRanges(Transformation):
     """Write whole arrays in a kernel with their ranges."""
 
-    def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
+    def _step(self, nodes: tuple[ScheduleNode, ...], options: TransformationOptions) -> Step:
         return ArraysToRanges(nodes[0].uid)
 
 
 class Inline(Transformation):
     """Replace the call of a kernel by its statements."""
 
-    def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
+    def _step(self, nodes: tuple[ScheduleNode, ...], options: TransformationOptions) -> Step:
         return InlineCall(nodes[0].uid)
 
 
 class Hoist(Transformation):
     """Move assignments of a kernel out of the loops that they do not depend on."""
 
-    def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
+    def _step(self, nodes: tuple[ScheduleNode, ...], options: TransformationOptions) -> Step:
         return MoveInvariantAssignments(nodes[0].uid)
 
 
 class HoistLoopBounds(Transformation):
     """Compute the bounds of the loops in a kernel in front of them."""
 
-    def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
+    def _step(self, nodes: tuple[ScheduleNode, ...], options: TransformationOptions) -> Step:
         return MoveInvariantBounds(nodes[0].uid)
 
 
 class MoveBounds(Transformation):
     """Let a kernel look at the bounds of its loop, which runs over all points."""
 
-    def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
+    def _step(self, nodes: tuple[ScheduleNode, ...], options: TransformationOptions) -> Step:
         return MoveBoundsInside(nodes[0].uid)

@@ -11,13 +11,13 @@ from collections.abc import Mapping
 
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.scripting.errors import TransformationError
 from psyclone_storage.scripting.transformations.base import (
     Nodes,
-    Options,
     Transformation,
-    TransformationError,
+    TransformationOptions,
 )
-from psyclone_storage.scripting.views import KernelCall, Place, Schedule
+from psyclone_storage.scripting.views import KernelCall, Schedule, ScheduleNode
 from psyclone_storage.transform.kernel.constants import SetKernelConstants
 from psyclone_storage.transform.kernel.imports import ImportsToArguments
 from psyclone_storage.transform.kernel.inline_module import InlineKernelModule
@@ -29,7 +29,11 @@ class OnKernels(Transformation):
     """Change every given kernel, and every kernel below given nodes."""
 
     def apply(
-        self, node: Nodes, *more: object, options: Options | None = None, **keywords: object
+        self,
+        node: Nodes,
+        *more: object,
+        options: TransformationOptions | None = None,
+        **keywords: object,
     ) -> tuple[Schedule, Step | None]:
         """Change the kernels; return the schedule, and the last step unless nothing was to do.
 
@@ -44,7 +48,11 @@ class OnKernels(Transformation):
         return nodes[0].schedule, last
 
     def validate(
-        self, node: Nodes, *more: object, options: Options | None = None, **keywords: object
+        self,
+        node: Nodes,
+        *more: object,
+        options: TransformationOptions | None = None,
+        **keywords: object,
     ) -> None:
         """Raise what `apply` would raise.
 
@@ -55,16 +63,18 @@ class OnKernels(Transformation):
         self._checked(nodes, chosen)
 
     @abstractmethod
-    def _step_for(self, uid: str, options: Options) -> Step:
+    def _step_for(self, uid: str, options: TransformationOptions) -> Step:
         """Return the step that changes the kernel of the call `uid`."""
 
-    def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
+    def _step(self, nodes: tuple[ScheduleNode, ...], options: TransformationOptions) -> Step:
         return self._step_for(nodes[0].uid, options)
 
     def _is_idle(self, reasons: Reasons) -> bool:
         return all(reason.code == "T054" for reason in reasons)
 
-    def _checked(self, nodes: tuple[Place, ...], options: Options) -> list[Step]:
+    def _checked(
+        self, nodes: tuple[ScheduleNode, ...], options: TransformationOptions
+    ) -> list[Step]:
         """Return the steps that have anything to do."""
         bench = nodes[0].session.bench
         steps: list[Step] = []
@@ -86,7 +96,7 @@ class InlineModule(OnKernels):
 
     options: Mapping[str, object] = {"inline": True, "update_all": True}
 
-    def _step_for(self, uid: str, options: Options) -> Step:
+    def _step_for(self, uid: str, options: TransformationOptions) -> Step:
         if not options["inline"]:
             message = f"'{self.name}' does not take a kernel out of the PSy layer: undo the step."
             raise TransformationError(Diagnostic("T015", message))
@@ -96,7 +106,7 @@ class InlineModule(OnKernels):
 class PassImports(OnKernels):
     """Pass the variables of modules that kernels use as arguments."""
 
-    def _step_for(self, uid: str, options: Options) -> Step:
+    def _step_for(self, uid: str, options: TransformationOptions) -> Step:
         return ImportsToArguments(uid)
 
     def _is_idle(self, reasons: Reasons) -> bool:
@@ -108,7 +118,7 @@ class AccRoutine(OnKernels):
 
     options: Mapping[str, object] = {"force": False, "parallelism": "seq"}
 
-    def _step_for(self, uid: str, options: Options) -> Step:
+    def _step_for(self, uid: str, options: TransformationOptions) -> Step:
         return MakeAccRoutine(uid, str(options["parallelism"]).lower(), bool(options["force"]))
 
 
@@ -117,7 +127,7 @@ class DeclareForTarget(OnKernels):
 
     options: Mapping[str, object] = {"force": False}
 
-    def _step_for(self, uid: str, options: Options) -> Step:
+    def _step_for(self, uid: str, options: TransformationOptions) -> Step:
         return DeclareTarget(uid, bool(options["force"]))
 
 
@@ -133,7 +143,7 @@ class KernelConstants(OnKernels):
         "quadrature": False,
     }
 
-    def _step_for(self, uid: str, options: Options) -> Step:
+    def _step_for(self, uid: str, options: TransformationOptions) -> Step:
         if str(options["cellshape"]).lower() != "quadrilateral":
             message = f"'{self.name}' knows quadrilateral cells alone."
             raise TransformationError(Diagnostic("T015", message))
@@ -146,7 +156,7 @@ class KernelConstants(OnKernels):
         return SetKernelConstants(uid, quadrature=bool(options["quadrature"]), **sizes)
 
 
-def _calls(nodes: tuple[Place, ...]) -> list[str]:
+def _calls(nodes: tuple[ScheduleNode, ...]) -> list[str]:
     """Return the calls that are given, and those of kernels below what else is given."""
     found: dict[str, None] = {}
     for node in nodes:

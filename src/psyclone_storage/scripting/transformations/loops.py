@@ -8,14 +8,14 @@ from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.infrastructures.lfric import Continuity, continuity_of
 from psyclone_storage.ir.walk import kernel_calls
+from psyclone_storage.scripting.errors import TransformationError
 from psyclone_storage.scripting.transformations.base import (
     Nodes,
-    Options,
     Transformation,
-    TransformationError,
+    TransformationOptions,
     two_nodes,
 )
-from psyclone_storage.scripting.views import Loop, Place, Schedule
+from psyclone_storage.scripting.views import Loop, Schedule, ScheduleNode
 from psyclone_storage.transform.asynchronous import SplitExchange
 from psyclone_storage.transform.bounds import ConstantLoopBounds
 from psyclone_storage.transform.colour import ColourLoop
@@ -33,7 +33,7 @@ class Colour(Transformation):
 
     options: Mapping[str, object] = {"tiling": False}
 
-    def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
+    def _step(self, nodes: tuple[ScheduleNode, ...], options: TransformationOptions) -> Step:
         return ColourLoop(nodes[0].uid, tiling=bool(options["tiling"]))
 
     def _tried(self, step: Step, bench: Workbench) -> Reasons:
@@ -59,7 +59,7 @@ class RedundantComputation(Transformation):
 
     options: Mapping[str, object] = {"depth": None}
 
-    def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
+    def _step(self, nodes: tuple[ScheduleNode, ...], options: TransformationOptions) -> Step:
         depth = options["depth"]
         if depth is None:
             return ComputeRedundantly(nodes[0].uid)
@@ -75,7 +75,7 @@ class LoopFuse(Transformation):
     tested = False
     """Whether bounds that may differ are compared when the program runs."""
 
-    def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
+    def _step(self, nodes: tuple[ScheduleNode, ...], options: TransformationOptions) -> Step:
         first, second = two_nodes(self, nodes)
         same_space = bool(options["same_space"])
         return FuseLoops(first.uid, second.uid, same_space=same_space, tested=self.tested)
@@ -94,7 +94,7 @@ class GeneralLoopFuse(LoopFuse):
 class LoopSwap(Transformation):
     """Swap a loop over a grid and the one inside it."""
 
-    def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
+    def _step(self, nodes: tuple[ScheduleNode, ...], options: TransformationOptions) -> Step:
         return SwapLoops(nodes[0].uid)
 
 
@@ -103,7 +103,7 @@ class ChunkLoop(Transformation):
 
     options: Mapping[str, object] = {"chunksize": 32}
 
-    def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
+    def _step(self, nodes: tuple[ScheduleNode, ...], options: TransformationOptions) -> Step:
         return StripMineLoop(nodes[0].uid, _size(self, options["chunksize"]))
 
 
@@ -112,7 +112,7 @@ class LoopTiling2D(Transformation):
 
     options: Mapping[str, object] = {"tilesize": 32}
 
-    def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
+    def _step(self, nodes: tuple[ScheduleNode, ...], options: TransformationOptions) -> Step:
         size = _size(self, options["tilesize"])
         return TileLoops(nodes[0].uid, size, size)
 
@@ -122,7 +122,7 @@ class LoopTiling(Transformation):
 
     options: Mapping[str, object] = {"tiledims": (32, 32)}
 
-    def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
+    def _step(self, nodes: tuple[ScheduleNode, ...], options: TransformationOptions) -> Step:
         sizes = options["tiledims"]
         if not isinstance(sizes, Sequence) or len(sizes) != 2:
             message = f"'{self.name}' takes a size for rows and one for columns, not '{sizes}'."
@@ -149,7 +149,11 @@ class ConstLoopBounds(Transformation):
     options: Mapping[str, object] = {"const_bounds": True}
 
     def apply(
-        self, node: Nodes, *more: object, options: Options | None = None, **keywords: object
+        self,
+        node: Nodes,
+        *more: object,
+        options: TransformationOptions | None = None,
+        **keywords: object,
     ) -> tuple[Schedule, Step | None]:
         """Apply the transformation to each loop; the step is the last one.
 
@@ -166,7 +170,11 @@ class ConstLoopBounds(Transformation):
         return nodes[0].schedule, step
 
     def validate(
-        self, node: Nodes, *more: object, options: Options | None = None, **keywords: object
+        self,
+        node: Nodes,
+        *more: object,
+        options: TransformationOptions | None = None,
+        **keywords: object,
     ) -> None:
         """Raise what `apply` would raise.
 
@@ -182,7 +190,9 @@ class ConstLoopBounds(Transformation):
         if reasons:
             raise TransformationError(*reasons)
 
-    def _loops(self, nodes: tuple[Place, ...], options: Options) -> tuple[Place, ...]:
+    def _loops(
+        self, nodes: tuple[ScheduleNode, ...], options: TransformationOptions
+    ) -> tuple[ScheduleNode, ...]:
         if not options["const_bounds"]:
             return ()
         if not isinstance(nodes[0], Schedule):
@@ -190,7 +200,7 @@ class ConstLoopBounds(Transformation):
         loops = nodes[0].walk(Loop)
         return tuple(loop for loop in loops if loop.ancestor(Loop) is None)
 
-    def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
+    def _step(self, nodes: tuple[ScheduleNode, ...], options: TransformationOptions) -> Step:
         return ConstantLoopBounds(nodes[0].uid, of_table=True)
 
 
@@ -199,7 +209,7 @@ class Move(Transformation):
 
     options: Mapping[str, object] = {"position": "before"}
 
-    def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
+    def _step(self, nodes: tuple[ScheduleNode, ...], options: TransformationOptions) -> Step:
         moved, target = two_nodes(self, nodes)
         return MoveStatement(moved.uid, target.uid, after=options["position"] == "after")
 
@@ -207,5 +217,5 @@ class Move(Transformation):
 class AsyncHaloExchange(Transformation):
     """Split a halo exchange into its start and its end."""
 
-    def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
+    def _step(self, nodes: tuple[ScheduleNode, ...], options: TransformationOptions) -> Step:
         return SplitExchange(nodes[0].uid)

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.scripting.errors import TransformationError
 from psyclone_storage.scripting.transformations.base import (
-    Options,
     RegionTrans,
     Transformation,
-    TransformationError,
+    TransformationOptions,
 )
-from psyclone_storage.scripting.views import Loop, Place, Schedule
+from psyclone_storage.scripting.views import Loop, Schedule, ScheduleNode
 from psyclone_storage.transform.openacc import AccData, AccKernels, AccLoop, AccParallel
 from psyclone_storage.transform.openacc_data import AccEnterData, AccUpdate
 from psyclone_storage.transform.step import Step
@@ -31,7 +31,7 @@ class AccLoops(Transformation):
         "vector": False,
     }
 
-    def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
+    def _step(self, nodes: tuple[ScheduleNode, ...], options: TransformationOptions) -> Step:
         return AccLoop(
             nodes[0].uid,
             _collapse(self, options["collapse"]),
@@ -50,7 +50,7 @@ class AccParallelRegion(RegionTrans):
     def __init__(self, default_present: bool = True) -> None:
         self.default_present = default_present
 
-    def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
+    def _step(self, nodes: tuple[ScheduleNode, ...], options: TransformationOptions) -> Step:
         present = bool(options["default_present"]) and self.default_present
         return AccParallel(*self._ends(nodes), present)
 
@@ -60,7 +60,7 @@ class AccKernelsRegion(RegionTrans):
 
     options: Mapping[str, object] = {"default_present": False, "async_queue": False}
 
-    def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
+    def _step(self, nodes: tuple[ScheduleNode, ...], options: TransformationOptions) -> Step:
         queue = _queue(self, options["async_queue"])
         return AccKernels(*self._ends(nodes), bool(options["default_present"]), queue)
 
@@ -72,7 +72,7 @@ class AccDataRegion(RegionTrans):
     Support").
     """
 
-    def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
+    def _step(self, nodes: tuple[ScheduleNode, ...], options: TransformationOptions) -> Step:
         if isinstance(nodes[0], Schedule):
             return AccEnterData(nodes[0].session.bench.schedule.name)
         return AccData(*self._ends(nodes))
@@ -83,7 +83,7 @@ class EnterDataOfSchedule(Transformation):
 
     options: Mapping[str, object] = {"async_queue": False}
 
-    def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
+    def _step(self, nodes: tuple[ScheduleNode, ...], options: TransformationOptions) -> Step:
         return AccEnterData(
             nodes[0].session.bench.schedule.name, _queue(self, options["async_queue"])
         )
@@ -94,7 +94,7 @@ class UpdateOfSchedule(Transformation):
 
     options: Mapping[str, object] = {"if_present": True}
 
-    def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
+    def _step(self, nodes: tuple[ScheduleNode, ...], options: TransformationOptions) -> Step:
         loops = nodes[0].walk(Loop)
         return AccUpdate(loops[0].uid if loops else "end")
 

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.scripting.errors import TransformationError
 from psyclone_storage.scripting.transformations.base import (
-    Options,
     RegionTrans,
     Transformation,
-    TransformationError,
+    TransformationOptions,
 )
-from psyclone_storage.scripting.views import DirectiveRegion, Place
+from psyclone_storage.scripting.views import DirectiveRegion, ScheduleNode
 from psyclone_storage.transform.openmp import OpenParallelRegion, ParallelDo, ShareLoop
 from psyclone_storage.transform.openmp_target import OpenTarget, TeamsDo
 from psyclone_storage.transform.openmp_tasks import (
@@ -37,7 +37,7 @@ class ParallelLoop(Transformation):
         is_directive = omp_directive in _DIRECTIVES
         self.omp_schedule = omp_schedule if is_directive else omp_directive
 
-    def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
+    def _step(self, nodes: tuple[ScheduleNode, ...], options: TransformationOptions) -> Step:
         return _parallel_do(nodes[0].uid, self.omp_schedule, options)
 
 
@@ -55,7 +55,7 @@ class WorkshareLoop(Transformation):
         self.omp_directive = omp_directive if is_directive else "do"
         self.omp_schedule = omp_schedule if is_directive else omp_directive
 
-    def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
+    def _step(self, nodes: tuple[ScheduleNode, ...], options: TransformationOptions) -> Step:
         match self.omp_directive:
             case "paralleldo":
                 return _parallel_do(nodes[0].uid, self.omp_schedule, options)
@@ -69,11 +69,11 @@ class WorkshareLoop(Transformation):
         return ShareLoop(nodes[0].uid, self.omp_schedule, _reproducible(options), force)
 
 
-def _parallel_do(uid: str, sharing: str, options: Options) -> ParallelDo:
+def _parallel_do(uid: str, sharing: str, options: TransformationOptions) -> ParallelDo:
     return ParallelDo(uid, sharing, bool(options["force"]), _reproducible(options))
 
 
-def _reproducible(options: Options) -> bool | None:
+def _reproducible(options: TransformationOptions) -> bool | None:
     wanted = options["reprod"]
     return None if wanted is None else bool(wanted)
 
@@ -81,7 +81,7 @@ def _reproducible(options: Options) -> bool | None:
 class ParallelRegion(RegionTrans):
     """Put one or several neighbouring nodes under `omp parallel`."""
 
-    def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
+    def _step(self, nodes: tuple[ScheduleNode, ...], options: TransformationOptions) -> Step:
         return OpenParallelRegion(*self._ends(nodes))
 
 
@@ -93,7 +93,7 @@ class SingleRegion(RegionTrans):
     def __init__(self, nowait: bool = False) -> None:
         self.nowait = nowait
 
-    def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
+    def _step(self, nodes: tuple[ScheduleNode, ...], options: TransformationOptions) -> Step:
         nowait = self.nowait if options["nowait"] is None else bool(options["nowait"])
         return OpenSingle(*self._ends(nodes), nowait)
 
@@ -101,7 +101,7 @@ class SingleRegion(RegionTrans):
 class MasterRegion(RegionTrans):
     """Put one or several neighbouring nodes under `omp master`."""
 
-    def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
+    def _step(self, nodes: tuple[ScheduleNode, ...], options: TransformationOptions) -> Step:
         return OpenMaster(*self._ends(nodes))
 
 
@@ -115,7 +115,7 @@ class TaskLoops(Transformation):
     ) -> None:
         self.grainsize, self.num_tasks, self.nogroup = grainsize or 0, num_tasks or 0, nogroup
 
-    def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
+    def _step(self, nodes: tuple[ScheduleNode, ...], options: TransformationOptions) -> Step:
         nogroup = self.nogroup if options["nogroup"] is None else bool(options["nogroup"])
         force = bool(options["force"])
         return TaskLoop(nodes[0].uid, self.grainsize, self.num_tasks, nogroup, force)
@@ -126,7 +126,7 @@ class Task(Transformation):
 
     options: Mapping[str, object] = {"force": False}
 
-    def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
+    def _step(self, nodes: tuple[ScheduleNode, ...], options: TransformationOptions) -> Step:
         return MakeTask(nodes[0].uid, bool(options["force"]))
 
 
@@ -135,7 +135,7 @@ class TaskWaits(Transformation):
 
     options: Mapping[str, object] = {"fail_on_no_taskloop": True}
 
-    def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
+    def _step(self, nodes: tuple[ScheduleNode, ...], options: TransformationOptions) -> Step:
         for node in nodes[0].walk(DirectiveRegion):
             if node.directive in ("omp single", "omp master"):
                 return AwaitTasks(node.uid)
@@ -148,5 +148,5 @@ class TaskWaits(Transformation):
 class TargetRegion(RegionTrans):
     """Put one or several neighbouring nodes under `omp target`."""
 
-    def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
+    def _step(self, nodes: tuple[ScheduleNode, ...], options: TransformationOptions) -> Step:
         return OpenTarget(*self._ends(nodes))

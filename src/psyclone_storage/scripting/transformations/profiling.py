@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from psyclone_storage.base.diagnostic import Diagnostic
-from psyclone_storage.scripting.transformations.base import (
-    Options,
-    RegionTrans,
-    TransformationError,
-)
-from psyclone_storage.scripting.views import Place
+from psyclone_storage.scripting.errors import TransformationError
+from psyclone_storage.scripting.transformations.base import RegionTrans, TransformationOptions
+from psyclone_storage.scripting.views import ScheduleNode
 from psyclone_storage.transform.profile import AddProfileRegion
 from psyclone_storage.transform.step import Step
 
@@ -23,7 +20,7 @@ class Profile(RegionTrans):
 
     options: Mapping[str, object] = {"region_name": None}
 
-    def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
+    def _step(self, nodes: tuple[ScheduleNode, ...], options: TransformationOptions) -> Step:
         first, last = self._ends(nodes)
         names = options["region_name"]
         if names is None:

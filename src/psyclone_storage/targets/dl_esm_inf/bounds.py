@@ -37,12 +37,12 @@ _DIMENSIONS = {Axis.EAST: 1, Axis.NORTH: 2}
 _STOPS = {Axis.EAST: Required.X_STOP, Axis.NORTH: Required.Y_STOP}
 
 
-def loop_start(paths: Paths, context: LoweringContext, asked: LoopStart) -> ex.Expr:
+def region_start(paths: Paths, context: LoweringContext, asked: LoopStart) -> ex.Expr:
     """Return the first index that a loop and the loops for its tiles run over."""
     return _loop_end(paths, context, asked.loop, last=False)
 
 
-def loop_end(paths: Paths, context: LoweringContext, asked: LoopEnd) -> ex.Expr:
+def region_end(paths: Paths, context: LoweringContext, asked: LoopEnd) -> ex.Expr:
     """Return the last index that a loop and the loops for its tiles run over."""
     return _loop_end(paths, context, asked.loop, last=True)
 

@@ -50,12 +50,12 @@ _TRUE = ex.logical(True)
 _FALSE = ex.logical(False)
 
 
-def enter_device(paths: Paths, context: LoweringContext, enter: EnterDevice) -> tuple[un.Line, ...]:
+def enter_fields(paths: Paths, context: LoweringContext, enter: EnterDevice) -> tuple[un.Line, ...]:
     """Return what gives the device the fields and grids that the regions of the routine take."""
     fields = [_field_entered(paths, context, name, enter.queue) for name in enter.data]
     others = [
         item
-        for item in region_items(paths, context, enter.calls, enter.lines)
+        for item in field_and_grid_items(paths, context, enter.calls, enter.lines)
         if _root(item.what) not in enter.data or any(map(_is_grid, ex.walk(item.what)))
     ]
     return (
@@ -164,7 +164,7 @@ def _from(start: str, number: ex.Expr) -> ex.Expr:
     return ex.Binary(Operator.MINUS, ex.Binary(Operator.PLUS, ex.Name(start), number), ex.whole(1))
 
 
-def region_items(
+def field_and_grid_items(
     paths: Paths,
     context: LoweringContext,  # noqa: ARG001 - the interface of all infrastructures
     calls: Iterable[KernelCall],
@@ -221,7 +221,7 @@ def _root(expr: ex.Expr) -> str:
     return expr.text if isinstance(expr, ex.Name) else ""
 
 
-def copy_to(paths: Paths, context: LoweringContext, copy: CopyTo) -> tuple[un.Line, ...]:
+def copy_field(paths: Paths, context: LoweringContext, copy: CopyTo) -> tuple[un.Line, ...]:
     """Return the copy of a field's values, under a test if the device may not have them.
 
     To the device they go as an argument: with an update of a component libgomp writes an address

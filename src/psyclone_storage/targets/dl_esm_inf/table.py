@@ -16,12 +16,12 @@ from psyclone_storage.ir.unit import Call, Comment, Declare, Line
 from psyclone_storage.ir.walk import statements
 from psyclone_storage.lowering.infrastructure import Infrastructure, LoweringContext
 from psyclone_storage.targets.dl_esm_inf import abi
-from psyclone_storage.targets.dl_esm_inf.bounds import loop_end, loop_start, points_end
+from psyclone_storage.targets.dl_esm_inf.bounds import points_end, region_end, region_start
 from psyclone_storage.targets.dl_esm_inf.device import (
-    copy_to,
-    enter_device,
+    copy_field,
+    enter_fields,
+    field_and_grid_items,
     on_host,
-    region_items,
     transfer_procedures,
 )
 from psyclone_storage.targets.dl_esm_inf.paths import Paths
@@ -40,8 +40,8 @@ def gocean_infrastructure(paths: Mapping[str, ex.Expr]) -> Infrastructure:
         {
             ops.DataOf: lambda _, op: known.reach(RequiredProperty.DATA, ex.Name(op.datum.name)),
             ops.GridPropertyOf: lambda _, op: known.reach(op.name, op.field),
-            ops.LoopStart: partial(loop_start, known),
-            ops.LoopEnd: partial(loop_end, known),
+            ops.LoopStart: partial(region_start, known),
+            ops.LoopEnd: partial(region_end, known),
             ops.PointsEnd: partial(points_end, known),
             ops.IsDirty: _is_dirty,
         },
@@ -49,10 +49,10 @@ def gocean_infrastructure(paths: Mapping[str, ex.Expr]) -> Infrastructure:
             ops.Exchange: _exchanged,
             ops.ExchangeTogether: _exchanged_together,
             ops.MarkDirty: _marked_dirty,
-            ops.EnterDevice: partial(enter_device, known),
-            ops.CopyTo: partial(copy_to, known),
+            ops.EnterDevice: partial(enter_fields, known),
+            ops.CopyTo: partial(copy_field, known),
         },
-        partial(region_items, known),
+        partial(field_and_grid_items, known),
         helpers=transfer_procedures,
         # Values are components of objects, which compilers do not follow.
         names_what_is_copied=False,
@@ -125,13 +125,11 @@ def _is_dirty(_context: LoweringContext, asked: ops.IsDirty) -> ex.Expr:
 def _exchanged_together(context: LoweringContext, asked: ops.ExchangeTogether) -> tuple[Line, ...]:
     names = [exchange.datum for exchange in asked.exchanges]
     beside = any(exchange.fetched or exchange.sent for exchange in asked.exchanges)
-    comment, call = exchanged_together(context, asked)
+    comment, call = exchange_fields(context, asked)
     return (comment, *on_host(context, names, call, beside_device=beside))
 
 
-def exchanged_together(
-    context: LoweringContext, asked: ops.ExchangeTogether
-) -> tuple[Comment, Call]:
+def exchange_fields(context: LoweringContext, asked: ops.ExchangeTogether) -> tuple[Comment, Call]:
     """Return one call for several fields, and what to say of it.
 
     Where fields keep flags it is told to ask them; where not, all are exchanged.
@@ -141,7 +139,9 @@ def exchanged_together(
         for name in (abi.EXCHANGE_SEVERAL, abi.FIELD_REFERENCE)
     )
     names = [exchange.datum for exchange in asked.exchanges]
-    fields = ex.ArrayLiteral(tuple(ex.Construct(reference, (ex.Name(name),)) for name in names))
+    fields = ex.ArrayLiteral(
+        tuple(ex.StructureConstructor(reference, (ex.Name(name),)) for name in names)
+    )
     flags = (ex.Keyword(abi.ONLY_DIRTY, ex.logical(True)),)
     what = "What is dirty of these goes" if asked.dirty_only else "These go"
     call = Call(

@@ -23,7 +23,7 @@ from psyclone_storage.lowering.emit_registry import (
     end_exchange,
     only_if_dirty,
     prefetch_registered,
-    read_lines,
+    registry_read_lines,
     release_registered,
     storage_named,
 )
@@ -33,7 +33,7 @@ from psyclone_storage.targets.dl_esm_inf import abi as fields
 from psyclone_storage.targets.dl_esm_inf.paths import Paths
 from psyclone_storage.targets.dl_esm_inf.table import (
     exchange_call,
-    exchanged_together,
+    exchange_fields,
     gocean_infrastructure,
 )
 from psyclone_storage.targets.dl_esm_inf_registry import abi
@@ -122,7 +122,7 @@ class _Fields:
             for name, depth in zip(names, asked.depths, strict=True)
             for line in self._begun(context, name, depth, dirty_only=asked.dirty_only)
         ]
-        comment, call = exchanged_together(context, asked)
+        comment, call = exchange_fields(context, asked)
         ended = end_exchange(context, ((_storage(context, name), name, None) for name in names))
         return (comment, *begun, call, *ended)
 
@@ -142,7 +142,7 @@ class _Fields:
 def _grid_acquired(
     context: LoweringContext, path: Expr, space: Name, window: Name
 ) -> tuple[Line, ...]:
-    return read_lines(context, _grid_storage(context, path), path, space, window)
+    return registry_read_lines(context, _grid_storage(context, path), path, space, window)
 
 
 def _grid_released(context: LoweringContext, path: Expr, space: Name) -> tuple[Line, ...]:

@@ -38,7 +38,7 @@ from psyclone_storage.lowering.runtime_names_storage import ACQUIRE, RELEASE
 from psyclone_storage.targets.dl_esm_inf.paths import Paths
 from psyclone_storage.targets.dl_esm_inf.table import (
     exchange_call,
-    exchanged_together,
+    exchange_fields,
     gocean_infrastructure,
 )
 from psyclone_storage.targets.dl_esm_inf_storage import abi
@@ -81,7 +81,7 @@ def gocean_storage(
         actions={
             **plain.actions,
             ops.Exchange: _exchanged,
-            ops.ExchangeTogether: exchanged_together,
+            ops.ExchangeTogether: exchange_fields,
             ops.MarkDirty: marks_itself,
             ops.EnterDevice: knows_itself,
             ops.CopyTo: knows_itself,

@@ -24,7 +24,7 @@ _POINTS = {T_POINTS: "t", U_POINTS: "u", V_POINTS: "v", F_POINTS: "f"}
 _OFFSETS = {NORTH_EAST: "ne", SOUTH_WEST: "sw"}
 
 
-def what_is_meant(context: LoweringContext) -> Mapping[str, str]:
+def field_contracts(context: LoweringContext) -> Mapping[str, str]:
     """Return the words for each field of an invoke, by its name, where something is meant.
 
     All kernels of an invoke are for one offset, or for any. A field is checked against the points

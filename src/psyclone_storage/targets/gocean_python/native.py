@@ -58,7 +58,7 @@ def grids_in_c(properties: Mapping[str, GridProperty]) -> Infrastructure:
         shape = _extents(context) if known.rank else ()
         return property_of(context, asked, Declare(asked.name, _type_of(known), (), shape))
 
-    values: dict[type[ops.Value], Callable[[LoweringContext, Any], Expr]] = {
+    values: dict[type[ops.RuntimeValue], Callable[[LoweringContext, Any], Expr]] = {
         **plain.values,
         ops.DataOf: data,
         ops.LoopStart: loop_end,

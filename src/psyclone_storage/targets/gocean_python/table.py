@@ -29,7 +29,7 @@ from psyclone_storage.lowering.infrastructure import Infrastructure, LoweringCon
 from psyclone_storage.lowering.routine_builder import SetupSection
 from psyclone_storage.lowering.split_bounds import peeled_end
 from psyclone_storage.targets.gocean_python import abi
-from psyclone_storage.targets.gocean_python.argument_contracts import what_is_meant
+from psyclone_storage.targets.gocean_python.argument_contracts import field_contracts
 
 _PREFIX = "go_grid_"
 PROPERTY = "property of the grid"
@@ -112,7 +112,7 @@ def _held(context: LoweringContext, lines: tuple[Line, ...]) -> tuple[Line, ...]
 def held_fields(context: LoweringContext) -> tuple[Held, ...]:
     """Return the fields of a routine, each with what it is held for."""
     acquired = {action.datum: action for action in context.held.acquired}
-    meant = what_is_meant(context)
+    meant = field_contracts(context)
     return tuple(
         Held(
             ex.spell(context.value(ops.DataOf(datum))),

@@ -28,7 +28,7 @@ from psyclone_storage.targets.lfric_fortran.spaces import (
     nodes,
     space_object,
 )
-from psyclone_storage.targets.lfric_fortran.type_bound_names import bound, number, view
+from psyclone_storage.targets.lfric_fortran.type_bound_names import bound, setup_number, view
 
 _POINT_COUNTS: Mapping[BasisShape, tuple[str, ...]] = {
     BasisShape.XYOZ: ("np_xy", "np_z"),
@@ -54,7 +54,7 @@ def quadrature_part(context: LoweringContext, asked: ops.QuadraturePart) -> ex.N
     return _member(context, asked.rule, asked.shape, _MEMBERS[asked.role])
 
 
-def at_points(context: LoweringContext, asked: ops.BasisAtPoints) -> ex.Name:
+def basis_at_points(context: LoweringContext, asked: ops.BasisAtPoints) -> ex.Name:
     """Return the array of basis functions, or of their derivatives, at quadrature points.
 
     It is (dim, ndf, np_xy, np_z), (dim, ndf, np_xyz, nfaces) or (dim, ndf, np_xyz, nedges).
@@ -78,7 +78,7 @@ def at_points(context: LoweringContext, asked: ops.BasisAtPoints) -> ex.Name:
     return array
 
 
-def at_nodes(context: LoweringContext, asked: ops.BasisAtNodes) -> ex.Name:
+def basis_at_nodes(context: LoweringContext, asked: ops.BasisAtNodes) -> ex.Name:
     """Return such an array at the nodes of a target space, (dim, ndf, ndf_target)."""
     space, operation, target = asked.space, asked.operation, asked.target
     key = (operation, space.key, "at nodes", target.key)
@@ -153,5 +153,5 @@ def _member(context: LoweringContext, rule: Datum, shape: BasisShape, name: str)
     key, wish = (name, rule.name), f"{name}_{rule.name}"
     rank = _WEIGHT_RANKS.get(name)
     if rank is None:
-        return number(context, SetupSection.QUADRATURE, key, wish, source)
+        return setup_number(context, SetupSection.QUADRATURE, key, wish, source)
     return work.pointer(SetupSection.QUADRATURE, key, view(wish, REAL, rank), source)

@@ -24,14 +24,14 @@ from psyclone_storage.lowering.routine_builder import (
 from psyclone_storage.targets.lfric_fortran import abi
 from psyclone_storage.targets.lfric_fortran.mesh import (
     ColourEnds,
+    colour_ends,
     colour_map,
-    ends_of,
     mesh_of,
     ncolours,
     tiling_map,
 )
 from psyclone_storage.targets.lfric_fortran.spaces import space_object
-from psyclone_storage.targets.lfric_fortran.type_bound_names import bound, number
+from psyclone_storage.targets.lfric_fortran.type_bound_names import bound, setup_number
 
 _IN_VARIABLES = (Over.CELLS, Over.DOFS)
 _ENDS = {
@@ -67,10 +67,10 @@ def loop_end(context: LoweringContext, asked: LoopEnd) -> ex.Expr:
         raise InternalError(f"'{loop.uid}' counts {what}, which LFRic does not have.")
     match loop.extent.reach:
         case Reach.ALL | Reach.OWNED:
-            return ex.Element(ends_of(context, space, _ENDS[loop.over], False), asked.within)
+            return ex.Element(colour_ends(context, space, _ENDS[loop.over], False), asked.within)
         case Reach.HALO:
             depth = depth_value(context, loop.extent.depth)
-            ends = ends_of(context, space, _ENDS[loop.over], True)
+            ends = colour_ends(context, space, _ENDS[loop.over], True)
             return ex.Element(ends, (*asked.within, depth))
     raise InternalError(f"Coloured cells have no extent '{loop.extent.reach.value}'.")
 
@@ -89,7 +89,7 @@ def _space(context: LoweringContext, loop: Loop) -> SpaceRef:
 
 def _variable(context: LoweringContext, loop: Loop, which: str, value: ex.Expr) -> ex.Name:
     key, stem = ("bounds", loop.uid, which), re.sub(r"\W+", "_", loop.uid)
-    return number(context, SetupSection.BOUNDS, key, f"{stem}_{which}", value)
+    return setup_number(context, SetupSection.BOUNDS, key, f"{stem}_{which}", value)
 
 
 def _start(context: LoweringContext, loop: Loop, space: SpaceRef) -> ex.Expr:

@@ -21,7 +21,7 @@ from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.infrastructures.lfric import OPERATOR_DEPTH, SPACES, spaces_meant
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.datum_parts import DatumPart
-from psyclone_storage.ir.devices import parts_of
+from psyclone_storage.ir.devices import moved_parts
 from psyclone_storage.ir.halo_depths import depths_of_steps, fields_of_loop
 from psyclone_storage.ir.kernel import ArgKind, KernelArg
 from psyclone_storage.ir.operators import Operator
@@ -233,7 +233,7 @@ def _depths(
     schedule = context.schedule
     for item in statements(schedule):
         if isinstance(item, HaloExchange):
-            components = parts_of(schedule.datum(item.datum), item.component)
+            components = moved_parts(schedule.datum(item.datum), item.component)
             parts = [DatumPart(item.datum, component) for component in components]
             what = f"the exchange of field '{_names(context, parts)}'"
             yield what, "the field", item.depth, parts

@@ -11,13 +11,13 @@ from psyclone_storage.lowering.infrastructure import LoweringContext
 from psyclone_storage.lowering.routine_builder import SetupSection
 from psyclone_storage.targets.lfric_fortran import abi
 from psyclone_storage.targets.lfric_fortran.field_values import proxy
-from psyclone_storage.targets.lfric_fortran.type_bound_names import bound, number
+from psyclone_storage.targets.lfric_fortran.type_bound_names import bound, setup_number
 
 
-def whole_halo(context: LoweringContext) -> Name:
+def common_halo_depth(context: LoweringContext) -> Name:
     """Return the number of halo levels that all fields of loops through the whole halo have."""
     value = least_depth(context, fields_of_whole_halo(context.schedule))
-    return number(context, SetupSection.MESH, ("whole halo",), "max_halo_depth", value)
+    return setup_number(context, SetupSection.MESH, ("whole halo",), "max_halo_depth", value)
 
 
 def least_depth(context: LoweringContext, parts: Iterable[DatumPart]) -> Expr:

@@ -15,7 +15,7 @@ from psyclone_storage.ir.unit import Assign, Call, Declare, Line
 from psyclone_storage.lowering.infrastructure import LoweringContext
 from psyclone_storage.lowering.routine_builder import SetupSection
 from psyclone_storage.targets.lfric_fortran import abi
-from psyclone_storage.targets.lfric_fortran.field_values import value_type
+from psyclone_storage.targets.lfric_fortran.field_values import data_type
 from psyclone_storage.targets.lfric_fortran.type_bound_names import bound
 
 
@@ -25,13 +25,13 @@ def exact_sum(context: LoweringContext, datum: Datum) -> ex.Name:
     return context.work.variable(SetupSection.COUNTERS, ("exact sum", datum.name), wished)
 
 
-def begun(context: LoweringContext, asked: BeginExactSum) -> tuple[Line, ...]:
+def begin_exact_sum(context: LoweringContext, asked: BeginExactSum) -> tuple[Line, ...]:
     """Return the assignment of an empty sum."""
     name = context.work.imports.local(str(abi.EXACT_SUM.module), abi.EXACT_SUM.name)
-    return (Assign(exact_sum(context, asked.datum), ex.Construct(ex.Name(name), ())),)
+    return (Assign(exact_sum(context, asked.datum), ex.StructureConstructor(ex.Name(name), ())),)
 
 
-def added(context: LoweringContext, asked: AddExactly) -> tuple[Line, ...]:
+def add_exactly(context: LoweringContext, asked: AddExactly) -> tuple[Line, ...]:
     """Return the call that adds one value, which is widened before."""
     widened = _as_real(asked.value, context.work.kind(EXACT_KIND))
     return (
@@ -39,12 +39,12 @@ def added(context: LoweringContext, asked: AddExactly) -> tuple[Line, ...]:
     )
 
 
-def ended(context: LoweringContext, asked: EndExactSum) -> tuple[Line, ...]:
+def end_exact_sum(context: LoweringContext, asked: EndExactSum) -> tuple[Line, ...]:
     """Return the assignment of the rounded sum to the scalar: over all ranks, if there are any."""
     datum = asked.datum
     procedure = abi.ExactSumProcedure.SUM if asked.over_ranks else abi.ExactSumProcedure.SUM_OF_RANK
     total = bound(exact_sum(context, datum), procedure)
-    kind = value_type(datum).kind
+    kind = data_type(datum).kind
     return (Assign(ex.Name(datum.name), _as_real(total, kind and context.work.kind(kind))),)
 
 

@@ -21,7 +21,7 @@ from psyclone_storage.lowering.routine_builder import (
     SetupSection,
 )
 from psyclone_storage.targets.lfric_fortran import abi
-from psyclone_storage.targets.lfric_fortran.type_bound_names import bound, number, view
+from psyclone_storage.targets.lfric_fortran.type_bound_names import bound, setup_number, view
 
 _COLUMNWISE_NUMBERS: Mapping[Role, abi.Columnwise] = {
     Role.CMA_NROW: abi.Columnwise.NROW,
@@ -42,7 +42,7 @@ def object_type(datum: Datum) -> ObjectType:
     return known
 
 
-def value_type(datum: Datum) -> ScalarType:
+def data_type(datum: Datum) -> ScalarType:
     """Return the type of the values of a field, an operator or a scalar."""
     if isinstance(datum.type, ScalarType):
         return datum.type
@@ -68,7 +68,7 @@ def field_data(context: LoweringContext, datum: Datum, component: int | None = N
     """Return the pointer to all values of a field or of one component of a field vector."""
     source = ex.Member(proxy(context, datum, component), abi.FieldMember.DATA)
     part = f"_{component or 1}" if datum.vector > 1 else ""
-    declared = view(f"{datum.name}{part}_data", value_type(datum), 1)
+    declared = view(f"{datum.name}{part}_data", data_type(datum), 1)
     key = ("data", datum.name, component or 1)
     return context.work.pointer(SetupSection.DATA, key, declared, source)
 
@@ -86,7 +86,7 @@ def data_array(context: LoweringContext, datum: Datum, component: int | None = N
 def operator_stencil(context: LoweringContext, datum: Datum) -> ex.Name:
     """Return the pointer to the matrices of an operator, (ncell_3d, ndf_to, ndf_from)."""
     source = ex.Member(proxy(context, datum), abi.OperatorMember.STENCIL)
-    declared = view(f"{datum.name}_local_stencil", value_type(datum), 3)
+    declared = view(f"{datum.name}_local_stencil", data_type(datum), 3)
     return context.work.pointer(SetupSection.DATA, ("stencil", datum.name), declared, source)
 
 
@@ -94,13 +94,13 @@ def operator_ncell_3d(context: LoweringContext, datum: Datum) -> ex.Name:
     """Return the number of cells, in all layers, that an operator has a matrix for."""
     source = ex.Member(proxy(context, datum), abi.OperatorMember.NCELL_3D)
     key = ("ncell_3d", datum.name)
-    return number(context, SetupSection.DATA, key, f"{datum.name}_ncell_3d", source)
+    return setup_number(context, SetupSection.DATA, key, f"{datum.name}_ncell_3d", source)
 
 
 def columnwise_matrix(context: LoweringContext, datum: Datum) -> ex.Name:
     """Return the pointer to the bands of a columnwise operator, (bandwidth, nrow, ncell_2d)."""
     source = ex.Member(proxy(context, datum), abi.Columnwise.MATRIX)
-    declared = view(f"{datum.name}_matrix", value_type(datum), 3)
+    declared = view(f"{datum.name}_matrix", data_type(datum), 3)
     return context.work.pointer(SetupSection.COLUMNS, ("matrix", datum.name), declared, source)
 
 
@@ -109,7 +109,7 @@ def columnwise_number(context: LoweringContext, datum: Datum, role: Role) -> ex.
     member = _COLUMNWISE_NUMBERS[role]
     source = ex.Member(proxy(context, datum), member)
     key = (member, datum.name)
-    return number(context, SetupSection.COLUMNS, key, f"{datum.name}_{member}", source)
+    return setup_number(context, SetupSection.COLUMNS, key, f"{datum.name}_{member}", source)
 
 
 def columnwise_map(context: LoweringContext, datum: Datum, role: Role, side: str) -> ex.Name:
@@ -128,7 +128,7 @@ def columnwise_map(context: LoweringContext, datum: Datum, role: Role, side: str
     return context.work.pointer(SetupSection.COLUMNS, (member, datum.name), declared, source)
 
 
-def extents(context: LoweringContext, datum: Datum) -> ex.Name:
+def extents_array(context: LoweringContext, datum: Datum) -> ex.Name:
     """Return the integer array of the extents of a scalar array."""
     wished = Declare(f"dims_{datum.name}", INTEGER, (), (ex.whole(datum.rank),))
     value = ex.intrinsic("shape", ex.Name(datum.name))

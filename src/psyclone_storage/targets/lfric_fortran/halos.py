@@ -6,7 +6,7 @@ from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.infrastructures.lfric import KINDS
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir import runtime_ops as ops
-from psyclone_storage.ir.devices import parts_of
+from psyclone_storage.ir.devices import moved_parts
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.schedule import Phase
 from psyclone_storage.ir.unit import Assign, Call, Comment, Declare, Line
@@ -15,7 +15,7 @@ from psyclone_storage.lowering.routine_builder import (
     SetupSection,
 )
 from psyclone_storage.targets.lfric_fortran import abi
-from psyclone_storage.targets.lfric_fortran.field_values import proxy, value_type
+from psyclone_storage.targets.lfric_fortran.field_values import data_type, proxy
 from psyclone_storage.targets.lfric_fortran.type_bound_names import bound
 
 _PHASES = {
@@ -40,7 +40,7 @@ def is_dirty(context: LoweringContext, asked: ops.IsDirty) -> ex.Expr:
     return bound(owner, abi.FieldMember.IS_DIRTY, ex.Keyword("depth", asked.depth))
 
 
-def exchanged_together(
+def exchange_phase(
     context: LoweringContext, asked: ops.ExchangeTogether, *more: ex.Expr
 ) -> tuple[Line, ...]:
     """Return one call for exchanges of one phase, which asks itself which fields are dirty."""
@@ -48,7 +48,7 @@ def exchanged_together(
     depths: list[ex.Expr] = []
     for exchange, depth in zip(asked.exchanges, asked.depths, strict=True):
         datum = context.schedule.datum(exchange.datum)
-        for part in parts_of(datum, exchange.component):
+        for part in moved_parts(datum, exchange.component):
             owners.append(proxy(context, datum, part))
             depths.append(depth)
     arguments = (ex.ArrayLiteral(tuple(owners)), ex.ArrayLiteral(tuple(depths)), *more)
@@ -107,7 +107,7 @@ def reduced_over_ranks(context: LoweringContext, asked: ops.Reduce) -> tuple[Lin
     Raises `CompileError` G001 if the infrastructure cannot reduce values of that kind.
     """
     datum = asked.datum
-    kind = value_type(datum).kind or ""
+    kind = data_type(datum).kind or ""
     reduced_by = KINDS[kind].reduced_by if kind in KINDS else None
     if reduced_by is None:
         offered = sorted(name for name, known in KINDS.items() if known.reduced_by)

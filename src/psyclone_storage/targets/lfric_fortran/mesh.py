@@ -17,7 +17,7 @@ from psyclone_storage.lowering.infrastructure import LoweringContext
 from psyclone_storage.lowering.routine_builder import SetupSection, colons
 from psyclone_storage.targets.lfric_fortran import abi
 from psyclone_storage.targets.lfric_fortran.spaces import space_object
-from psyclone_storage.targets.lfric_fortran.type_bound_names import bound, number, view
+from psyclone_storage.targets.lfric_fortran.type_bound_names import bound, setup_number, view
 
 _FACE_COUNTS = {
     Role.NFACES_HORIZONTAL: ("nfaces_re_h", abi.ReferenceElementProcedure.NFACES_HORIZONTAL),
@@ -39,7 +39,7 @@ def mesh_number(context: LoweringContext, space: SpaceRef, wish: str, procedure:
     mesh = mesh_of(context, space)
     value = bound(mesh, procedure)
     suffix = f"_{space.datum.name}" if context.several_meshes else ""
-    return number(context, SetupSection.MESH, (procedure, mesh), wish + suffix, value)
+    return setup_number(context, SetupSection.MESH, (procedure, mesh), wish + suffix, value)
 
 
 # ---------------------------------------------------------------------------- colours
@@ -50,7 +50,7 @@ def ncolours(context: LoweringContext, space: SpaceRef, *, of_tiles: bool = Fals
     mesh = mesh_of(context, space)
     wish = "ntilecolours" if of_tiles else "ncolours"
     value = bound(mesh, abi.Mesh.NTILE_COLOURS if of_tiles else abi.Mesh.NCOLOURS)
-    return number(context, SetupSection.COLOURS, (wish, mesh), wish, value)
+    return setup_number(context, SetupSection.COLOURS, (wish, mesh), wish, value)
 
 
 def colour_map(context: LoweringContext, space: SpaceRef) -> Name:
@@ -98,7 +98,7 @@ class ColourEnds(Enum):
         return halo if in_halo else owned
 
 
-def ends_of(context: LoweringContext, space: SpaceRef, ends: ColourEnds, in_halo: bool) -> Name:
+def colour_ends(context: LoweringContext, space: SpaceRef, ends: ColourEnds, in_halo: bool) -> Name:
     """Return the array of where colours or tiles end."""
     work, mesh = context.work, mesh_of(context, space)
     procedure, wish, rank = ends.array(in_halo)
@@ -130,10 +130,14 @@ def pair_value(context: LoweringContext, asked: MeshPair) -> Name:
             return context.work.pointer(SetupSection.GRIDS, ("cell map", pair), cells, target)
         case Role.CELLS_PER_CELL_X:
             value = bound(mesh_map, abi.MeshMap.PER_CELL_X)
-            return number(context, SetupSection.GRIDS, ("per x", pair), f"ncell{suffix}_x", value)
+            return setup_number(
+                context, SetupSection.GRIDS, ("per x", pair), f"ncell{suffix}_x", value
+            )
         case Role.CELLS_PER_CELL_Y:
             value = bound(mesh_map, abi.MeshMap.PER_CELL_Y)
-            return number(context, SetupSection.GRIDS, ("per y", pair), f"ncell{suffix}_y", value)
+            return setup_number(
+                context, SetupSection.GRIDS, ("per y", pair), f"ncell{suffix}_y", value
+            )
     raise InternalError(f"Role '{role.value}' does not belong to a pair of meshes.")
 
 
@@ -144,7 +148,9 @@ def face_count(context: LoweringContext, space: SpaceRef, role: Role) -> Name:
     """Return the number of horizontal, vertical or all faces of the reference cell."""
     wish, procedure = _FACE_COUNTS[role]
     value = bound(_reference_element(context, space), procedure)
-    return number(context, SetupSection.ELEMENT, (procedure, mesh_of(context, space)), wish, value)
+    return setup_number(
+        context, SetupSection.ELEMENT, (procedure, mesh_of(context, space)), wish, value
+    )
 
 
 def normals(context: LoweringContext, space: SpaceRef, name: str) -> Name:

@@ -9,7 +9,7 @@ from psyclone_storage.lowering.infrastructure import LoweringContext
 from psyclone_storage.lowering.routine_builder import SetupSection
 from psyclone_storage.targets.lfric_fortran import abi
 from psyclone_storage.targets.lfric_fortran.field_values import proxy
-from psyclone_storage.targets.lfric_fortran.type_bound_names import bound, number, view
+from psyclone_storage.targets.lfric_fortran.type_bound_names import bound, setup_number, view
 
 
 def space_object(context: LoweringContext, space: SpaceRef) -> Expr:
@@ -45,7 +45,7 @@ def nlayers(context: LoweringContext, space: SpaceRef) -> Name:
     """Return the number of layers of the mesh of a space."""
     key = ("nlayers", space.datum.name)
     value = bound(space_object(context, space), abi.SpaceProcedure.NLAYERS)
-    return number(context, SetupSection.LAYERS, key, f"nlayers_{space.datum.name}", value)
+    return setup_number(context, SetupSection.LAYERS, key, f"nlayers_{space.datum.name}", value)
 
 
 def ndata(context: LoweringContext, space: SpaceRef) -> Name:
@@ -85,4 +85,4 @@ def _asked(
     procedure: abi.SpaceProcedure,
 ) -> Name:
     value = bound(space_object(context, space), procedure)
-    return number(context, section, (stem, space.key), f"{stem}_{space.label}", value)
+    return setup_number(context, section, (stem, space.key), f"{stem}_{space.label}", value)

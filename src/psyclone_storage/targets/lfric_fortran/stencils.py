@@ -25,7 +25,7 @@ from psyclone_storage.targets.lfric_fortran import abi
 from psyclone_storage.targets.lfric_fortran.logs import log_call
 from psyclone_storage.targets.lfric_fortran.mesh import mesh_number, mesh_of
 from psyclone_storage.targets.lfric_fortran.spaces import space_object
-from psyclone_storage.targets.lfric_fortran.type_bound_names import bound, number, view
+from psyclone_storage.targets.lfric_fortran.type_bound_names import bound, setup_number, view
 
 _BRANCHES = 4
 """W, S, E and N: the branches that are kept apart."""
@@ -66,7 +66,7 @@ def stencil_max_branch(context: LoweringContext, stencil: StencilRef) -> ex.Name
     """Return the length of the longest branch, the cell itself included."""
     wish = f"{_stem(stencil)}_max_branch_length"
     value = ex.Binary(Operator.PLUS, stencil.extent, ex.whole(1))
-    return number(context, SetupSection.STENCILS, ("max branch", stencil.key), wish, value)
+    return setup_number(context, SetupSection.STENCILS, ("max branch", stencil.key), wish, value)
 
 
 def stencil_cells(context: LoweringContext, stencil: StencilRef) -> ex.Name:

@@ -44,7 +44,7 @@ def lfric_infrastructure(
         abi.RESERVED,
         module_of_kind,
         INTEGER,
-        data_of.value_type,
+        data_of.data_type,
         dummy_declarations,
         _VALUES,
         _ACTIONS,
@@ -68,16 +68,16 @@ def _cell_count(context: LoweringContext, asked: ops.CellCount) -> Expr:
     return mesh.mesh_number(context, asked.space, "ncell_2d", abi.Mesh.NCELLS_2D)
 
 
-_VALUES: Mapping[type[ops.Value], Callable[[LoweringContext, Any], Expr]] = {
+_VALUES: Mapping[type[ops.RuntimeValue], Callable[[LoweringContext, Any], Expr]] = {
     ops.DataOf: lambda context, op: data_of.data_array(context, op.datum, op.component),
-    ops.ExtentsOf: lambda context, op: data_of.extents(context, op.datum),
+    ops.ExtentsOf: lambda context, op: data_of.extents_array(context, op.datum),
     ops.OperatorCells: lambda context, op: data_of.operator_ncell_3d(context, op.datum),
     ops.BandNumber: lambda context, op: data_of.columnwise_number(context, op.datum, op.role),
     ops.ColumnMap: lambda context, op: data_of.columnwise_map(context, op.datum, op.role, op.side),
     ops.LoopStart: bounds.loop_start,
     ops.LoopEnd: bounds.loop_end,
     ops.ColourMap: bounds.cell_at,
-    ops.HaloDepth: lambda context, _: depths.whole_halo(context),
+    ops.HaloDepth: lambda context, _: depths.common_halo_depth(context),
     ops.Layers: lambda context, op: spaces.nlayers(context, op.space),
     ops.DofsPerCell: lambda context, op: spaces.ndf(context, op.space),
     ops.DofsOnRank: lambda context, op: spaces.undf(context, op.space),
@@ -87,8 +87,8 @@ _VALUES: Mapping[type[ops.Value], Callable[[LoweringContext, Any], Expr]] = {
     ops.Orientation: lambda context, op: bound(
         spaces.space_object(context, op.space), abi.ORIENTATION, op.cell
     ),
-    ops.BasisAtPoints: basis.at_points,
-    ops.BasisAtNodes: basis.at_nodes,
+    ops.BasisAtPoints: basis.basis_at_points,
+    ops.BasisAtNodes: basis.basis_at_nodes,
     ops.QuadraturePart: basis.quadrature_part,
     ops.CellCount: _cell_count,
     ops.MeshPair: mesh.pair_value,
@@ -103,16 +103,16 @@ _VALUES: Mapping[type[ops.Value], Callable[[LoweringContext, Any], Expr]] = {
     ops.IsDirty: halos.is_dirty,
     ops.ExactSum: lambda context, op: sums.exact_sum(context, op.datum),
 }
-_ACTIONS: Mapping[type[ops.Action], Callable[[LoweringContext, Any], tuple[Any, ...]]] = {
+_ACTIONS: Mapping[type[ops.RuntimeAction], Callable[[LoweringContext, Any], tuple[Any, ...]]] = {
     ops.Exchange: halos.exchanged,
-    ops.ExchangeTogether: halos.exchanged_together,
+    ops.ExchangeTogether: halos.exchange_phase,
     ops.MarkDirty: halos.marked_dirty,
     ops.MarkClean: halos.marked_clean,
     ops.FillDofs: halos.given_numbers,
     ops.Reduce: halos.reduced_over_ranks,
-    ops.BeginExactSum: sums.begun,
-    ops.AddExactly: sums.added,
-    ops.EndExactSum: sums.ended,
+    ops.BeginExactSum: sums.begin_exact_sum,
+    ops.AddExactly: sums.add_exactly,
+    ops.EndExactSum: sums.end_exact_sum,
     ops.EnterDevice: enter_device,
     ops.CopyTo: copy_to,
 }

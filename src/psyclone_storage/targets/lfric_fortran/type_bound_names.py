@@ -17,7 +17,7 @@ def bound(base: ex.Expr, procedure: str, *args: ex.Expr) -> ex.Expr:
     return ex.CallFunction(ex.Member(base, procedure), args)
 
 
-def number(
+def setup_number(
     context: LoweringContext, section: SetupSection, key: Hashable, wish: str, value: ex.Expr
 ) -> ex.Name:
     """Return the integer variable for `key`, which holds `value`."""

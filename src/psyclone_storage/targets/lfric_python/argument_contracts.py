@@ -21,7 +21,7 @@ _WORDS = {
     ArgKind.OPERATOR: "operator",
     ArgKind.COLUMNWISE_OPERATOR: "columnwise_operator",
 }
-Side = tuple[str, str]
+OperatorSide = tuple[str, str]
 """The name of a datum, and which of its spaces is meant: '' for a field's."""
 
 
@@ -48,7 +48,7 @@ class _Groups:
         return one
 
 
-def what_is_meant(context: LoweringContext) -> Mapping[str, str]:
+def argument_contracts(context: LoweringContext) -> Mapping[str, str]:
     """Return the words for each field and operator of an invoke, by its name."""
     spaces, meshes = _Groups(), _Groups()
     args: dict[str, list[KernelArg]] = {}
@@ -73,7 +73,7 @@ def what_is_meant(context: LoweringContext) -> Mapping[str, str]:
 
 def _least_dofs(context: LoweringContext) -> Mapping[str, list[str]]:
     """Return words for how many dofs cells must have, by the name of a datum."""
-    needed: dict[Side, int] = {}
+    needed: dict[OperatorSide, int] = {}
     for call in kernel_calls(context.schedule):
         for position, side, number in least_dofs(call):
             key = context.datum(call, position).name, side
@@ -93,7 +93,7 @@ def _arguments(context: LoweringContext) -> Iterator[tuple[str, KernelArg, int]]
                 yield context.datum(call, position).name, arg, number
 
 
-def _sides(arg: KernelArg) -> tuple[Side, ...]:
+def _sides(arg: KernelArg) -> tuple[OperatorSide, ...]:
     if arg.kind.is_operator:
         return ("to", arg.space), ("from", arg.space_from)
     return (("", arg.space),)

@@ -7,7 +7,7 @@ created, and its sum over all ranks is requested.
 from __future__ import annotations
 
 from psyclone_storage.infrastructures.lfric import SINGLE
-from psyclone_storage.ir.expr import CallFunction, Construct, Member, Name, whole
+from psyclone_storage.ir.expr import CallFunction, Member, Name, StructureConstructor, whole
 from psyclone_storage.ir.runtime_ops import AddExactly, BeginExactSum, EndExactSum
 from psyclone_storage.ir.schedule import Datum
 from psyclone_storage.ir.types import Intrinsic, ScalarType
@@ -21,7 +21,7 @@ from psyclone_storage.targets.lfric_python.runtime_values import ranks_of
 _DIGITS = ScalarType(Intrinsic.INTEGER, "8")
 
 
-def exact_sum(context: LoweringContext, datum: Datum) -> Name:
+def runtime_exact_sum(context: LoweringContext, datum: Datum) -> Name:
     """Return the variable of the accumulator that replaces the scalar `datum`."""
     wished = Declare(f"{datum.name}_exact", _DIGITS, (), (whole(LENGTH),))
     return context.work.variable(SetupSection.COUNTERS, ("exact sum", datum.name), wished)
@@ -32,19 +32,23 @@ def is_exact_sum(item: Declare) -> bool:
     return item.type == _DIGITS and item.shape == (whole(LENGTH),)
 
 
-def begun(context: LoweringContext, asked: BeginExactSum) -> tuple[Line, ...]:
+def begin_runtime_sum(context: LoweringContext, asked: BeginExactSum) -> tuple[Line, ...]:
     """Return the assignment of an empty sum."""
-    return (Assign(exact_sum(context, asked.datum), Construct(Name(abi.EXACT_SUM), ())),)
+    return (
+        Assign(
+            runtime_exact_sum(context, asked.datum), StructureConstructor(Name(abi.EXACT_SUM), ())
+        ),
+    )
 
 
-def added(context: LoweringContext, asked: AddExactly) -> tuple[Line, ...]:
+def add_to_runtime_sum(context: LoweringContext, asked: AddExactly) -> tuple[Line, ...]:
     """Return the call that adds one value."""
-    return (Call(Name(ADD_EXACTLY), (exact_sum(context, asked.datum), asked.value)),)
+    return (Call(Name(ADD_EXACTLY), (runtime_exact_sum(context, asked.datum), asked.value)),)
 
 
-def ended(context: LoweringContext, asked: EndExactSum) -> tuple[Line, ...]:
+def end_runtime_sum(context: LoweringContext, asked: EndExactSum) -> tuple[Line, ...]:
     """Return the assignment of the rounded sum to the scalar: over all ranks, if there are any."""
-    found = exact_sum(context, asked.datum)
+    found = runtime_exact_sum(context, asked.datum)
     total = CallFunction(Member(found, abi.SUM_OF_RANK), ())
     if asked.over_ranks:
         total = CallFunction(Member(found, abi.SUM), (ranks_of(context, asked.datum),))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.infrastructures.lfric import OPERATOR_DEPTH
-from psyclone_storage.ir.devices import parts_of
+from psyclone_storage.ir.devices import moved_parts
 from psyclone_storage.ir.expr import CallFunction, Expr, Member, canonical, integer_value, whole
 from psyclone_storage.ir.halo_depths import depths_of_steps
 from psyclone_storage.ir.region import WHOLE, Depth
@@ -18,8 +18,8 @@ from psyclone_storage.lowering.halo_depth import depth_value
 from psyclone_storage.lowering.infrastructure import LoweringContext
 from psyclone_storage.lowering.routine_builder import SetupSection
 from psyclone_storage.targets.lfric_python import abi
-from psyclone_storage.targets.lfric_python.runtime_values import component_of, number
-from psyclone_storage.targets.lfric_python.spaces import space_object
+from psyclone_storage.targets.lfric_python.runtime_values import component_of, runtime_number
+from psyclone_storage.targets.lfric_python.spaces import runtime_space
 
 
 def held_parts(
@@ -27,7 +27,7 @@ def held_parts(
 ) -> Iterator[tuple[int | None, list[AcquireData]]]:
     """Yield the parts of a datum that a routine holds, and what it asks of each."""
     actions = [one for one in context.held.acquired if one.datum == datum.name]
-    for component in parts_of(datum, None) if actions else ():
+    for component in moved_parts(datum, None) if actions else ():
         if component is None:
             yield None, actions
         elif meant := [one for one in actions if one.component in (None, component)]:
@@ -89,9 +89,11 @@ def look_at_steps(context: LoweringContext) -> None:
         for asserted in loop.asserted:
             first = space_of(context, kernel_calls(loop)[0], loop.bounds_from)
             other = space_of(context, calls[asserted.call], asserted.bounds_from)
-            value = CallFunction(Member(space_object(first), abi.SAME_DOFS), (space_object(other),))
+            value = CallFunction(
+                Member(runtime_space(first), abi.SAME_DOFS), (runtime_space(other),)
+            )
             key = ("same dofs", loop.uid, asserted.call)
-            number(context, SetupSection.BOUNDS, key, f"{other.datum.name}_dofs", value)
+            runtime_number(context, SetupSection.BOUNDS, key, f"{other.datum.name}_dofs", value)
 
 
 def _look(
@@ -99,4 +101,4 @@ def _look(
 ) -> None:
     value = CallFunction(Member(owner, abi.REACH), (depth, whole(least)))
     key = ("reach", which, canonical(depth), least)
-    number(context, SetupSection.BOUNDS, key, f"{which[0]}_reach", value)
+    runtime_number(context, SetupSection.BOUNDS, key, f"{which[0]}_reach", value)

@@ -24,10 +24,10 @@ from psyclone_storage.targets.lfric_python import abi
 from psyclone_storage.targets.lfric_python.runtime_values import (
     array_of,
     component_of,
-    number,
+    runtime_number,
     table,
 )
-from psyclone_storage.targets.lfric_python.spaces import space_object
+from psyclone_storage.targets.lfric_python.spaces import runtime_space
 
 _NUMBERS = {Over.COLOURS: abi.COLOURS, Over.TILE_COLOURS: abi.TILE_COLOURS}
 _ENDS = {
@@ -39,9 +39,9 @@ _ENDS = {
 _IN_COLOUR = 2
 
 
-def mesh_of(space: SpaceRef) -> ex.Expr:
+def runtime_mesh(space: SpaceRef) -> ex.Expr:
     """Return the mesh of a space."""
-    return ex.Member(space_object(space), abi.MESH)
+    return ex.Member(runtime_space(space), abi.MESH)
 
 
 def key_of_mesh(context: LoweringContext, space: SpaceRef) -> str:
@@ -49,7 +49,7 @@ def key_of_mesh(context: LoweringContext, space: SpaceRef) -> str:
     return space.datum.name if context.several_meshes else ""
 
 
-def whole_halo(context: LoweringContext, asked: ops.HaloDepth) -> ex.Expr:  # noqa: ARG001
+def runtime_halo_depth(context: LoweringContext, asked: ops.HaloDepth) -> ex.Expr:  # noqa: ARG001
     """Return the number of halo levels of the fields in question, also between the loops."""
     owners = [
         component_of(context.schedule.datum(part.datum), part.component)
@@ -68,14 +68,14 @@ def cell_count(context: LoweringContext, asked: ops.CellCount) -> ex.Expr:
 def _number(context: LoweringContext, space: SpaceRef, word: str) -> ex.Expr:
     owner = key_of_mesh(context, space)
     name = f"{word}_{owner}" if owner else word
-    value = ex.Member(mesh_of(space), word)
-    return number(context, SetupSection.MESH, (word, owner), name, value)
+    value = ex.Member(runtime_mesh(space), word)
+    return runtime_number(context, SetupSection.MESH, (word, owner), name, value)
 
 
 # ---------------------------------------------------------------------------- bounds
 
 
-def loop_start(context: LoweringContext, asked: ops.LoopStart) -> ex.Expr:
+def runtime_loop_start(context: LoweringContext, asked: ops.LoopStart) -> ex.Expr:
     """Return the first index of a loop: 1, but for loops over halo cells alone."""
     loop = asked.loop
     space = _space(context, loop)
@@ -84,11 +84,11 @@ def loop_start(context: LoweringContext, asked: ops.LoopStart) -> ex.Expr:
         return _bound(context, loop, "first", ex.Binary(Operator.PLUS, inner, ex.whole(1)))
     if loop.over is not Over.CELLS or loop.extent.reach is not Reach.HALO_ONLY:
         return ex.whole(1)
-    first = ex.Binary(Operator.PLUS, ex.Member(mesh_of(space), abi.OWNED_CELLS), ex.whole(1))
+    first = ex.Binary(Operator.PLUS, ex.Member(runtime_mesh(space), abi.OWNED_CELLS), ex.whole(1))
     return _bound(context, loop, "first", first)
 
 
-def loop_end(context: LoweringContext, asked: ops.LoopEnd) -> ex.Expr:
+def runtime_loop_end(context: LoweringContext, asked: ops.LoopEnd) -> ex.Expr:
     """Return the last index of a loop."""
     loop, space = asked.loop, _space(context, asked.loop)
     if loop.over in (Over.CELLS, Over.DOFS):
@@ -109,12 +109,12 @@ def loop_end(context: LoweringContext, asked: ops.LoopEnd) -> ex.Expr:
 
 
 def _of_mesh(context: LoweringContext, space: SpaceRef, word: str, rank: int) -> ex.Expr:
-    value = ex.Member(mesh_of(space), word)
+    value = ex.Member(runtime_mesh(space), word)
     key = (word, key_of_mesh(context, space))
     return table(context, SetupSection.COLOURS, key, array_of(word, INTEGER, rank), value)
 
 
-def cell_at(context: LoweringContext, asked: ops.ColourMap) -> ex.Expr:
+def runtime_cell_at(context: LoweringContext, asked: ops.ColourMap) -> ex.Expr:
     """Return the cell at a position of a colour, or of a tile of a colour."""
     in_tiles = len(asked.position) > _IN_COLOUR
     word = abi.TILE_MAP if in_tiles else abi.COLOUR_MAP
@@ -130,14 +130,14 @@ def _space(context: LoweringContext, loop: Loop) -> SpaceRef:
 def _bound(context: LoweringContext, loop: Loop, which: str, value: ex.Expr) -> ex.Expr:
     key: Hashable = ("bound", which, loop.uid)
     name = f"{re.sub(r'[^A-Za-z0-9]+', '_', loop.uid)}_{which}"
-    return number(context, SetupSection.BOUNDS, key, name, value)
+    return runtime_number(context, SetupSection.BOUNDS, key, name, value)
 
 
 def _last(context: LoweringContext, loop: Loop, space: SpaceRef) -> ex.Expr:
     if loop.peel is not None and loop.peel.section is PeelSection.INTERIOR:
         return _last_inner_cell(context, loop.peel, space)
     extent = loop.computed if loop.over is Over.DOFS else loop.extent
-    owner = space_object(space)
+    owner = runtime_space(space)
     if loop.over is Over.DOFS:
         words = {
             Reach.ALL: abi.UNDF,
@@ -146,11 +146,11 @@ def _last(context: LoweringContext, loop: Loop, space: SpaceRef) -> ex.Expr:
         }
         deepest = ex.Member(owner, abi.LAST_HALO)
     else:
-        owner = mesh_of(space)
+        owner = runtime_mesh(space)
         words = {Reach.ALL: abi.CELLS_OF_SPACE, Reach.OWNED: abi.OWNED_CELLS}
         deepest = ex.Member(owner, abi.LAST_HALO_CELL)
     if extent.reach is Reach.ALL:
-        owner = space_object(space)
+        owner = runtime_space(space)
     if (word := words.get(extent.reach)) is not None:
         return ex.Member(owner, word)
     return ex.CallFunction(deepest, (depth_value(context, extent.depth),))
@@ -158,7 +158,7 @@ def _last(context: LoweringContext, loop: Loop, space: SpaceRef) -> ex.Expr:
 
 def _last_inner_cell(context: LoweringContext, peel: Peel, space: SpaceRef) -> ex.Expr:
     """Return the last cell of an interior, which is empty where a mesh is too small."""
-    depth, mesh = peel.interior.depth, mesh_of(space)
+    depth, mesh = peel.interior.depth, runtime_mesh(space)
     if not depth.terms:
         return ex.Member(mesh, abi.OWNED_CELLS)
     return ex.CallFunction(ex.Member(mesh, abi.LAST_INNER_CELL), (depth_value(context, depth),))
@@ -167,31 +167,33 @@ def _last_inner_cell(context: LoweringContext, peel: Peel, space: SpaceRef) -> e
 # ---------------------------------------------------------------------------- two meshes, elements
 
 
-def pair_value(context: LoweringContext, asked: ops.MeshPair) -> ex.Expr:
+def runtime_pair_value(context: LoweringContext, asked: ops.MeshPair) -> ex.Expr:
     """Return what an inter-grid kernel is told about its pair of meshes."""
     if asked.role is Role.NCELL_FINE:
         return _number(context, asked.fine, abi.CELLS)
     pair = (asked.coarse.datum.name, asked.fine.datum.name)
-    found = ex.CallFunction(ex.Member(mesh_of(asked.coarse), abi.MAP_TO), (mesh_of(asked.fine),))
+    found = ex.CallFunction(
+        ex.Member(runtime_mesh(asked.coarse), abi.MAP_TO), (runtime_mesh(asked.fine),)
+    )
     if asked.role is Role.CELL_MAP:
         wished = array_of(f"cells_{pair[1]}_per_{pair[0]}", INTEGER, 3)
         value = ex.Member(found, abi.CELLS_OF_MAP)
         return table(context, SetupSection.GRIDS, ("cells", pair), wished, value)
     word = abi.IN_PAIRS[asked.role]
     name = f"{word}_{pair[1]}_per_{pair[0]}"
-    return number(context, SetupSection.GRIDS, (word, pair), name, ex.Member(found, word))
+    return runtime_number(context, SetupSection.GRIDS, (word, pair), name, ex.Member(found, word))
 
 
-def face_count(context: LoweringContext, asked: ops.FaceCount) -> ex.Expr:
+def runtime_face_count(context: LoweringContext, asked: ops.FaceCount) -> ex.Expr:
     """Return the number of horizontal, vertical or all faces of the reference cell."""
     word = abi.FACES[asked.role]
-    value = ex.Member(ex.Member(mesh_of(asked.space), abi.ELEMENT), word)
+    value = ex.Member(ex.Member(runtime_mesh(asked.space), abi.ELEMENT), word)
     key = (word, key_of_mesh(context, asked.space))
-    return number(context, SetupSection.ELEMENT, key, word, value)
+    return runtime_number(context, SetupSection.ELEMENT, key, word, value)
 
 
-def normals(context: LoweringContext, asked: ops.Normals) -> ex.Expr:
+def runtime_normals(context: LoweringContext, asked: ops.Normals) -> ex.Expr:
     """Return the array of normals that metadata call by this name, (3, faces)."""
-    value = ex.Member(ex.Member(mesh_of(asked.space), abi.ELEMENT), asked.name)
+    value = ex.Member(ex.Member(runtime_mesh(asked.space), abi.ELEMENT), asked.name)
     key = (asked.name, key_of_mesh(context, asked.space))
     return table(context, SetupSection.ELEMENT, key, array_of(asked.name, REAL, 2), value)

@@ -51,7 +51,9 @@ def ranks_of(context: LoweringContext, scalar: Datum) -> Expr:
     return Member(Member(component_of(field, None), abi.MESH), abi.RANKS)
 
 
-def data_array(context: LoweringContext, datum: Datum, component: int | None = None) -> Name:
+def runtime_data_array(
+    context: LoweringContext, datum: Datum, component: int | None = None
+) -> Name:
     """Return the name of the values of a field, of one of a vector, or of an operator."""
     part = f"_{component or 1}" if datum.vector > 1 else ""
     rank = 3 if datum.kind is not None and datum.kind.is_operator else 1
@@ -60,7 +62,7 @@ def data_array(context: LoweringContext, datum: Datum, component: int | None = N
     return context.work.variable(SetupSection.COUNTERS, key, wished)
 
 
-def number(
+def runtime_number(
     context: LoweringContext, section: SetupSection, key: Hashable, name: str, value: Expr
 ) -> Name:
     """Return the variable of a set-up that has a number."""

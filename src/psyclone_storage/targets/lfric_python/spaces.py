@@ -21,7 +21,7 @@ from psyclone_storage.targets.lfric_python.runtime_values import (
     no_form,
     table,
 )
-from psyclone_storage.targets.lfric_python.runtime_values import number as number_of
+from psyclone_storage.targets.lfric_python.runtime_values import runtime_number as number_of
 
 _OPERATIONS = {
     BasisOperation.BASIS: abi.BASIS,
@@ -29,7 +29,7 @@ _OPERATIONS = {
 }
 
 
-def space_object(space: SpaceRef) -> Expr:
+def runtime_space(space: SpaceRef) -> Expr:
     """Return the function space itself."""
     return Member(component_of(space.datum, None), abi.SPACE_OF[space.side])
 
@@ -37,13 +37,13 @@ def space_object(space: SpaceRef) -> Expr:
 def layers(context: LoweringContext, asked: ops.Layers) -> Expr:
     """Return the number of layers of the mesh of a space."""
     name = asked.space.datum.name
-    value = Member(space_object(asked.space), abi.LAYERS)
+    value = Member(runtime_space(asked.space), abi.LAYERS)
     return number_of(context, SetupSection.LAYERS, ("layers", name), f"nlayers_{name}", value)
 
 
-def number(context: LoweringContext, space: SpaceRef, which: str) -> Expr:
+def space_number(context: LoweringContext, space: SpaceRef, which: str) -> Expr:
     """Return a number that a space has, by its name there."""
-    value = Member(space_object(space), which)
+    value = Member(runtime_space(space), which)
     return number_of(
         context, SetupSection.DOFS, (which, space.key), f"{which}_{space.label}", value
     )
@@ -53,7 +53,7 @@ def end_of(
     context: LoweringContext, space: SpaceRef, which: str, depth: Expr | None = None
 ) -> Expr:
     """Return the last of some dofs on this rank, of those down to a depth of the halo."""
-    value: Expr = Member(space_object(space), which)
+    value: Expr = Member(runtime_space(space), which)
     key = (which, space.datum.name, canonical(depth) if depth is not None else "")
     if depth is not None:
         value = CallFunction(value, (depth,))
@@ -63,29 +63,29 @@ def end_of(
 def array(context: LoweringContext, space: SpaceRef, which: str) -> Expr:
     """Return a map of a space, (ndf, cells), or what is known of its dofs, by its name there."""
     wished = array_of(f"{which}_{space.label}", INTEGER, 2)
-    value = Member(space_object(space), which)
+    value = Member(runtime_space(space), which)
     return table(context, SetupSection.DOFMAPS, (which, space.key), wished, value)
 
 
 # ---------------------------------------------------------------------------- basis functions
 
 
-def at_points(context: LoweringContext, asked: ops.BasisAtPoints) -> Expr:
+def runtime_basis_at_points(context: LoweringContext, asked: ops.BasisAtPoints) -> Expr:
     """Return basis functions at the points of a quadrature rule."""
     word = _operation(asked.operation)
     rule = Name(asked.rule.name)
     wished = array_of(f"{word}_{asked.space.label}_{asked.rule.name}", REAL, 4)
-    value = CallFunction(Member(space_object(asked.space), word), (rule,))
+    value = CallFunction(Member(runtime_space(asked.space), word), (rule,))
     key = (word, asked.space.key, asked.rule.name)
     return table(context, SetupSection.BASIS, key, wished, value)
 
 
-def at_nodes(context: LoweringContext, asked: ops.BasisAtNodes) -> Expr:
+def runtime_basis_at_nodes(context: LoweringContext, asked: ops.BasisAtNodes) -> Expr:
     """Return basis functions at the nodes of another space."""
     word = _operation(asked.operation)
     wished = array_of(f"{word}_{asked.space.label}_on_{asked.target.label}", REAL, 3)
-    nodes = space_object(asked.target)
-    value = CallFunction(Member(space_object(asked.space), word), (nodes,))
+    nodes = runtime_space(asked.target)
+    value = CallFunction(Member(runtime_space(asked.space), word), (nodes,))
     key = (word, asked.space.key, "nodes", asked.target.key)
     return table(context, SetupSection.BASIS, key, wished, value)
 
@@ -118,7 +118,7 @@ def _stencil(context: LoweringContext, stencil: StencilRef) -> Expr:
         shape: Expr = Literal(f'"{abi.STENCILS[stencil.shape]}"', Intrinsic.CHARACTER)
     else:
         shape = _direction(context, stencil.direction)
-    owner = space_object(stencil.space)
+    owner = runtime_space(stencil.space)
     owner = Member(owner, abi.MESH) if stencil.of_cells else owner
     return CallFunction(Member(owner, abi.STENCIL), (shape, stencil.extent))
 
@@ -137,7 +137,7 @@ def stencil_map(context: LoweringContext, asked: ops.StencilMap) -> Expr:
     return table(context, SetupSection.STENCILS, ("stencil", stencil.key), wished, value)
 
 
-def stencil_sizes(context: LoweringContext, asked: ops.StencilSizes) -> Expr:
+def runtime_stencil_sizes(context: LoweringContext, asked: ops.StencilSizes) -> Expr:
     """Return the numbers of neighbours: (cells), or (branches, cells)."""
     stencil = asked.stencil
     rank = 2 if stencil.branched else 1
@@ -173,7 +173,7 @@ def direction(context: LoweringContext, asked: ops.StencilDirection) -> Expr:
     return _direction(context, asked.stencil.direction)
 
 
-def stencil_cells(context: LoweringContext, asked: ops.StencilCells) -> Expr:
+def runtime_stencil_cells(context: LoweringContext, asked: ops.StencilCells) -> Expr:
     """Return the neighbours themselves: (size, cells), with a dimension more for branches."""
     stencil = asked.stencil
     wished = array_of(f"stencil_{_stem(stencil)}", INTEGER, 3 if stencil.branched else 2)

@@ -14,7 +14,7 @@ from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.infrastructures.lfric import INTEGER, OBJECT_TYPES, OF_SIZE, SIZES
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir import runtime_ops as ops
-from psyclone_storage.ir.devices import parts_of
+from psyclone_storage.ir.devices import moved_parts
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.runtime_ops import SpaceRef
@@ -29,7 +29,7 @@ from psyclone_storage.lowering.infrastructure import Infrastructure, LoweringCon
 from psyclone_storage.lowering.routine_builder import SetupSection, colons
 from psyclone_storage.targets.lfric_python import abi, mesh, spaces
 from psyclone_storage.targets.lfric_python import exact_sums as sums
-from psyclone_storage.targets.lfric_python.argument_contracts import what_is_meant
+from psyclone_storage.targets.lfric_python.argument_contracts import argument_contracts
 from psyclone_storage.targets.lfric_python.halo_extent import (
     held_parts,
     look_at_depth,
@@ -40,10 +40,10 @@ from psyclone_storage.targets.lfric_python.runtime_values import (
     EXTENTS_OF,
     array_of,
     component_of,
-    data_array,
     no_form,
-    number,
     ranks_of,
+    runtime_data_array,
+    runtime_number,
     table,
 )
 
@@ -59,7 +59,7 @@ def meshes_in_c(*, exact_sums: bool = False, run_time_checks: bool = False) -> I
         abi.RESERVED,
         lambda _: "",
         INTEGER,
-        value_type,
+        runtime_value_type,
         _dummies,
         _VALUES,
         _ACTIONS,
@@ -75,7 +75,7 @@ def meshes_in_c(*, exact_sums: bool = False, run_time_checks: bool = False) -> I
     )
 
 
-def value_type(datum: Datum) -> ScalarType:
+def runtime_value_type(datum: Datum) -> ScalarType:
     """Return the type of the values of a field, an operator or a scalar.
 
     Reals of so many bytes are one type, whatever their kinds are called.
@@ -127,10 +127,10 @@ def _held(context: LoweringContext, lines: tuple[Line, ...]) -> tuple[Line, ...]
     """Return the statements of a routine in a block that holds its fields and operators."""
     look_at_operators(context)
     look_at_steps(context)
-    words = what_is_meant(context)
+    words = argument_contracts(context)
     items = tuple(
         Held(
-            data_array(context, datum, component).text,
+            runtime_data_array(context, datum, component).text,
             component_of(datum, component),
             written=any(one.writes for one in meant),
             covered=all(one.covered is not Fresh.NO for one in meant),
@@ -154,7 +154,7 @@ def _extents(context: LoweringContext, asked: ops.ExtentsOf) -> ex.Expr:
 def _band_number(context: LoweringContext, asked: ops.BandNumber) -> ex.Expr:
     word, name = abi.BAND_NUMBERS[asked.role], asked.datum.name
     value = ex.Member(ex.Name(name), word)
-    return number(context, SetupSection.COLUMNS, (word, name), f"{name}_{word}", value)
+    return runtime_number(context, SetupSection.COLUMNS, (word, name), f"{name}_{word}", value)
 
 
 def _column_map(context: LoweringContext, asked: ops.ColumnMap) -> ex.Expr:
@@ -214,7 +214,7 @@ def _exchanged_together(context: LoweringContext, asked: ops.ExchangeTogether) -
     depths: list[ex.Expr] = []
     for one, depth in zip(asked.exchanges, asked.depths, strict=True):
         datum = context.schedule.datum(one.datum)
-        for part in parts_of(datum, one.component):
+        for part in moved_parts(datum, one.component):
             look_at_depth(context, datum, part, depth, 0)
             owners.append(_owner(datum, part))
             depths.append(_level(depth))
@@ -251,7 +251,7 @@ def _filled(context: LoweringContext, asked: ops.FillDofs) -> tuple[Line, ...]:
         last = spaces.end_of(context, space, abi.LAST_ANNEXED)
     else:
         last = spaces.end_of(context, space, abi.LAST_HALO, asked.depth)
-    values = data_array(context, asked.datum, asked.component)
+    values = runtime_data_array(context, asked.datum, asked.component)
     dofs = ex.Range(ex.Binary(Operator.PLUS, before, ex.whole(1)), last)
     return (Assign(ex.Section(values, (dofs,)), ex.whole(0)),)
 
@@ -267,53 +267,53 @@ def _nothing(_context: LoweringContext, _asked: object) -> tuple[Line, ...]:
     return ()
 
 
-_VALUES: Mapping[type[ops.Value], Callable[[LoweringContext, Any], ex.Expr]] = {
-    ops.DataOf: lambda context, op: data_array(context, op.datum, op.component),
+_VALUES: Mapping[type[ops.RuntimeValue], Callable[[LoweringContext, Any], ex.Expr]] = {
+    ops.DataOf: lambda context, op: runtime_data_array(context, op.datum, op.component),
     ops.ExtentsOf: _extents,
     ops.OperatorCells: _operator_cells,
     ops.BandNumber: _band_number,
     ops.ColumnMap: _column_map,
-    ops.LoopStart: mesh.loop_start,
-    ops.LoopEnd: mesh.loop_end,
-    ops.ColourMap: mesh.cell_at,
-    ops.HaloDepth: mesh.whole_halo,
+    ops.LoopStart: mesh.runtime_loop_start,
+    ops.LoopEnd: mesh.runtime_loop_end,
+    ops.ColourMap: mesh.runtime_cell_at,
+    ops.HaloDepth: mesh.runtime_halo_depth,
     ops.Layers: spaces.layers,
-    ops.DofsPerCell: lambda context, op: spaces.number(context, op.space, abi.NDF),
-    ops.DofsOnRank: lambda context, op: spaces.number(context, op.space, abi.UNDF),
-    ops.DataPerDof: lambda context, op: spaces.number(context, op.space, abi.NDATA),
+    ops.DofsPerCell: lambda context, op: spaces.space_number(context, op.space, abi.NDF),
+    ops.DofsOnRank: lambda context, op: spaces.space_number(context, op.space, abi.UNDF),
+    ops.DataPerDof: lambda context, op: spaces.space_number(context, op.space, abi.NDATA),
     ops.Dofmap: lambda context, op: spaces.array(context, op.space, abi.DOFMAP),
     ops.BoundaryDofs: lambda context, op: spaces.array(context, op.space, abi.BOUNDARY),
     ops.Orientation: _orientation,
-    ops.BasisAtPoints: spaces.at_points,
-    ops.BasisAtNodes: spaces.at_nodes,
+    ops.BasisAtPoints: spaces.runtime_basis_at_points,
+    ops.BasisAtNodes: spaces.runtime_basis_at_nodes,
     ops.QuadraturePart: spaces.part_of_rule,
     ops.CellCount: mesh.cell_count,
-    ops.MeshPair: mesh.pair_value,
-    ops.FaceCount: mesh.face_count,
-    ops.Normals: mesh.normals,
+    ops.MeshPair: mesh.runtime_pair_value,
+    ops.FaceCount: mesh.runtime_face_count,
+    ops.Normals: mesh.runtime_normals,
     ops.AdjacentFaces: lambda context, op: table(
         context, SetupSection.TOPOLOGY, ("adjacent", mesh.key_of_mesh(context, op.space)),
         array_of(abi.ADJACENT_FACE, INTEGER, 2),
-        ex.Member(mesh.mesh_of(op.space), abi.ADJACENT_FACE),
+        ex.Member(mesh.runtime_mesh(op.space), abi.ADJACENT_FACE),
     ),
     ops.StencilMap: spaces.stencil_map,
-    ops.StencilSizes: spaces.stencil_sizes,
+    ops.StencilSizes: spaces.runtime_stencil_sizes,
     ops.StencilDirection: spaces.direction,
-    ops.StencilCells: spaces.stencil_cells,
+    ops.StencilCells: spaces.runtime_stencil_cells,
     ops.LongestBranch: spaces.longest_branch,
     ops.IsDirty: _is_dirty,
-    ops.ExactSum: lambda context, op: sums.exact_sum(context, op.datum),
+    ops.ExactSum: lambda context, op: sums.runtime_exact_sum(context, op.datum),
 }  # fmt: skip
-_ACTIONS: Mapping[type[ops.Action], Callable[[LoweringContext, Any], tuple[Line, ...]]] = {
+_ACTIONS: Mapping[type[ops.RuntimeAction], Callable[[LoweringContext, Any], tuple[Line, ...]]] = {
     ops.Exchange: _exchanged,
     ops.ExchangeTogether: _exchanged_together,
     ops.MarkDirty: _marked_dirty,
     ops.MarkClean: _marked_clean,
     ops.FillDofs: _filled,
     ops.Reduce: _reduced,
-    ops.BeginExactSum: sums.begun,
-    ops.AddExactly: sums.added,
-    ops.EndExactSum: sums.ended,
+    ops.BeginExactSum: sums.begin_runtime_sum,
+    ops.AddExactly: sums.add_to_runtime_sum,
+    ops.EndExactSum: sums.end_runtime_sum,
     ops.EnterDevice: _nothing,
     ops.CopyTo: _nothing,
 }

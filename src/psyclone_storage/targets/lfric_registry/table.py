@@ -13,7 +13,7 @@ from functools import partial
 
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir import runtime_ops as ops
-from psyclone_storage.ir.devices import parts_of
+from psyclone_storage.ir.devices import moved_parts
 from psyclone_storage.ir.expr import Expr, Member, Name
 from psyclone_storage.ir.kernel import ArgKind
 from psyclone_storage.ir.schedule import Datum, Phase
@@ -22,9 +22,9 @@ from psyclone_storage.ir.unit import Call, Line
 from psyclone_storage.lowering.emit_registry import (
     acquire_registered,
     end_exchange,
-    look_up,
     only_if_dirty,
     prefetch_registered,
+    registry_lookup,
     release_registered,
     storage_named,
 )
@@ -33,7 +33,7 @@ from psyclone_storage.lowering.infrastructure import PADDING, Infrastructure, Lo
 from psyclone_storage.targets.lfric_fortran import abi as members
 from psyclone_storage.targets.lfric_fortran.checks import CheckLevel
 from psyclone_storage.targets.lfric_fortran.field_values import proxy
-from psyclone_storage.targets.lfric_fortran.halos import exchanged, exchanged_together
+from psyclone_storage.targets.lfric_fortran.halos import exchange_phase, exchanged
 from psyclone_storage.targets.lfric_fortran.table import lfric_infrastructure
 from psyclone_storage.targets.lfric_registry import abi
 from psyclone_storage.targets.lfric_storage.lookup_tables import with_tables
@@ -119,8 +119,10 @@ def _exchanged_together(context: LoweringContext, asked: ops.ExchangeTogether) -
         (context.schedule.datum(one.datum), one.component, depth)
         for one, depth in zip(asked.exchanges, asked.depths, strict=True)
     )
-    parts = [(datum, part, depth) for datum, of, depth in exchanges for part in parts_of(datum, of)]
-    lines = exchanged_together(context, asked)
+    parts = [
+        (datum, part, depth) for datum, of, depth in exchanges for part in moved_parts(datum, of)
+    ]
+    lines = exchange_phase(context, asked)
     return _around(context, asked.exchanges[0].phase, parts, lines, dirty_only=True)
 
 
@@ -165,4 +167,4 @@ def _begun(
     space = Member(proxy(context, datum, component), members.FieldMember.SPACE)
     needed = only_if_dirty(context, ops.IsDirty(datum, component, depth)) if dirty_only else ()
     call = Call(procedure, (storage, space, depth, *needed))
-    return (look_up(context, storage, _values(context, datum, component)), call)
+    return (registry_lookup(context, storage, _values(context, datum, component)), call)

@@ -24,8 +24,8 @@ from psyclone_storage.lowering.emit_storage import (
 from psyclone_storage.lowering.infrastructure import PADDING, Infrastructure, LoweringContext
 from psyclone_storage.lowering.routine_builder import SetupSection
 from psyclone_storage.targets.lfric_fortran.checks import CheckLevel
-from psyclone_storage.targets.lfric_fortran.field_values import proxy, value_type
-from psyclone_storage.targets.lfric_fortran.halos import exchanged, exchanged_together
+from psyclone_storage.targets.lfric_fortran.field_values import data_type, proxy
+from psyclone_storage.targets.lfric_fortran.halos import exchange_phase, exchanged
 from psyclone_storage.targets.lfric_fortran.table import lfric_infrastructure
 from psyclone_storage.targets.lfric_fortran.type_bound_names import view
 from psyclone_storage.targets.lfric_storage import abi
@@ -50,7 +50,7 @@ def lfric_storage(
         actions={
             **plain.actions,
             ops.Exchange: lambda context, op: exchanged(context, op, *_by_parts(op.phase)),
-            ops.ExchangeTogether: lambda context, op: exchanged_together(
+            ops.ExchangeTogether: lambda context, op: exchange_phase(
                 context, op, *_by_parts(op.exchanges[0].phase)
             ),
             ops.MarkDirty: _marked_dirty,
@@ -87,7 +87,7 @@ def window(context: LoweringContext, datum: Datum, component: int | None) -> Nam
             stem, rank = "matrix", 3
         case _:
             stem, rank = f"{component or 1}_data" if datum.vector > 1 else "data", 1
-    wished = view(f"{datum.name}_{stem}", value_type(datum), rank)
+    wished = view(f"{datum.name}_{stem}", data_type(datum), rank)
     pointing = replace(wished, attributes=("pointer", *wished.attributes))
     key = ("window", datum.name, component or 1)
     return context.work.variable(SetupSection.DATA, key, pointing)

@@ -33,7 +33,7 @@ from psyclone_storage.targets.native.parts import (
 from psyclone_storage.targets.native.setup import ArgumentTables, threads_name
 from psyclone_storage.targets.native.statements import set_between
 from psyclone_storage.targets.native.thread_mapping import THREAD, SharedLoop, SharedPoints
-from psyclone_storage.targets.numpy.expressions import plain
+from psyclone_storage.targets.numpy.expressions import python_identifier
 
 _TABLES = ("void *const *data", "const double *reals", "const int64_t *counts")
 """What Python passes to each function: arrays, numbers and counts, by their positions."""
@@ -333,7 +333,7 @@ def _passed_arrays(plan: PlannedRoutine) -> dict[str, str]:
     """Return what Python passes for arguments of C that are not scalars of a routine, by keys."""
     found: dict[str, str] = {}
     for item in plan.routine.dummies:
-        name = plain(item.name)
+        name = python_identifier(item.name)
         if item.shape:
             found[item.key] = name
             for at in range(1, len(item.shape)):
@@ -341,9 +341,11 @@ def _passed_arrays(plan: PlannedRoutine) -> dict[str, str]:
     for item in plan.routine.variables:
         for word in item.attributes:
             if word.startswith(EXTENTS_OF):
-                found[item.key] = f"{plain(word.removeprefix(EXTENTS_OF))}.{abi.EXTENTS}"
+                found[item.key] = (
+                    f"{python_identifier(word.removeprefix(EXTENTS_OF))}.{abi.EXTENTS}"
+                )
             elif word.startswith(VALUE_OF):
-                found[item.key] = plain(word.removeprefix(VALUE_OF))
+                found[item.key] = python_identifier(word.removeprefix(VALUE_OF))
     return found
 
 
@@ -377,7 +379,7 @@ def _scalar(key: str, plan: PlannedRoutine) -> str:
 
 def _spelled(key: str, plan: PlannedRoutine) -> str:
     """Return an argument of a routine as the routine has it."""
-    return plain(next(item.name for item in plan.routine.dummies if item.key == key))
+    return python_identifier(next(item.name for item in plan.routine.dummies if item.key == key))
 
 
 def _wrapped(head: str, items: Iterable[str], end: str) -> Iterator[str]:

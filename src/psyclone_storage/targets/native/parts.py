@@ -13,7 +13,7 @@ from psyclone_storage.base.source import SourceText
 from psyclone_storage.infrastructures.lfric import SINGLE
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir import unit as un
-from psyclone_storage.ir.code import KernelCode, KernelModule
+from psyclone_storage.ir.code import KernelCode, KernelModule, specification_of
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rewrite import expressions_of, rewritten, walk_lines
 from psyclone_storage.ir.symbols import SymbolTable
@@ -24,7 +24,7 @@ from psyclone_storage.targets.lfric_python import abi
 from psyclone_storage.targets.lfric_python.exact_sums import is_exact_sum
 from psyclone_storage.targets.native.statements import statement_groups
 from psyclone_storage.targets.native.thread_mapping import SharedLoop, SharedPoints
-from psyclone_storage.targets.numpy.expressions import plain
+from psyclone_storage.targets.numpy.expressions import python_identifier
 
 _NOWHERE = SourceText("generated", "")
 _OF_BASIS = 3
@@ -118,7 +118,7 @@ def _part(
     lines += tuple(un.Assign(ex.Name(found_name(one)), ex.Name(one)) for one in reduced)
     module = _module(routine.name, [about[0][key] for key in used if key in about[0]])
     dummies = tuple(item.name for item in declared if item.attributes)
-    code = KernelCode(name, dummies, tuple(declared), lines, module)
+    code = KernelCode(name, dummies, specification_of((), declared), lines, module)
     return ComputedPart(code, reduced, exact, shared)
 
 
@@ -151,7 +151,7 @@ def _module(name: str, called: list[KernelCode]) -> KernelModule:
         for code in called
     }
     place = _NOWHERE.whole()
-    return KernelModule(name, place, place, symbols=SymbolTable(symbols))
+    return KernelModule(name, place, place, symbols=SymbolTable(symbols), is_python=True)
 
 
 def names_in_order(lines: tuple[un.Line, ...]) -> dict[str, None]:
@@ -234,7 +234,7 @@ def made_ready(routine: un.Routine) -> Iterator[str]:
     for item in routine.dummies:
         if item.shape and isinstance(item.type, ScalarType):
             type_ = "bool" if item.type.intrinsic is Intrinsic.LOGICAL else dtype_of(item)
-            name, rank = plain(item.name), len(item.shape)
+            name, rank = python_identifier(item.name), len(item.shape)
             yield f'{name} = {abi.SCALAR_ARRAY}({name}, "{type_}", {rank}, "{name}")'
 
 

@@ -20,12 +20,12 @@ from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.unit import Declare, HoldData, Routine, Unit
 from psyclone_storage.languages.c import exact_sums
 from psyclone_storage.languages.c.calls import CFunction
-from psyclone_storage.languages.c.entry_points import unknown_lengths
+from psyclone_storage.languages.c.entry_points import check_array_lengths
 from psyclone_storage.languages.c.helpers import cuda_preamble, preamble
 from psyclone_storage.languages.c.printer import (
     CUnit,
+    check_nothing,
     function_text,
-    no_check,
     print_together,
 )
 from psyclone_storage.languages.fortran.print.printer import InlinedProcedures
@@ -56,14 +56,14 @@ from psyclone_storage.targets.native.setup import (
     vector_checks,
 )
 from psyclone_storage.targets.native.statements import statement_groups
-from psyclone_storage.targets.numpy.expressions import plain
+from psyclone_storage.targets.numpy.expressions import python_identifier
 from psyclone_storage.targets.python_host import (
+    bracketed_list,
     called_words,
     emit_function,
     emit_module,
     held_remarks,
     indented_lines,
-    laid_out,
     lines_of,
     require_no_modules,
     with_own_names,
@@ -141,7 +141,7 @@ def _printed(
     loops = [part.code for plan in plans for part in plan.parts]
     codes = {code.key: code for code in inlined.codes}
     around = modules_around(codes, form.api.kinds, bounds_checks=inlined.bounds_checks)
-    check = partial(unknown_lengths, hint=_LENGTHS) if form.device else no_check
+    check = partial(check_array_lengths, hint=_LENGTHS) if form.device else check_nothing
     printed = print_together(inlined.codes, loops, around, check)
     if form.device and "psy_random" in printed.helpers:
         message = "Kernels of CUDA have no pseudo-random numbers, which 'setval_random' sets."
@@ -229,14 +229,17 @@ def _call(run: str, given: str, part: ComputedPart) -> Iterator[str]:
     """Yield the call of a function, and what becomes of what it reduces to."""
     declared = {item.name: item for item in part.code.declarations if isinstance(item, Declare)}
     for name in part.reduced:
-        yield f"{found_name(plain(name))} = ctypes.{_C_TYPES[dtype_of(declared[name])]}()"
-    found = "".join(f", {plain(name)}.{meshes.ADDRESS}" for name in part.exact)
-    found += "".join(f", ctypes.addressof({found_name(plain(name))})" for name in part.reduced)
+        type_ = _C_TYPES[dtype_of(declared[name])]
+        yield f"{found_name(python_identifier(name))} = ctypes.{type_}()"
+    found = "".join(f", {python_identifier(name)}.{meshes.ADDRESS}" for name in part.exact)
+    found += "".join(
+        f", ctypes.addressof({found_name(python_identifier(name))})" for name in part.reduced
+    )
     yield f"{run}({given}{found})"
     for name in part.reduced:
-        value = f"{found_name(plain(name))}.{meshes.VALUE}"
+        value = f"{found_name(python_identifier(name))}.{meshes.VALUE}"
         value = f"np.float32({value})" if declared[name].type == SINGLE else value
-        yield f"{plain(name)}.{meshes.VALUE} = {value}"
+        yield f"{python_identifier(name)}.{meshes.VALUE} = {value}"
 
 
 # ---------------------------------------------------------------------------- Python
@@ -260,7 +263,7 @@ def _functions(one: _NativeRoutine, form: NativeForm) -> Iterator[list[str]]:
     """Yield the set-up of a routine, the object that binds data, and the function."""
     plan, routine = one.plan, one.plan.routine
     if plan.held is not None:
-        head = laid_out(f"def {_setup_name(routine)}(", setup_arguments(plan), "):", "")
+        head = bracketed_list(f"def {_setup_name(routine)}(", setup_arguments(plan), "):", "")
         yield [*head, *indented_lines(one.setup)]
         described = indented_lines(_described(one, plan.held, form.api))
         yield [f"{_object_name(routine)} = {meshes.ROUTINE}(", *described, ")"]
@@ -283,7 +286,7 @@ def _described(one: _NativeRoutine, held: HoldData, api: ProgramApi) -> Iterator
     yield f'"{" ".join(accesses)}",'
     if api.types:
         yield f'"{" ".join(dtype_of(declared[item.array]) for item in items)}",'
-    yield from laid_out("meant=[", [f'"{item.meant}"' for item in items], "],", "")
+    yield from bracketed_list("meant=[", [f'"{item.meant}"' for item in items], "],", "")
 
 
 def _setup_name(routine: Routine) -> str:

@@ -20,8 +20,8 @@ from psyclone_storage.targets.native.parts import (
     has_extents,
 )
 from psyclone_storage.targets.native.thread_mapping import SharedLoop, threads_text
-from psyclone_storage.targets.numpy.expressions import plain
-from psyclone_storage.targets.python_host import expression_text, laid_out
+from psyclone_storage.targets.numpy.expressions import python_identifier
+from psyclone_storage.targets.python_host import bracketed_list, expression_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ def set_up(
     counts.passed += [one.text for one in declared[plan.held.items[0].array].shape
                       if isinstance(one, Name)]  # fmt: skip
     for item, value in _found_variables(plan, declared):
-        name = plain(item.name)
+        name = python_identifier(item.name)
         lines.append(f"{name} = {value}")
         if item.shape:
             arrays.found[item.name] = name
@@ -64,7 +64,7 @@ def set_up(
     lines += checks
     for word, table in zip(words, (arrays, reals, counts), strict=True):
         texts = list(table.found.values())
-        lines += laid_out(f"{word} = (", texts, ",)" if len(texts) == 1 else ")", "")
+        lines += bracketed_list(f"{word} = (", texts, ",)" if len(texts) == 1 else ")", "")
     lines.append(f"return {', '.join(words)}")
     places = {key: place for table in (arrays, reals, counts) for key, place in table.places()}
     return ArgumentTables(places, tuple(lines))
@@ -127,7 +127,7 @@ def threads_name(number: int) -> str:
 
 def _lengths(item: Declare) -> dict[str, str]:
     """Return the texts of the extents of an array that are passed, by their names."""
-    return {extent_of(item, at): f"{plain(item.name)}.shape[{at - 1}]"
+    return {extent_of(item, at): f"{python_identifier(item.name)}.shape[{at - 1}]"
             for at in range(1, extents_of_table(item) + 1)}  # fmt: skip
 
 
@@ -139,7 +139,9 @@ def data_names(plan: PlannedRoutine) -> list[str]:
     for item in plan.held.items:
         match item.owner:
             case Element(Name(text), (at,)):
-                found.append(plain(names.fresh(f"{text}_{(integer_value(at) or 0) + 1}")))
+                found.append(
+                    python_identifier(names.fresh(f"{text}_{(integer_value(at) or 0) + 1}"))
+                )
             case _:
                 found.append(expression_text(item.owner))
     return found
@@ -181,7 +183,7 @@ def given_names(plan: PlannedRoutine) -> list[str]:
     assert plan.held is not None
     own = {expression_text(_base(item.owner)) for item in plan.held.items}
     return [
-        plain(item.name) for item in plan.routine.dummies
+        python_identifier(item.name) for item in plan.routine.dummies
         if item.name in asked and item.name not in own
     ]  # fmt: skip
 

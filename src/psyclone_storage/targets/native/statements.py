@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from psyclone_storage.ir import unit as un
-from psyclone_storage.ir.expr import CallFunction, Construct, Member, Name, walk
+from psyclone_storage.ir.expr import CallFunction, Member, Name, StructureConstructor, walk
 from psyclone_storage.ir.rewrite import blocks_of, walk_lines
 from psyclone_storage.targets.lfric_python import abi
 
@@ -15,7 +15,7 @@ def is_computed(line: un.Line) -> bool:
             return True
         case un.Call(procedure, _):
             return isinstance(procedure, Name) and procedure.text not in (abi.EXCHANGE, abi.START)
-        case un.Assign(_, Construct()):
+        case un.Assign(_, StructureConstructor()):
             return False
         case un.Assign(target, value):
             return not isinstance(target, Member) and not any(

@@ -20,8 +20,8 @@ from psyclone_storage.ir.expr import Binary, Element, Expr, Name, integer_value,
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import rewritten
-from psyclone_storage.languages.c.entry_points import dependences
-from psyclone_storage.targets.numpy.expressions import plain
+from psyclone_storage.languages.c.entry_points import cross_point_writes
+from psyclone_storage.targets.numpy.expressions import python_identifier
 from psyclone_storage.targets.python_host import expression_text
 
 SHARED = Directive.ACC_LOOP
@@ -148,7 +148,7 @@ def _most(last: Expr) -> str:
     """Return the last iteration, of all colours the one that is greatest."""
     match last:
         case Element(Name(text), _):
-            return f"int({plain(text)}.max(initial=0))"
+            return f"int({python_identifier(text)}.max(initial=0))"
         case Element():
             raise InternalError("A loop ends where an element of no table says.")
     return expression_text(last)
@@ -174,7 +174,7 @@ def points_in_threads(
         return plain_lines, None
     code = codes.get(key_of(spell(call.procedure)))
     loops = {loop.variable: loop for loop in (outer, inner)}
-    if code is None or dependences(code) or set(call.args[:2]) != loops.keys():
+    if code is None or cross_point_writes(code) or set(call.args[:2]) != loops.keys():
         return plain_lines, None
     names = NameTable(one.name for one in (*routine.dummies, *routine.variables))
     points = SharedPoints(Name(names.fresh("column")), Name(names.fresh("row")))

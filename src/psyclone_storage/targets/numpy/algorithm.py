@@ -12,13 +12,13 @@ from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir.expr import Index, spell
 from psyclone_storage.ir.schedule import Datum, Program
-from psyclone_storage.targets.numpy.expressions import plain
+from psyclone_storage.targets.numpy.expressions import python_identifier
 
 _WIDTH = 100
 _STEP = "    "
 
 
-def emit_algorithm(program: Program) -> str:
+def emit_python_algorithm(program: Program) -> str:
     """Return the text of `program`'s algorithm, calling the functions of the PSy layer."""
     if not program.invokes:
         return program.algorithm.source.text
@@ -68,7 +68,7 @@ def _call(name: str, span: Span, args: list[str], newline: str) -> str:
     text = span.source.text
     before = text[text.rfind("\n", 0, span.start) + 1 : span.start]
     indent = before[: len(before) - len(before.lstrip())]
-    whole = f"{plain(name)}({', '.join(args)})"
+    whole = f"{python_identifier(name)}({', '.join(args)})"
     if len(before) + len(whole) <= _WIDTH:
         return whole
     inner = "".join(f"{indent}{_STEP}{arg},{newline}" for arg in args)

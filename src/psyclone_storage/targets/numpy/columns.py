@@ -15,7 +15,7 @@ from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.infrastructures.lfric import SPACES_OF_LAYERS
 from psyclone_storage.ir import unit as un
-from psyclone_storage.ir.code import KernelCode, KernelModule
+from psyclone_storage.ir.code import KernelCode, KernelModule, specification_of
 from psyclone_storage.ir.expr import Expr, Member, Name, Range, Section
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rewrite import (
@@ -44,21 +44,21 @@ from psyclone_storage.targets.native.statements import (
     set_between,
     statement_groups,
 )
-from psyclone_storage.targets.numpy.expressions import UnsupportedError, plain
+from psyclone_storage.targets.numpy.expressions import UnsupportedError, python_identifier
 from psyclone_storage.targets.numpy.kernel import reading_of
-from psyclone_storage.targets.numpy.local_arrays import local_arrays
+from psyclone_storage.targets.numpy.local_arrays import array_definitions
 from psyclone_storage.targets.numpy.statements import (
     ProcedureWriter,
     changed_scalars,
 )
 from psyclone_storage.targets.numpy.vectorize import ColumnFacts
 from psyclone_storage.targets.python_host import (
+    bracketed_list,
     called_words,
     emit_function,
     emit_module,
     head_of_held,
     indented_lines,
-    laid_out,
     lines_of,
     require_no_modules,
     with_own_names,
@@ -68,7 +68,7 @@ _NOWHERE = SourceText("generated", "")
 _KINDS = {Intrinsic.REAL: "float", Intrinsic.INTEGER: "int", Intrinsic.LOGICAL: "bool"}
 
 
-def emit_unit(unit: un.Unit, inlined: InlinedProcedures) -> str:
+def emit_column_module(unit: un.Unit, inlined: InlinedProcedures) -> str:
     """Return the text of a module, ending in a newline.
 
     Raises:
@@ -177,7 +177,7 @@ def emit_kernel(
         frozenset.intersection(*(one.facts.layered for one in calls)),
         frozenset.intersection(*(one.facts.layers for one in calls)),
     )
-    dummies = [plain(name, abi.NUMPY_WORDS) for name in code.dummies]
+    dummies = [python_identifier(name, abi.NUMPY_WORDS) for name in code.dummies]
     changed = [dummies[at] for at in changed_scalars(code)]
     writer = ProcedureWriter(code, facts=facts, returned=tuple(changed), problems=problems)
     for name, ranks in zip(
@@ -189,12 +189,12 @@ def emit_kernel(
             writer.refuse(where, f"'{name}' is passed an array of another rank")
     opening: list[str] = []
     try:
-        opening += local_arrays(writer)
+        opening += array_definitions(writer)
     except UnsupportedError as error:
         writer.refuse(un.Blank(), str(error))
     body = [*reading_of(code, abi.NUMPY_WORDS), *opening, *writer.block(code.body)]
     body += [writer.ending()] if changed else []
-    return [*laid_out(f"def {code.name}(", dummies, "):", ""), *indented_lines(body)]
+    return [*bracketed_list(f"def {code.name}(", dummies, "):", ""), *indented_lines(body)]
 
 
 # ---------------------------------------------------------------------------- routines
@@ -236,12 +236,13 @@ def _scalars(text: _RoutineText, held: un.HoldData) -> Iterator[str]:
     for item in routine.variables:
         for word in item.attributes:
             if word.startswith(EXTENTS_OF):
-                yield f"{plain(item.name)} = {plain(word.removeprefix(EXTENTS_OF))}.{abi.SHAPE}"
+                array = python_identifier(word.removeprefix(EXTENTS_OF))
+                yield f"{python_identifier(item.name)} = {array}.{abi.SHAPE}"
     for item in routine.dummies:
         if item.shape:
             continue
         if item.key in used - own - is_set and isinstance(item.type, ScalarType):
-            name = plain(item.name)
+            name = python_identifier(item.name)
             kind = "single" if dtype_of(item) == "f4" else _KINDS[item.type.intrinsic]
             yield f'{name} = {abi.SCALAR}({name}, "{kind}")'
 
@@ -259,7 +260,7 @@ def _held_lines(text: _RoutineText, held: un.HoldData) -> Iterator[str]:
         spelled = {item.key: item.name for item in text.routine.dummies}
         values = {key: Member(Name(spelled[key]), abi.VALUE) for key in is_set - keys}
         yield from _computed(text, everywhere(part, partial(_with_values, values)), keys)
-        for name in map(plain, found):
+        for name in map(python_identifier, found):
             yield f"{name}.{abi.VALUE} = {found_name(name)}"
 
 
@@ -281,9 +282,9 @@ def _computed(text: _RoutineText, part: tuple[un.Line, ...], found: set[str]) ->
     code = KernelCode(
         routine.name,
         tuple(item.name for item in routine.dummies),
-        (*routine.dummies, *routine.variables),
+        specification_of((), (*routine.dummies, *routine.variables)),
         part,
-        KernelModule(routine.name, place, place),
+        KernelModule(routine.name, place, place, is_python=True),
     )
     writer = ProcedureWriter(
         code, found=frozenset(found), kernels=text.codes, problems=text.problems

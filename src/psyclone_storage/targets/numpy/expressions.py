@@ -64,11 +64,11 @@ class Spelling:
             return RankedText(found)
         match expr:
             case ex.Literal():
-                return RankedText(literal(expr))
+                return RankedText(python_literal(expr))
             case ex.Name(text):
-                return RankedText(plain(text))
+                return RankedText(python_identifier(text))
             case ex.Member(base, name):
-                return RankedText(f"{self._base(base)}.{plain(name)}")
+                return RankedText(f"{self._base(base)}.{python_identifier(name)}")
             case ex.Keyword(name, value):
                 return RankedText(f"{name}={self.of(value)}")
             case ex.ArrayLiteral(items):
@@ -79,7 +79,7 @@ class Spelling:
                 return self._unary(op, operand)
             case ex.Binary():
                 return self._binary(expr)
-            case ex.Construct(base, items):
+            case ex.StructureConstructor(base, items):
                 return RankedText(f"{self._base(base)}({self._list(items)})")
             case ex.Index():
                 return RankedText(self._reference(expr))
@@ -166,7 +166,7 @@ class Spelling:
         return f"np.{row.numpy}({self._list(items)})"
 
 
-def literal(expr: ex.Literal) -> str:
+def python_literal(expr: ex.Literal) -> str:
     """Return a constant as Python writes it."""
     text = expr.text
     match expr.intrinsic:
@@ -179,7 +179,7 @@ def literal(expr: ex.Literal) -> str:
     return repr(float(key_of(text.partition("_")[0]).replace("d", "e")))
 
 
-def plain(name: str, words: Collection[str] = ()) -> str:
+def python_identifier(name: str, words: Collection[str] = ()) -> str:
     """Return a name that is valid in Python and not in `words`; the mapping is injective.
 
     Python's own words get a trailing underscore, and so do `words`, with any number of underscores.
@@ -187,6 +187,6 @@ def plain(name: str, words: Collection[str] = ()) -> str:
     return f"{name}_" if keyword.iskeyword(name) or name.rstrip("_") in words else name
 
 
-def names(expr: ex.Expr) -> set[str]:
+def python_names(expr: ex.Expr) -> set[str]:
     """Return the names in an expression, in lower case."""
     return {key_of(part.text) for part in ex.walk(expr) if isinstance(part, ex.Name)}

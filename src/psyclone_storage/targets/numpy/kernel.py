@@ -22,7 +22,12 @@ from psyclone_storage.ir.rewrite import expressions_of, place_of_line, walk_line
 from psyclone_storage.ir.typed import Typing
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.targets.gocean_python import abi
-from psyclone_storage.targets.numpy.expressions import Spelling, UnsupportedError, names, plain
+from psyclone_storage.targets.numpy.expressions import (
+    Spelling,
+    UnsupportedError,
+    python_identifier,
+    python_names,
+)
 
 _STEP = "    "
 _OWN = (0, 0)
@@ -32,7 +37,7 @@ _WORDS_HERE = frozenset({*abi.FROM_MODULE, abi.NUMPY, "at", "range", "min", "max
 _HINT = "Leave it to a target with a compiler, or write it as assignments under conditions."
 
 
-def emit_code(code: KernelCode) -> list[str]:
+def emit_box_function(code: KernelCode) -> list[str]:
     """Return the lines of a function that does for a box of points what `code` does for one.
 
     Raises:
@@ -59,12 +64,12 @@ def reading_of(code: KernelCode, words: Collection[str] = ()) -> list[str]:
     The names of the values differ from `words`.
     """
     lines = [
-        f"from {code.module.name} import {_called(name, plain(name, words))}"
+        f"from {code.module.name} import {_called(name, python_identifier(name, words))}"
         for name in _constants(code)
     ]
     for one in code.module.symbols.symbols.values():
         if one.module and one.sort is ex.Sort.VARIABLE:
-            lines += _read(one, plain(one.key, words))
+            lines += _read(one, python_identifier(one.key, words))
     return lines
 
 
@@ -76,11 +81,11 @@ def _constants(code: KernelCode) -> Iterator[str]:
     """Yield the variables of the kernel's module that it reads, in order."""
     used = {
         name for line in walk_lines(code.body) for one in expressions_of(line)
-        for name in names(one)
+        for name in python_names(one)
     }  # fmt: skip
     for item in code.declarations:
         if isinstance(item, un.Declare):
-            used |= set[str]().union(*map(names, item.shape))
+            used |= set[str]().union(*map(python_names, item.shape))
     for item in code.module.declarations:
         name = getattr(item, "name", "")
         if key_of(name) in used and code.declared(name) is None:
@@ -107,7 +112,7 @@ def _read(symbol: ex.Symbol, here: str) -> tuple[str, str]:
 
 def _plain(name: str) -> str:
     """Return the name of a kernel's name, which differs from those used in computations."""
-    return plain(name, _WORDS_HERE)
+    return python_identifier(name, _WORDS_HERE)
 
 
 def _named(expr: ex.Expr) -> str | None:
@@ -165,7 +170,7 @@ class _Writer:
             key_of(name)
             for line in walk_lines(code.body)
             if isinstance(line, un.Assign) and isinstance(line.target, ex.Index)
-            for name in names(line.target.base)
+            for name in python_names(line.target.base)
         }
         leaves = any(isinstance(line, un.Return) for line in walk_lines(code.body))
         return cls(code, spelling, varying, written, taken, taken.fresh("alive"), leaves)
@@ -227,7 +232,7 @@ class _Writer:
     def _local(self, text: str, expr: ex.Expr, value: str, mask: _Mask) -> str:
         key, name = key_of(text), _plain(text)
         is_view = isinstance(expr, ex.Index) and self.spelling.element(expr) is not None
-        if is_view and names(expr.base) & self.written:  # type: ignore[union-attr]
+        if is_view and python_names(expr.base) & self.written:  # type: ignore[union-attr]
             value = f"{value}.copy()"
         if mask.terms and key in self.assigned:
             return f"{name} = np.where({mask.text}, {value}, {name})"

@@ -18,7 +18,7 @@ _DTYPES = {
 }
 
 
-def local_arrays(writer: ProcedureWriter) -> Iterator[str]:
+def array_definitions(writer: ProcedureWriter) -> Iterator[str]:
     """Yield what makes the arrays and the constants of a procedure's own."""
     code = writer.code
     for item in code.declarations:

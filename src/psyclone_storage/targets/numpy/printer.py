@@ -14,7 +14,7 @@ from psyclone_storage.targets.python_host import (
 )
 
 
-def emit_unit(unit: Unit, inlined: InlinedProcedures) -> str:
+def emit_numpy_module(unit: Unit, inlined: InlinedProcedures) -> str:
     """Return the text of a module, ending in a newline.
 
     Raises:

@@ -19,7 +19,7 @@ from psyclone_storage.ir.types import Intrinsic
 from psyclone_storage.languages.c.exact_sums import ADD_EXACTLY
 from psyclone_storage.targets.lfric_python import abi
 from psyclone_storage.targets.numpy.column_expressions import OF_EIGHT, OF_FOUR, ValueWriter
-from psyclone_storage.targets.numpy.expressions import UnsupportedError, plain
+from psyclone_storage.targets.numpy.expressions import UnsupportedError, python_identifier
 from psyclone_storage.targets.numpy.vectorize import (
     ColumnFacts,
     CountedLoop,
@@ -28,7 +28,7 @@ from psyclone_storage.targets.numpy.vectorize import (
     is_surely,
     terms_of,
 )
-from psyclone_storage.targets.python_host import indented_lines, laid_out
+from psyclone_storage.targets.python_host import bracketed_list, indented_lines
 
 _HINT = "Leave it to target 'c', or write it as assignments, choices and counted loops."
 
@@ -102,7 +102,7 @@ class ProcedureWriter(ValueWriter):
                 found = [self.spelling.of(args[at]) for at in changed]
                 before = f"{', '.join(found)} = " if found else ""
                 passed = [*map(self.spelling.of, args)]
-                return [*laid_out(f"{before}{plain(text)}(", passed, ")", "")]
+                return [*bracketed_list(f"{before}{python_identifier(text)}(", passed, ")", "")]
         raise UnsupportedError("it calls a procedure that does not stand in its place")
 
     def ending(self) -> str:

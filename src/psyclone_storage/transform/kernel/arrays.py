@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import ClassVar
 
 from psyclone_storage.analysis.bodies.shapes import (
-    declaration_of,
+    find_declaration,
 )
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic
@@ -55,7 +55,7 @@ def _ranged_line(line: Line, code: KernelCode) -> Line:
 
 def _ranged(expr: Expr, code: KernelCode) -> Expr:
     if isinstance(expr, Name):
-        declared = declaration_of(code, expr.text)
+        declared = find_declaration(code, expr.text)
         if declared is None or not declared.shape or not isinstance(declared.type, ScalarType):
             return expr
         return Section(expr, (Range(),) * len(declared.shape))

@@ -32,7 +32,7 @@ from psyclone_storage.ir.scopes import local_names
 from psyclone_storage.ir.unit import Declare, DirectiveLine, Line, Opaque
 from psyclone_storage.ir.walk import find, kernel_calls, place_near, place_of, replaced
 from psyclone_storage.passes.inline.kernels import inline_procedures
-from psyclone_storage.transform.step import CheckedStep, Place, missing
+from psyclone_storage.transform.step import CheckedStep, StepPlace, check_present
 
 _DECLARES_NO_VARIABLE = regex(
     r"type\b(?!\s*\()|(?:abstract\s+)?interface\b|procedure\b|private\b|public\b|implicit\b",
@@ -55,7 +55,7 @@ _NOT_INLINED = "Change the procedure, or leave the kernel out of this step."
 
 def calls_for(
     schedule: Schedule, iterations: Collection[Iteration] = tuple(Iteration)
-) -> Iterator[Place]:
+) -> Iterator[StepPlace]:
     """Yield the place of each call of a kernel for `iterations` that is no built-in."""
     for call in kernel_calls(schedule):
         if call.kernel.iteration in iterations and not call.kernel.is_builtin:
@@ -68,7 +68,7 @@ def check_call(schedule: Schedule, uid: str) -> Reasons:
     There is no such call (T003, T004), it is a built-in (T050), or a subroutine uses variables of
     its module (T053).
     """
-    if problems := missing(schedule, uid):
+    if problems := check_present(schedule, uid):
         return problems
     call = find(schedule, uid)
     if not isinstance(call, KernelCall):
@@ -99,13 +99,19 @@ def check_body(schedule: Schedule, uid: str) -> Reasons:
     if problems := check_call(schedule, uid):
         return problems
     return tuple(
+        reason for code in codes_of(schedule, uid) for reason in check_loop_directives(code)
+    )
+
+
+def check_loop_directives(code: KernelCode) -> Reasons:
+    """Return which directives refer to the present form of a loop (T007)."""
+    return tuple(
         Diagnostic(
             "T007",
             f"A loop of '{code.name}' stands under '{line.text}', which speaks of it as it is.",
             code.module.routine,
             hint="Apply 'kernel-acc-loop' after all steps that change the statements of a kernel.",
         )
-        for code in codes_of(schedule, uid)
         for line in walk_lines(code.body)
         if isinstance(line, DirectiveLine) and isinstance(line.meaning, AccLoopDirective)
     )
@@ -166,7 +172,7 @@ def inlined_codes(schedule: Schedule, uid: str) -> tuple[InlinedCode, ...]:
     return tuple(map(inline_procedures, codes_of(schedule, uid)))
 
 
-def calls_that_remain(inlined: InlinedCode) -> Reasons:
+def check_remaining_calls(inlined: InlinedCode) -> Reasons:
     """Return why calls of a subroutine were not inlined (T070)."""
     message = f"A call in '{inlined.code.name}' stays"
     return tuple(
@@ -196,10 +202,10 @@ def placed(reason: Diagnostic, place: Span | None) -> Diagnostic:
 
 def with_each(schedule: Schedule, uid: str, change: Callable[[KernelCode], KernelCode]) -> Schedule:
     """Return `schedule` with each subroutine of `uid` as `change` makes it."""
-    return with_codes(schedule, uid, tuple(map(change, codes_of(schedule, uid))))
+    return with_called_codes(schedule, uid, tuple(map(change, codes_of(schedule, uid))))
 
 
-def with_codes(schedule: Schedule, uid: str, codes: tuple[KernelCode, ...]) -> Schedule:
+def with_called_codes(schedule: Schedule, uid: str, codes: tuple[KernelCode, ...]) -> Schedule:
     """Return `schedule` with `codes` called by `uid` instead of what it called.
 
     A step adds loops, which get addresses, and names and declarations, which are linked. The
@@ -256,7 +262,7 @@ class OnCall(CheckedStep):  # pylint: disable=abstract-method
     call: str
 
     @classmethod
-    def places(cls, schedule: Schedule) -> Iterator[Place]:
+    def places(cls, schedule: Schedule) -> Iterator[StepPlace]:
         """Yield every call that is not of a built-in."""
         return calls_for(schedule)
 

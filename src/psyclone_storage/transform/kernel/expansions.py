@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping
 
 from psyclone_storage.analysis.bodies.shapes import (
     Dimensions,
-    declaration_of,
     dimensions_of,
+    find_declaration,
     rank_of,
-    type_of,
+    type_of_values,
 )
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass
@@ -61,7 +61,7 @@ class CallSite:
     def number(self, *exprs: Expr) -> ScalarType:
         """Return the type that all `exprs` have whose type is known; it must be of numbers."""
         code = self.scratch.code
-        found = {kind for expr in exprs if (kind := type_of(expr, code)) is not None}
+        found = {kind for expr in exprs if (kind := type_of_values(expr, code)) is not None}
         if not found:
             raise self.refusal("has arguments of a type that cannot be told")
         if len({(kind.intrinsic, kind.kind_key) for kind in found}) > 1:
@@ -239,7 +239,7 @@ def _dot_product(site: CallSite) -> Expansion:
 
 
 def _product_type(site: CallSite, left: Expr, right: Expr) -> ScalarType:
-    kind = type_of(Binary(Operator.TIMES, left, right), site.scratch.code)
+    kind = type_of_values(Binary(Operator.TIMES, left, right), site.scratch.code)
     if kind is None or kind.intrinsic not in _NUMBERS:
         raise site.refusal("has arguments whose types cannot be told, or are no real numbers")
     return kind
@@ -300,13 +300,13 @@ def matmul_in_place(target: Expr, value: Index, scratch: Scratch) -> tuple[Line,
     name = target.base if isinstance(target, Index) else target
     if dimensions is None or len(dimensions) != len(factors.outer) or not isinstance(name, Name):
         return None
-    declared = declaration_of(code, name.text)
+    declared = find_declaration(code, name.text)
     inside = target.items if isinstance(target, Index) else ()
     words = set() if declared is None else declared.words
     own = name.key
     if own in names_in(value) or any(own in names_in(item) for item in inside):
         return None
-    if words & {"allocatable", "pointer", "target"} or type_of(target, code) != factors.kind:
+    if words & {"allocatable", "pointer", "target"} or type_of_values(target, code) != factors.kind:
         return None
     return _product_lines(site, target, factors)
 

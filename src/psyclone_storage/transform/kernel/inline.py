@@ -45,14 +45,14 @@ from psyclone_storage.transform.kernel.code import (
     POINT_ITERATIONS,
     OnCall,
     calls_for,
-    calls_that_remain,
     check_body,
+    check_remaining_calls,
     codes_of,
     inlined_codes,
     not_understood,
-    with_codes,
+    with_called_codes,
 )
-from psyclone_storage.transform.step import Place
+from psyclone_storage.transform.step import StepPlace
 
 _IMPLICIT = regex(r"implicit\b", re.IGNORECASE)
 _JUMPS = frozenset({"return", "goto", "go", "continue", "format", "entry", "data"})
@@ -96,7 +96,7 @@ class InlineCall(OnCall):
     def transform(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return the schedule with the call replaced by the statements."""
         code = self._chosen(schedule)[0]
-        return with_codes(schedule, self.call, (_self_contained(code),))
+        return with_called_codes(schedule, self.call, (_self_contained(code),))
 
     def _chosen(self, schedule: Schedule) -> tuple[KernelCode, Reasons]:
         """Return the subroutine to inline, and all reasons against it.
@@ -111,7 +111,7 @@ class InlineCall(OnCall):
         reasons = tuple(_against(own, call, schedule))
         if inlined.code is not own and not tuple(_against(inlined.code, call, schedule)):
             return inlined.code, ()
-        remaining = calls_that_remain(inlined) if reasons else ()
+        remaining = check_remaining_calls(inlined) if reasons else ()
         return own, (*reasons, *remaining)
 
 
@@ -131,7 +131,7 @@ class InlinePointCall(InlineCall):
     name: ClassVar[str] = "inline-point-call"
 
     @classmethod
-    def places(cls, schedule: Schedule) -> Iterator[Place]:
+    def places(cls, schedule: Schedule) -> Iterator[StepPlace]:
         """Yield every call of a kernel for a point or a dof."""
         return calls_for(schedule, POINT_ITERATIONS)
 
@@ -332,15 +332,12 @@ def _self_contained(code: KernelCode) -> KernelCode:
         names = tuple(un.Imported(name, name) for name in sorted(unknown))
         uses.append(un.Use(_whole_modules(code)[0], names))
     own = (item for item in code.declarations if isinstance(item, un.Declare))
-    return replace(
-        code,
-        uses=tuple(replace(use, whole=False) for use in uses),
+    specified = code.with_specification(
+        uses=(replace(use, whole=False) for use in uses),
         declarations=(*around.constants, *own),
-        body=_without_ends(code.body),
         directives=(),
-        inlined=False,
-        in_place=True,
     )
+    return replace(specified, body=_without_ends(code.body), inlined=False, in_place=True)
 
 
 def _whole_modules(code: KernelCode) -> list[str]:

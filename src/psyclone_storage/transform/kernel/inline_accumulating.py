@@ -39,7 +39,7 @@ from psyclone_storage.transform.kernel.code import (
 from psyclone_storage.transform.kernel.inline import InlineCall
 from psyclone_storage.transform.kernel.inline_module import InlineKernelModule, on_its_own
 from psyclone_storage.transform.kernel.specialise_stencil_size import (
-    Sizes,
+    ColumnCounts,
     full_sizes,
     with_versions,
 )
@@ -49,7 +49,7 @@ from psyclone_storage.transform.kernel.vertical_reductions import (
     over_levels,
 )
 from psyclone_storage.transform.outline import about_names
-from psyclone_storage.transform.step import Place
+from psyclone_storage.transform.step import StepPlace
 
 _TOGETHER = 4
 """How many iterations run together where it is not known how many there are."""
@@ -90,7 +90,7 @@ class InlineSummingCall(OnCall):
     aliases: bool = False
 
     @classmethod
-    def places(cls, schedule: Schedule) -> Iterator[Place]:
+    def places(cls, schedule: Schedule) -> Iterator[StepPlace]:
         """Yield every call of a kernel for a column of cells."""
         return calls_for(schedule, COLUMN_ITERATIONS)
 
@@ -157,7 +157,7 @@ def _in_colours(schedule: Schedule, uid: str) -> bool:
 
 
 def _jammed(
-    code: KernelCode, call: KernelCall, *, in_colours: bool, sizes: tuple[Sizes, ...]
+    code: KernelCode, call: KernelCall, *, in_colours: bool, sizes: tuple[ColumnCounts, ...]
 ) -> KernelCode:
     """Return `code` with all its sums made by several iterations together, the last ones first.
 

@@ -25,16 +25,16 @@ from psyclone_storage.transform.kernel.code import (
     COLUMN_ITERATIONS,
     OnCall,
     calls_for,
-    calls_that_remain,
     check_body,
     check_called,
+    check_remaining_calls,
     codes_of,
     inlined_codes,
     placed,
-    with_codes,
+    with_called_codes,
 )
-from psyclone_storage.transform.kernel.inline_module import against_leaving, on_its_own
-from psyclone_storage.transform.step import Place
+from psyclone_storage.transform.kernel.inline_module import check_leaving_module, on_its_own
+from psyclone_storage.transform.step import StepPlace
 
 MOST_STATEMENTS = 400
 """How many statements a kernel may have with all the procedures in it."""
@@ -73,14 +73,14 @@ class InlineProcedures(OnCall):
         codes, inlined = codes_of(schedule, self.call), inlined_codes(schedule, self.call)
         if any(one.code is not code for one, code in zip(inlined, codes, strict=True)):
             return ()
-        remaining = tuple(reason for one in inlined for reason in calls_that_remain(one))
+        remaining = tuple(reason for one in inlined for reason in check_remaining_calls(one))
         message = f"'{codes[0].name}' calls no procedure of a module."
         return remaining or (Diagnostic("T067", message, codes[0].module.routine),)
 
     def transform(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return the schedule with the procedures inlined."""
         codes = tuple(one.code for one in inlined_codes(schedule, self.call))
-        return with_codes(schedule, self.call, codes)
+        return with_called_codes(schedule, self.call, codes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ class InlineCallingKernel(OnCall):
     name: ClassVar[str] = "inline-calling-kernel"
 
     @classmethod
-    def places(cls, schedule: Schedule) -> Iterator[Place]:
+    def places(cls, schedule: Schedule) -> Iterator[StepPlace]:
         """Yield every call of a kernel for a column of cells."""
         return calls_for(schedule, COLUMN_ITERATIONS)
 
@@ -117,13 +117,13 @@ class InlineCallingKernel(OnCall):
         return tuple(map(_too_long, long)) or tuple(
             placed(reason, one.code.module.routine)
             for one in inlined
-            for reason in against_leaving(one.code)
+            for reason in check_leaving_module(one.code)
         )
 
     def transform(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return the schedule with the kernel, and what it calls, in the PSy layer."""
         codes = tuple(on_its_own(one.code) for one in _inlined(schedule, self.call))
-        return with_codes(schedule, self.call, codes)
+        return with_called_codes(schedule, self.call, codes)
 
 
 def _inlined(schedule: Schedule, uid: str) -> tuple[InlinedCode, ...]:
@@ -192,7 +192,7 @@ def _nothing_gained(inlined: tuple[InlinedCode, ...]) -> Iterator[Diagnostic]:
     """Yield why no call in a loop has become statements (T067, T070)."""
     code = inlined[0].code
     for one in inlined:
-        yield from calls_that_remain(one)
+        yield from check_remaining_calls(one)
     if names := dict.fromkeys(item.name for one in inlined for item in _elsewhere(one)):
         message = f"'{code.name}' calls {listed(list(names), 'and')} outside of loops alone."
         hint = "There a call costs little; 'inline-procedures' puts it in place all the same."

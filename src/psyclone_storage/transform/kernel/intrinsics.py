@@ -53,7 +53,7 @@ class _Task:
     reasons: list[Diagnostic]
 
 
-def calls_of(code: KernelCode, wanted: frozenset[str]) -> Iterator[ex.CallFunction]:
+def calls_of_functions(code: KernelCode, wanted: frozenset[str]) -> Iterator[ex.CallFunction]:
     """Yield the calls of the functions `wanted`, in lower case, in a kernel's statements."""
     for line in walk_lines(code.body):
         for expr in expressions_of(line):
@@ -253,7 +253,7 @@ class IntrinsicsToCode(ChangesCode):
 
     def check_code(self, code: KernelCode) -> Reasons:
         """Return which functions cannot be written out."""
-        if not any(calls_of(code, self._wanted)):
+        if not any(calls_of_functions(code, self._wanted)):
             return (nothing_to_do(code, f"calls no {listed(sorted(self._wanted))}"),)
         return written_out(code, self._wanted)[1]
 

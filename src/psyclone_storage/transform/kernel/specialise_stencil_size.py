@@ -21,7 +21,7 @@ from psyclone_storage.analysis.bodies.accesses import written_names
 from psyclone_storage.analysis.bodies.fp_contraction import is_product
 from psyclone_storage.analysis.bodies.names import RoutineNames
 from psyclone_storage.analysis.bodies.nests import CodeFootprint, footprints_of
-from psyclone_storage.analysis.bodies.shapes import type_of
+from psyclone_storage.analysis.bodies.shapes import type_of_values
 from psyclone_storage.analysis.footprints import check_fuse
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir import expr as ex
@@ -46,7 +46,7 @@ from psyclone_storage.passes.loops import fuse_loops, rewrite_loop
 from psyclone_storage.passes.nests import inner_of
 from psyclone_storage.passes.scratch import INTEGER, constant
 
-Sizes = Mapping[str, int]
+ColumnCounts = Mapping[str, int]
 """The numbers of columns of stencils, by the keys of the dummies that hold them."""
 
 _MOST_COLUMNS = 16
@@ -57,7 +57,7 @@ _LIKELY = (1, 2)
 """How far stencils reach, where only the running program knows."""
 
 
-def full_sizes(call: KernelCall, schedule: Schedule, code: KernelCode) -> tuple[Sizes, ...]:
+def full_sizes(call: KernelCall, schedule: Schedule, code: KernelCode) -> tuple[ColumnCounts, ...]:
     """Return the sizes of full stencils for which versions of `code` are worth while.
 
     One, if the algorithm says how far its stencils reach; else those that are likely, as long as
@@ -112,7 +112,7 @@ def _columns(call: KernelCall, dummy: Dummy, reach: int | str | None) -> int:
 def with_versions(
     given: KernelCode,
     general: KernelCode,
-    sizes: tuple[Sizes, ...],
+    sizes: tuple[ColumnCounts, ...],
     sums: Callable[[KernelCode], Iterator[int]],
 ) -> KernelCode:
     """Return `general`, which was made of `given`, with versions of `given` for `sizes`.
@@ -150,7 +150,7 @@ def _is_exact(part: ex.Expr) -> bool:
 
 
 def _version(
-    given: KernelCode, sizes: Sizes, sums: Callable[[KernelCode], Iterator[int]]
+    given: KernelCode, sizes: ColumnCounts, sums: Callable[[KernelCode], Iterator[int]]
 ) -> KernelCode | None:
     """Return `given` for stencils of `sizes`, None if no sum in it gains by that."""
     values = {key: _number(count, key, given) for key, count in sizes.items()}
@@ -178,7 +178,7 @@ def _bounds(loop: Do) -> frozenset[str]:
     return frozenset().union(*map(names_in, parts))
 
 
-def _only_address(code: KernelCode, sizes: Sizes, counters: Collection[str]) -> bool:
+def _only_address(code: KernelCode, sizes: ColumnCounts, counters: Collection[str]) -> bool:
     """Return whether sizes and counters do nothing in a kernel but say which elements are meant.
 
     Sizes may be bounds of loops, too, and what is divided by.
@@ -196,7 +196,9 @@ def _only_address(code: KernelCode, sizes: Sizes, counters: Collection[str]) -> 
     return True
 
 
-def _addresses(expr: ex.Expr, sizes: Sizes, counters: Collection[str], code: KernelCode) -> bool:
+def _addresses(
+    expr: ex.Expr, sizes: ColumnCounts, counters: Collection[str], code: KernelCode
+) -> bool:
     """Return whether sizes and counters are only in subscripts of arguments in `expr`.
 
     Sizes may be divisors as well: those of full stencils are odd, so that no compiler multiplies.
@@ -222,7 +224,7 @@ def _is_of_index(part: ex.Expr) -> bool:
     return isinstance(part, ex.Name | ex.Element | ex.Literal | ex.Parenthesised)
 
 
-def _is_size(expr: ex.Expr, sizes: Sizes) -> bool:
+def _is_size(expr: ex.Expr, sizes: ColumnCounts) -> bool:
     """Return whether `expr` is a size, unconverted or converted to a real number."""
     match expr:
         case ex.Name():
@@ -233,10 +235,10 @@ def _is_size(expr: ex.Expr, sizes: Sizes) -> bool:
 
 
 def _number(value: int, name: str, code: KernelCode) -> ex.Expr:
-    return constant(value, type_of(ex.Name(name), code) or INTEGER)
+    return constant(value, type_of_values(ex.Name(name), code) or INTEGER)
 
 
-def _is_full(code: KernelCode, sizes: Sizes) -> ex.Expr:
+def _is_full(code: KernelCode, sizes: ColumnCounts) -> ex.Expr:
     """Return the condition that stencils have `sizes`."""
     names = {key_of(name): name for name in code.dummies}
     tests: list[ex.Expr] = [

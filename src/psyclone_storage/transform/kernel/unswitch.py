@@ -24,7 +24,7 @@ from psyclone_storage.ir.schedule import DirectiveRegion, KernelCall, Loop, Sche
 from psyclone_storage.ir.walk import find, kernel_calls, path_to, place_of, replaced
 from psyclone_storage.transform.kernel.code import OnCall, calls_for, check_call, codes_of
 from psyclone_storage.transform.outline import is_in_place
-from psyclone_storage.transform.step import Place
+from psyclone_storage.transform.step import StepPlace
 
 _LEAST_WORK = 16
 """Fewer operations are done sooner than it is found out which way points take."""
@@ -60,7 +60,7 @@ class UnswitchCall(OnCall):
     size: int = 32
 
     @classmethod
-    def places(cls, schedule: Schedule) -> Iterator[Place]:
+    def places(cls, schedule: Schedule) -> Iterator[StepPlace]:
         """Yield every call of a kernel for a point of a grid."""
         return calls_for(schedule, (Iteration.GRID_POINT,))
 

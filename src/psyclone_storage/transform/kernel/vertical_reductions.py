@@ -17,7 +17,7 @@ from psyclone_storage.analysis.bodies.flow import Flow, FlowNode, flow_of
 from psyclone_storage.analysis.bodies.shapes import (
     Triplet,
     dimensions_of,
-    type_of,
+    type_of_values,
 )
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir import expr as ex
@@ -140,7 +140,7 @@ def _indices(heads: Iterable[Assign], number: int, code: KernelCode) -> dict[str
 def _holds_index(name: ex.Name, value: ex.Expr, loop: FlowNode, flow: Flow) -> bool:
     """Return whether a variable has `value` in all of the rest of a loop, and is not used later."""
     key, code = name.key, flow.code
-    kind = type_of(name, code)
+    kind = type_of_values(name, code)
     if kind is None or kind.intrinsic is not Intrinsic.INTEGER or not _is_of(kind, value, code):
         return False
     if flow.is_read_later(loop, (key,)):
@@ -165,16 +165,16 @@ def _is_of(kind: ScalarType, value: ex.Expr, code: KernelCode) -> bool:
             return _is_of(kind, operand, code)
         case ex.Element(items=items):
             plain = all(isinstance(part, _OF_INDEX) for item in items for part in ex.walk(item))
-            return plain and type_of(value, code) == kind
-    return isinstance(value, ex.Name) and type_of(value, code) == kind
+            return plain and type_of_values(value, code) == kind
+    return isinstance(value, ex.Name) and type_of_values(value, code) == kind
 
 
 def _without_declarations(code: KernelCode, keys: frozenset[str]) -> KernelCode:
     """Return `code` without the declarations of those variables that nothing names any more."""
     kept = tuple(item for item in code.declarations if _key_of(item) not in keys)
-    unused = keys - set(map(key_of, names_of(replace(code, declarations=kept))))
+    unused = keys - set(map(key_of, names_of(code.with_specification(declarations=kept))))
     kept = tuple(item for item in code.declarations if _key_of(item) not in unused)
-    return replace(code, declarations=kept)
+    return code.with_specification(declarations=kept)
 
 
 def _key_of(item: Specified) -> str:

@@ -6,12 +6,12 @@ from psyclone_storage.analysis.schedules.dependence import (
     DependenceKind,
     backward,
     dag_dot,
+    data_uses,
     dependences,
     edges,
     forward,
-    uses_of,
 )
-from psyclone_storage.analysis.schedules.order import may_move
+from psyclone_storage.analysis.schedules.order import check_move
 from psyclone_storage.ir.kernel import Access
 from psyclone_storage.transform.halos import with_halos
 from unit.analysis.small import RULES, cells, dofs, draw, field, scalar, schedule
@@ -87,13 +87,13 @@ def test_random_numbers_are_taken_in_order() -> None:
     (edge, *_) = dependences(made, made.body[0], made.body[2])
     assert edge.datum == "random numbers"
     assert not dependences(made, made.body[0], made.body[1])
-    assert [reason.code for reason in may_move(made, "loop3", "loop1")] == ["S004"] * 3
-    assert not may_move(made, "loop2", "loop4", after=True)
+    assert [reason.code for reason in check_move(made, "loop3", "loop1")] == ["S004"] * 3
+    assert not check_move(made, "loop2", "loop4", after=True)
 
 
 def test_an_exchange_reads_and_writes_its_component() -> None:
     planned = with_halos(schedule(cells("a write w3", "u read w3 stencil 1")), RULES)
-    (use,) = uses_of(planned, planned.body[0])
+    (use,) = data_uses(planned, planned.body[0])
     assert (use.access, use.components, use.exchange) == (Access.READWRITE, frozenset({1}), True)
 
 

@@ -6,8 +6,8 @@ import pytest
 
 from gocean_programs import WRITE, kernel
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.domains.gocean.arguments import build_dummies
-from psyclone_storage.domains.gocean.kernel_check import check_kernel
+from psyclone_storage.domains.gocean.arguments import build_gocean_dummies
+from psyclone_storage.domains.gocean.kernel_check import check_gocean_procedure
 from psyclone_storage.languages.fortran.parse.routine import read_routine
 from psyclone_storage.languages.fortran.print.printer import emit_unit
 from psyclone_storage.tools.kernel_stub import lower_stub
@@ -42,7 +42,7 @@ def found(**changes: str) -> list[str]:
         + "\nend subroutine smooth_code\nend module smooth_mod\n"
     )
     routine = read_routine(SourceText("smooth_mod.f90", text), "smooth_code")
-    return [problem.message for problem in check_kernel(SMOOTH, routine)]
+    return [problem.message for problem in check_gocean_procedure(SMOOTH, routine)]
 
 
 def test_a_kernel_as_authors_write_it_fits() -> None:
@@ -81,7 +81,7 @@ def test_what_differs_is_named(name: str, declaration: str, expected: str) -> No
 
 def test_a_stub_tells_which_points_are_read() -> None:
     """East is a larger `i` and north a larger `j`, which PSyclone's prototype swaps (B10)."""
-    text = emit_unit(lower_stub(SMOOTH, build_dummies(SMOOTH), "kind_params_mod"))
+    text = emit_unit(lower_stub(SMOOTH, build_gocean_dummies(SMOOTH), "kind_params_mod"))
     assert "  ! 2. real field, on go_cu, at (i,j+1) (i-1,j) (i,j): read\n" in text
     assert "  use kind_params_mod, only: go_wp\n" in text
     assert "    real(kind=go_wp), intent(inout) :: scalar_4\n" in text

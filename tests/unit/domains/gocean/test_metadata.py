@@ -6,7 +6,7 @@ import pytest
 
 from gocean_programs import INNER, READ, WRITE, kernel
 from psyclone_storage.base.diagnostic import CompileError
-from psyclone_storage.domains.gocean.arguments import build_dummies
+from psyclone_storage.domains.gocean.arguments import build_gocean_dummies
 from psyclone_storage.infrastructures.gocean import FIELD_TYPES, OFFSETS
 from psyclone_storage.ir.interface import Role
 from psyclone_storage.ir.kernel import (
@@ -122,7 +122,7 @@ def test_all_problems_of_a_kernel_are_told() -> None:
 
 def test_dummies_follow_the_indices_in_the_order_of_the_metadata() -> None:
     made = kernel(READ, "go_read, go_i_scalar, go_pointwise", "go_read, go_grid_area_t", WRITE)
-    found = [(dummy.role, dummy.intent, dummy.rank) for dummy in build_dummies(made)]
+    found = [(dummy.role, dummy.intent, dummy.rank) for dummy in build_gocean_dummies(made)]
     assert found == [
         (Role.GRID_INDEX_I, "in", 0),
         (Role.GRID_INDEX_J, "in", 0),

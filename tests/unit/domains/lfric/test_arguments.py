@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pytest
 
-from psyclone_storage.domains.lfric.arguments import build_dummies
+from psyclone_storage.domains.lfric.arguments import build_lfric_dummies
 from psyclone_storage.ir.expr import Name, spell
 from psyclone_storage.ir.interface import Dummy
 from psyclone_storage.ir.kernel import (
@@ -63,7 +63,7 @@ def kernel(*args: KernelArg, **more: object) -> Kernel:
 
 
 def names(given: Kernel) -> list[str]:
-    return [dummy.name for dummy in build_dummies(given)]
+    return [dummy.name for dummy in build_lfric_dummies(given)]
 
 
 def test_fields_and_scalars_then_their_spaces() -> None:
@@ -120,7 +120,7 @@ def test_the_cells_of_a_stencil_follow_their_operator(
     shape: StencilShape, expected: list[str], ranks: list[int]
 ) -> None:
     around = replace(operator(READ, "w2", "w3"), stencil=shape, layers="soil")
-    found = build_dummies(kernel(field(WRITE, "w3"), around))
+    found = build_lfric_dummies(kernel(field(WRITE, "w3"), around))
     assert [dummy.name for dummy in found][:3] == ["cell", "nlayers", "field_1_w3"]
     own = found[3:-4]
     assert [dummy.name for dummy in own] == [
@@ -143,7 +143,7 @@ def test_a_stencil_on_a_coarse_mesh_needs_no_number_that_is_not_passed(
 ) -> None:
     fine = replace(field(WRITE, "any_space_1"), mesh=MeshRole.FINE)
     coarse = replace(stencil(shape, "any_space_2"), mesh=MeshRole.COARSE)
-    dummies = build_dummies(kernel(fine, coarse))
+    dummies = build_lfric_dummies(kernel(fine, coarse))
     names = {dummy.name for dummy in dummies}
     for dummy in dummies:
         for extent in dummy.shape:
@@ -159,7 +159,7 @@ def test_a_stencil_of_a_vector_comes_once_behind_the_last_component() -> None:
 
 def test_the_branches_of_a_cross2d_stencil_have_a_rank_of_their_own() -> None:
     given = kernel(field(WRITE, "w3"), stencil(StencilShape.CROSS2D, "w3"))
-    ranks = {dummy.name: dummy.rank for dummy in build_dummies(given)}
+    ranks = {dummy.name: dummy.rank for dummy in build_lfric_dummies(given)}
     assert (ranks["field_2_stencil_size"], ranks["field_2_stencil_map"]) == (1, 3)
 
 
@@ -167,7 +167,7 @@ def test_a_domain_kernel_takes_the_stencils_of_all_cells() -> None:
     given = kernel(
         field(WRITE, "w3"), stencil(StencilShape.CROSS2D, "w3"), iteration=Iteration.DOMAIN
     )
-    shapes = {dummy.name: shape_of(dummy) for dummy in build_dummies(given)}
+    shapes = {dummy.name: shape_of(dummy) for dummy in build_lfric_dummies(given)}
     assert shapes["field_2_stencil_size"] == ("4", "ncell_2d_no_halos")
     assert shapes["field_2_max_branch_length"] == ()
     assert shapes["field_2_stencil_map"] == (":",) * 4
@@ -178,18 +178,18 @@ def test_an_operator_brings_the_cell_and_its_own_number_of_cells() -> None:
     assert names(given) == [
         "cell", "nlayers", "op_1_ncell_3d", "op_1", "op_2_ncell_3d", "op_2", "ndf_w3", "ndf_w2",
     ]  # fmt: skip
-    shapes = {dummy.name: shape_of(dummy) for dummy in build_dummies(given)}
+    shapes = {dummy.name: shape_of(dummy) for dummy in build_lfric_dummies(given)}
     assert shapes["op_1"] == ("op_1_ncell_3d", "ndf_w3", "ndf_w2")
     old = {
         dummy.name: shape_of(dummy)
-        for dummy in build_dummies(replace(given, generation=Generation.Y2019))
+        for dummy in build_lfric_dummies(replace(given, generation=Generation.Y2019))
     }
     assert old["op_1"] == ("ndf_w3", "ndf_w2", "op_1_ncell_3d")
 
 
 def test_a_field_after_an_operator_on_its_space_gives_the_dofmap() -> None:
     given = kernel(operator(READ, "w3", "w2"), field(READ, "w2"), field(READWRITE, "w3"))
-    dummies = {dummy.name: dummy for dummy in build_dummies(given)}
+    dummies = {dummy.name: dummy for dummy in build_lfric_dummies(given)}
     assert [dummies["map_w3"].arg, dummies["map_w2"].arg] == [2, 1]
 
 
@@ -198,14 +198,14 @@ def test_domain_kernels_take_whole_dofmaps() -> None:
     assert names(given) == [
         "nlayers", "ncell_2d_no_halos", "field_1_w3", "iscalar_2", "ndf_w3", "undf_w3", "map_w3",
     ]  # fmt: skip
-    assert shape_of(build_dummies(given)[-1]) == ("ndf_w3", "ncell_2d_no_halos")
+    assert shape_of(build_lfric_dummies(given)[-1]) == ("ndf_w3", "ncell_2d_no_halos")
 
 
 @pytest.mark.parametrize("iteration", [Iteration.DOF, Iteration.OWNED_DOF])
 def test_kernels_over_dofs_take_values_alone(iteration: Iteration) -> None:
     given = kernel(field(WRITE, "w0"), field(READ, "w0", 2), scalar(), iteration=iteration)
     assert names(given) == ["field_1_w0", "field_2_w0_v1", "field_2_w0_v2", "rscalar_3"]
-    assert all(dummy.rank == 0 for dummy in build_dummies(given))
+    assert all(dummy.rank == 0 for dummy in build_lfric_dummies(given))
 
 
 def intergrid(written: MeshRole) -> Kernel:
@@ -273,7 +273,7 @@ def test_application_of_a_columnwise_operator_has_no_layers() -> None:
         "ndf_w0", "undf_w0", "map_w0", "cma_indirection_map_w0",
         "ndf_w3", "undf_w3", "map_w3", "cma_indirection_map_w3",
     ]  # fmt: skip
-    shapes = {dummy.name: shape_of(dummy) for dummy in build_dummies(given)}
+    shapes = {dummy.name: shape_of(dummy) for dummy in build_lfric_dummies(given)}
     assert shapes["cma_indirection_map_w0"] == ("cma_op_3_nrow",)
     assert shapes["cma_indirection_map_w3"] == ("cma_op_3_ncol",)
 
@@ -307,7 +307,7 @@ def test_basis_arrays_of_each_quadrature_and_their_points_and_weights() -> None:
         "nfaces_qr_face", "np_xyz_qr_face", "weights_xyz_qr_face",
         "nedges_qr_edge", "np_xyz_qr_edge", "weights_xyz_qr_edge",
     ]  # fmt: skip
-    shapes = {dummy.name: shape_of(dummy) for dummy in build_dummies(given)}
+    shapes = {dummy.name: shape_of(dummy) for dummy in build_lfric_dummies(given)}
     assert shapes["basis_w1_qr_face"] == ("3", "ndf_w1", "np_xyz_qr_face", "nfaces_qr_face")
     assert shapes["diff_basis_w2_qr_edge"][0] == "1"
 
@@ -332,7 +332,7 @@ def test_the_basis_of_a_wildcard_has_a_shape_that_the_caller_decides() -> None:
         functions=(SpaceFunctions("any_space_1", (BasisOperation.BASIS,)),),
         shapes=(BasisShape.XYOZ,),
     )
-    assert shape_of(build_dummies(given)[5]) == (":",) * 4
+    assert shape_of(build_lfric_dummies(given)[5]) == (":",) * 4
 
 
 def test_each_count_of_faces_comes_once_before_all_normals() -> None:
@@ -375,7 +375,7 @@ def test_an_array_of_scalars_follows_its_shape() -> None:
     array = KernelArg(ArgKind.SCALAR_ARRAY, INTEGER, READ, rank=2)
     given = kernel(field(WRITE, "w3"), array)
     assert names(given)[2:4] == ["dims_iscalar_2", "iscalar_2"]
-    assert [dummy.rank for dummy in build_dummies(given)[2:4]] == [1, 2]
+    assert [dummy.rank for dummy in build_lfric_dummies(given)[2:4]] == [1, 2]
 
 
 def test_orientation_of_2019() -> None:
@@ -391,7 +391,7 @@ def test_orientation_of_2019() -> None:
 
 def test_intents_follow_the_access() -> None:
     given = kernel(field(WRITE, "w3"), field(READ, "w3"), operator(READ, "w3", "w3"))
-    intents = {dummy.name: dummy.intent for dummy in build_dummies(given)}
+    intents = {dummy.name: dummy.intent for dummy in build_lfric_dummies(given)}
     assert (intents["field_1_w3"], intents["field_2_w3"], intents["op_3"]) == (
         "inout", "in", "in",
     )  # fmt: skip

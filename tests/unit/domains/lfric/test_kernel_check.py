@@ -10,7 +10,7 @@ import pytest
 from lfric_schedules import field_arg, kernel, operator_arg, scalar_arg
 from psyclone_storage.base.diagnostic import Severity
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.domains.lfric.kernel_check import check_kernel
+from psyclone_storage.domains.lfric.kernel_check import check_lfric_procedure
 from psyclone_storage.ir.kernel import (
     Access,
     ArgKind,
@@ -55,7 +55,8 @@ def found(checked: Kernel, dummies: str, declarations: str) -> list[str]:
     )
     routine = read_routine(SourceText("work_mod.f90", text), "work_code")
     return [
-        f"{problem.severity.value}: {problem.message}" for problem in check_kernel(checked, routine)
+        f"{problem.severity.value}: {problem.message}"
+        for problem in check_lfric_procedure(checked, routine)
     ]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from psyclone_storage.domains.lfric.arguments import build_dummies
+from psyclone_storage.domains.lfric.arguments import build_lfric_dummies
 from unit.domains.lfric.test_metadata import current, kernel, problems
 
 ADDED = "gh_field, gh_real, gh_readwrite, w3"
@@ -18,8 +18,8 @@ BANDS = "gh_columnwise_operator, gh_real, gh_write, w3, w3"
 def test_a_mask_is_a_field_like_any_other_to_the_kernel() -> None:
     found = kernel(current(ADDED, MASK))
     assert found.mask == 1
-    names = [dummy.name for dummy in build_dummies(found)]
-    plain = [dummy.name for dummy in build_dummies(kernel(current(ADDED, MASK[:-11])))]
+    names = [dummy.name for dummy in build_lfric_dummies(found)]
+    plain = [dummy.name for dummy in build_lfric_dummies(kernel(current(ADDED, MASK[:-11])))]
     assert names == plain
 
 

@@ -14,11 +14,11 @@ import pytest
 from psyclone_storage.base.codes import CODES
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.domains.lfric.metadata import interpret
+from psyclone_storage.domains.lfric.metadata import interpret_lfric_metadata
 from psyclone_storage.domains.lfric.metadata_access import allowed_accesses
 from psyclone_storage.domains.lfric.metadata_words import ITERATIONS
 from psyclone_storage.infrastructures.lfric import DEFAULT_LIMITS, Limits
-from psyclone_storage.ir.expr import Binary, Construct, Expr, Literal, Name
+from psyclone_storage.ir.expr import Binary, Expr, Literal, Name, StructureConstructor
 from psyclone_storage.ir.kernel import (
     Access,
     ArgKind,
@@ -72,7 +72,7 @@ def item(source: SourceText, start: int, stop: int) -> MetadataItem:
     if called := re.match(r"(\w+)\(", text):
         places = pieces(source, start + called.end(), stop - 1)
         items = tuple(item(source, *place) for place in places)
-        call = Construct(Name(called[1]), tuple(part.expr for part in items))
+        call = StructureConstructor(Name(called[1]), tuple(part.expr for part in items))
         return MetadataItem(call, None, items, span)
     if product := re.fullmatch(r"(\w+) *([*/]) *(\w+)", text):
         expr: Expr = Binary(Operator(product[2]), word(product[1]), word(product[3]))
@@ -109,13 +109,13 @@ def parsed(text: str) -> ParsedKernel:
 
 def kernel(text: str, limits: Limits = DEFAULT_LIMITS) -> Kernel:
     """Interpret a kernel that must be right."""
-    return interpret(parsed(text), limits)
+    return interpret_lfric_metadata(parsed(text), limits)
 
 
 def problems(text: str) -> list[Diagnostic]:
     """Interpret a kernel that must be wrong."""
     with pytest.raises(CompileError) as caught:
-        interpret(parsed(text))
+        interpret_lfric_metadata(parsed(text))
     return list(caught.value.problems)
 
 
@@ -318,7 +318,7 @@ def test_limits_of_wildcards_come_from_the_settings() -> None:
 def test_words_for_accesses_come_from_the_settings() -> None:
     words = {"gh_add": Access.INC, "gh_sum": Access.REDUCTION}
     text = current("gh_field, gh_real, gh_add, w1")
-    assert interpret(parsed(text), accesses=words).args[0].access is Access.INC
+    assert interpret_lfric_metadata(parsed(text), accesses=words).args[0].access is Access.INC
 
 
 FREE = {Access.READ, Access.WRITE, Access.READWRITE}

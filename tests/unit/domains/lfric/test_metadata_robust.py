@@ -9,13 +9,13 @@ from psyclone_storage.base.codes import CODES
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.render import render_text
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.domains.lfric.metadata import interpret
+from psyclone_storage.domains.lfric.metadata import interpret_lfric_metadata
 from psyclone_storage.ir.expr import (
     Binary,
-    Construct,
     Expr,
     Literal,
     Name,
+    StructureConstructor,
     Unary,
     Verbatim,
     whole,
@@ -65,7 +65,7 @@ def call(name: str, items: list[MetadataItem]) -> MetadataItem:
     """Make an item that is a constructor."""
     parts = tuple(items)
     return MetadataItem(
-        Construct(Name(name), tuple(part.expr for part in parts)), None, parts, PLACE
+        StructureConstructor(Name(name), tuple(part.expr for part in parts)), None, parts, PLACE
     )
 
 
@@ -125,7 +125,7 @@ more = st.lists(st.sampled_from(COMPONENTS).flatmap(components_of), max_size=3)
 def outcome(parsed: ParsedKernel) -> Kernel | tuple[Diagnostic, ...]:
     """Interpret metadata that may be right or wrong."""
     try:
-        return interpret(parsed)
+        return interpret_lfric_metadata(parsed)
     except CompileError as error:
         return error.problems
 

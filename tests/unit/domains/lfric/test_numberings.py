@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 
 from psyclone_storage.base.diagnostic import CompileError
-from psyclone_storage.domains.lfric.arguments import build_dummies
+from psyclone_storage.domains.lfric.arguments import build_lfric_dummies
 from psyclone_storage.ir.expr import spell
 from psyclone_storage.ir.interface import Role
 from unit.domains.lfric.test_metadata import current, kernel, of_2019, problems
@@ -23,7 +23,7 @@ INTERGRID = (
 
 
 def names(*args: str, on: str = "cell_column") -> list[str]:
-    return [dummy.name for dummy in build_dummies(kernel(current(*args, on=on)))]
+    return [dummy.name for dummy in build_lfric_dummies(kernel(current(*args, on=on)))]
 
 
 def test_each_numbering_has_a_dofmap_and_each_name_is_passed_once() -> None:
@@ -58,7 +58,7 @@ def test_one_value_at_a_dof_is_what_a_field_has_anyway() -> None:
 
 
 def test_arrays_are_as_long_as_their_numbering_says() -> None:
-    dummies = build_dummies(kernel(current(W1_INC, W2_READ, f"{W2_READ}, ndata='4'")))
+    dummies = build_lfric_dummies(kernel(current(W1_INC, W2_READ, f"{W2_READ}, ndata='4'")))
     lengths = {dummy.name: spell(dummy.shape[0]) for dummy in dummies if dummy.role is Role.FIELD}
     assert lengths == {"field_1_w1": "undf_w1", "field_2_w2": "undf_w2", "field_3_w2": "undf_w2_3"}
 

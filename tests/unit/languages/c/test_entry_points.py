@@ -7,7 +7,7 @@ import pytest
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.ir.code import KernelCode
-from psyclone_storage.languages.c.entry_points import dependences, emit_cuda, emit_loops
+from psyclone_storage.languages.c.entry_points import cross_point_writes, emit_cuda, emit_loops
 from psyclone_storage.languages.c.printer import CUnit
 from psyclone_storage.languages.sources.kernel_search import SourceIndex
 from psyclone_storage.languages.sources.module_finder import ModuleFinder
@@ -42,7 +42,7 @@ def printed(body: str, declarations: str = "") -> tuple[KernelCode, CUnit]:
 )
 def test_what_points_see_of_each_other(body: str, names: list[str]) -> None:
     pair = printed(body)
-    found = [name for name, _ in dependences(pair[0])]
+    found = [name for name, _ in cross_point_writes(pair[0])]
     assert sorted(set(found)) == sorted(set(names))
     assert ("#pragma omp" in emit_loops((pair,))) == (not names)
 

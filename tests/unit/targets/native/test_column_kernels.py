@@ -14,7 +14,7 @@ from nvrtc import check_cuda
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.load import load_settings
-from psyclone_storage.config.locate import surroundings
+from psyclone_storage.config.locate import search_context
 from psyclone_storage.pipeline.compile import Build, make_compiler
 from psyclone_storage.pipeline.request import CompileRequest
 from psyclone_storage.runtime import native as native_module
@@ -85,7 +85,7 @@ def built(tmp_path: Any, calls: str, steps: str = "", settings: str = "") -> Bui
         "lfric", directories=(tmp_path,), steps=steps, suffix=".py",
         target="cuda",
     )  # fmt: skip
-    loaded = load_settings("", settings, surroundings({}))
+    loaded = load_settings("", settings, search_context({}))
     text = HEAD.format(calls)
     return make_compiler(loaded, asked).compile_text(SourceText("alg.py", text))
 
@@ -356,7 +356,7 @@ def f({said}):
         "import numpy as np\nfrom psyclone_storage.lfric import *\n"
         + SINGLES.replace("GH_WRITE, W3", "GH_READWRITE, W3")
     )
-    settings = load_settings("", "", surroundings({}))
+    settings = load_settings("", "", search_context({}))
     request = CompileRequest(api="lfric", suffix=".py", target="cuda", directories=(tmp_path,))
     build = make_compiler(settings, request).compile_text(SourceText("alg.py", text))
     assert "const float *restrict t" in cuda_of(build)

@@ -17,7 +17,7 @@ import pytest
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.load import load_settings
-from psyclone_storage.config.locate import surroundings
+from psyclone_storage.config.locate import search_context
 from psyclone_storage.pipeline.compile import make_compiler
 from psyclone_storage.pipeline.request import CompileRequest
 from psyclone_storage.runtime.computing import (
@@ -61,7 +61,7 @@ def printed(tmp_path: Any, body: str, space: str = "W3") -> list[str]:
 def compiled(tmp_path: Any, algorithm: str) -> str:
     """Return an algorithm with its kernels as a module of NumPy."""
     asked = CompileRequest("lfric", directories=(tmp_path,), suffix=".py", target="numpy")
-    compiler = make_compiler(load_settings("", "", surroundings({})), asked)
+    compiler = make_compiler(load_settings("", "", search_context({})), asked)
     return compiler.compile_text(SourceText("alg.py", algorithm)).psy_text
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from psyclone_storage.ir.interface import Dummy, Role, extents
+from psyclone_storage.ir.interface import Dummy, Role, shape_of_extents
 from psyclone_storage.ir.kernel import Access
 from psyclone_storage.ir.schedule import KernelCall
 from psyclone_storage.ir.types import Intrinsic, ScalarType
@@ -22,7 +22,13 @@ from unit.transform.kernel.kernel_benches import bench, module
 STEP = InlineCall("call1")
 DUMMIES = (
     Dummy(Role.NDF, "ndf_w0", ScalarType(Intrinsic.INTEGER)),
-    Dummy(Role.FIELD, "data", ScalarType(Intrinsic.REAL), extents("ndf_w0"), access=Access.INC),
+    Dummy(
+        Role.FIELD,
+        "data",
+        ScalarType(Intrinsic.REAL),
+        shape_of_extents("ndf_w0"),
+        access=Access.INC,
+    ),
 )
 
 

@@ -20,7 +20,7 @@ from psyclone_storage.transform.kernel.code import (
     check_each,
     codes_of,
     not_understood,
-    with_codes,
+    with_called_codes,
 )
 from psyclone_storage.transform.kernel.constants import SetKernelConstants
 from psyclone_storage.transform.kernel.inline_module import InlineKernelModule
@@ -178,7 +178,7 @@ def test_code_that_was_read_stays_at_its_call() -> None:
     assert changed.own_codes[0].directives == ()
     assert untouched == second
     assert not untouched.known_codes
-    same = with_codes(work.schedule, "call1", changed.own_codes)
+    same = with_called_codes(work.schedule, "call1", changed.own_codes)
     assert kernel_calls(same)[0].codes == ()
     assert kernel_calls(same)[0].known_codes == changed.own_codes
     work.undo()
@@ -189,7 +189,7 @@ def test_code_is_replaced_at_one_call() -> None:
     work = bench(module(), cells("u inc w0"), cells("v inc w0"))
     work.apply(MakeAccRoutine("call1"))
     given = codes(work)
-    changed = with_codes(work.schedule, "call2", given)
+    changed = with_called_codes(work.schedule, "call2", given)
     assert codes_of(changed, "call2") == given
 
 
@@ -206,5 +206,5 @@ def test_a_subroutine_that_is_not_called_any_more_is_not_changed(step: Step) -> 
     work = bench(module())
     work.apply(MakeAccRoutine("call1"))
     placed = replace(codes(work)[0], in_place=True)
-    inlined = Workbench(with_codes(work.schedule, "call1", (placed,)), RULES)
+    inlined = Workbench(with_called_codes(work.schedule, "call1", (placed,)), RULES)
     assert refused(inlined, step) == ["T054"]

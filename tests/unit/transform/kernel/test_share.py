@@ -6,7 +6,7 @@ import pytest
 
 from psyclone_storage.base.records import replace
 from psyclone_storage.transform.hoist import MoveInvariantBounds
-from psyclone_storage.transform.kernel.code import with_codes
+from psyclone_storage.transform.kernel.code import with_called_codes
 from psyclone_storage.transform.kernel.inline import InlineCall
 from psyclone_storage.transform.kernel.routine import MakeAccRoutine
 from psyclone_storage.transform.kernel.share import ShareInKernel
@@ -112,7 +112,7 @@ def inlined(body: str, loop: AccLoop) -> Workbench:
     """Return a bench with a kernel that is inlined in a region of OpenACC with `loop`."""
     called = bench(module(body, DECLARED), cells("v write w3"))
     code = replace(called.codes_of(CALL)[0], in_place=True)
-    schedule = with_codes(called.schedule, CALL, (code,))
+    schedule = with_called_codes(called.schedule, CALL, (code,))
     made = Workbench(schedule, called.rules, called._source)
     assert "T081" in refused(made, ShareInKernel(CALL))
     made.apply(loop)

@@ -27,14 +27,14 @@ _GOTO = regex(r"go\s*to\b\s*(?P<rest>.*)$", re.IGNORECASE)
 _END_FILE = regex(r"end\s*file\b\s*", re.IGNORECASE)
 _INCLUDE = regex(r"include\s*(?P<file>'[^']*'|\"[^\"]*\")$", re.IGNORECASE)
 
-Action = (
+ActionStatement = (
     un.Assign | un.PointerAssign | un.Call | un.Allocate | un.Deallocate | un.Nullify
     | un.InputOutput | un.Return | un.Exit | un.Cycle | un.Continue | un.Goto | un.Stop | un.Include
 )  # fmt: skip
 """A statement without statements in it."""
 
 
-def read_simple(text: str) -> Action | None:
+def read_simple(text: str) -> ActionStatement | None:
     """Return the statement that `text` is, which holds no other; None if it is not understood."""
     line = read_action(text)
     if line is not None:
@@ -51,23 +51,23 @@ def read_simple(text: str) -> Action | None:
 # ---------------------------------------------------------------------------- jumps
 
 
-def _return(_: str, rest: str) -> Action:
+def _return(_: str, rest: str) -> ActionStatement:
     return un.Return(expression(rest) if rest else None)
 
 
-def _exit(_: str, rest: str) -> Action | None:
+def _exit(_: str, rest: str) -> ActionStatement | None:
     return un.Exit(rest) if not rest or _NAME.match(rest) else None
 
 
-def _cycle(_: str, rest: str) -> Action | None:
+def _cycle(_: str, rest: str) -> ActionStatement | None:
     return un.Cycle(rest) if not rest or _NAME.match(rest) else None
 
 
-def _continue(_: str, rest: str) -> Action | None:
+def _continue(_: str, rest: str) -> ActionStatement | None:
     return None if rest else un.Continue()
 
 
-def _goto(text: str, _: str) -> Action | None:
+def _goto(text: str, _: str) -> ActionStatement | None:
     found = _GOTO.match(text)
     rest = found["rest"].strip() if found else ""
     if rest.isdigit():
@@ -79,16 +79,16 @@ def _goto(text: str, _: str) -> Action | None:
     return un.Goto(labels, expression(chosen["selector"]))
 
 
-def _stop(_: str, rest: str) -> Action:
+def _stop(_: str, rest: str) -> ActionStatement:
     return _stopping(rest, error=False)
 
 
-def _error(text: str, _: str) -> Action | None:
+def _error(text: str, _: str) -> ActionStatement | None:
     found = _ERROR_STOP.match(text)
     return _stopping(text[found.end() :].strip(), error=True) if found else None
 
 
-def _stopping(rest: str, *, error: bool) -> Action:
+def _stopping(rest: str, *, error: bool) -> ActionStatement:
     code, quiet = None, None
     for start, stop in list_items(rest, 0, len(rest)):
         named = _QUIET.match(rest, start, stop)
@@ -99,7 +99,7 @@ def _stopping(rest: str, *, error: bool) -> Action:
     return un.Stop(code, error, quiet)
 
 
-def _include(text: str, _: str) -> Action | None:
+def _include(text: str, _: str) -> ActionStatement | None:
     found = _INCLUDE.match(text)
     return un.Include(found["file"]) if found else None
 
@@ -107,7 +107,7 @@ def _include(text: str, _: str) -> Action | None:
 # ---------------------------------------------------------------------------- memory
 
 
-def _allocate(_: str, rest: str) -> Action | None:
+def _allocate(_: str, rest: str) -> ActionStatement | None:
     inside = _only_brackets(rest)
     if inside is None:
         return None
@@ -117,12 +117,12 @@ def _allocate(_: str, rest: str) -> Action | None:
     return un.Allocate(items, kind)
 
 
-def _deallocate(_: str, rest: str) -> Action | None:
+def _deallocate(_: str, rest: str) -> ActionStatement | None:
     inside = _only_brackets(rest)
     return None if inside is None else un.Deallocate(_listed(inside, _argument))
 
 
-def _nullify(_: str, rest: str) -> Action | None:
+def _nullify(_: str, rest: str) -> ActionStatement | None:
     inside = _only_brackets(rest)
     return None if inside is None else un.Nullify(_listed(inside, expression))
 
@@ -137,14 +137,14 @@ def _only_brackets(rest: str) -> str | None:
 # ---------------------------------------------------------------------------- files
 
 
-def _print(_: str, rest: str) -> Action | None:
+def _print(_: str, rest: str) -> ActionStatement | None:
     items = [rest[start:stop] for start, stop in list_items(rest, 0, len(rest))]
     if not items or rest.startswith("="):
         return None
     return un.InputOutput("print", (_value(items[0]),), tuple(map(_item, items[1:])))
 
 
-def _read(_: str, rest: str) -> Action | None:
+def _read(_: str, rest: str) -> ActionStatement | None:
     if rest.startswith("("):
         return _transfer("read", rest)
     items = [rest[start:stop] for start, stop in list_items(rest, 0, len(rest))]
@@ -153,15 +153,15 @@ def _read(_: str, rest: str) -> Action | None:
     return un.InputOutput("read", (Star(), _value(items[0])), tuple(map(_item, items[1:])))
 
 
-def _write(_: str, rest: str) -> Action | None:
+def _write(_: str, rest: str) -> ActionStatement | None:
     return _transfer("write", rest)
 
 
-def _inquire(_: str, rest: str) -> Action | None:
+def _inquire(_: str, rest: str) -> ActionStatement | None:
     return _transfer("inquire", rest)
 
 
-def _transfer(word: str, rest: str) -> Action | None:
+def _transfer(word: str, rest: str) -> ActionStatement | None:
     close = closing(rest, 0) if rest.startswith("(") else -1
     if close < 0:
         return None
@@ -169,7 +169,7 @@ def _transfer(word: str, rest: str) -> Action | None:
     return un.InputOutput(word, _listed(rest[1:close], _argument), _listed(behind, _item))
 
 
-def _on_file(text: str, rest: str) -> Action | None:
+def _on_file(text: str, rest: str) -> ActionStatement | None:
     """Return a statement on a file, whose unit is in brackets with more, or alone."""
     found = _WORD.match(text)
     word = found.group().lower() if found else ""
@@ -179,7 +179,7 @@ def _on_file(text: str, rest: str) -> Action | None:
     return un.InputOutput(word, (expression(rest),)) if rest and rest[0] != "=" else None
 
 
-def _end(text: str, _: str) -> Action | None:
+def _end(text: str, _: str) -> ActionStatement | None:
     found = _END_FILE.match(text)
     return _on_file("endfile", text[found.end() :].strip()) if found else None
 
@@ -212,7 +212,7 @@ def _item(text: str) -> Expr:
     return expression(text)
 
 
-_RULES: dict[str, Callable[[str, str], Action | None]] = {
+_RULES: dict[str, Callable[[str, str], ActionStatement | None]] = {
     "return": _return,
     "exit": _exit,
     "cycle": _cycle,

@@ -19,14 +19,18 @@ from psyclone_storage.base.diagnostic import (
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText, Span
-from psyclone_storage.ir.parsed import ParsedAlgorithm, ParsedInvoke, Scope
+from psyclone_storage.ir.parsed import (
+    INVOKE_PREFIX,
+    ParsedAlgorithm,
+    ParsedInvoke,
+    Scope,
+    routine_name,
+)
 from psyclone_storage.languages.fortran.parse.invokes import (
-    PREFIX,
     InvokeCall,
     InvokeLabel,
     find_invoke,
     read_invoke,
-    routine_name,
 )
 from psyclone_storage.languages.fortran.parse.scope_reader import read_scopes
 from psyclone_storage.languages.fortran.parse.scopes import FileScopes, ScopeNode
@@ -197,7 +201,7 @@ def _names_of(scopes: tuple[Scope, ...]) -> dict[str, Span]:
         for use in scope.uses:
             for used in (*(use.only or ()), *use.renames):
                 names.setdefault(used.local.lower(), used.span)
-    return {name: span for name, span in names.items() if name.startswith(PREFIX)}
+    return {name: span for name, span in names.items() if name.startswith(INVOKE_PREFIX)}
 
 
 def _duplicate(label: str, span: Span, first: InvokeLabel) -> Diagnostic:

@@ -1,9 +1,4 @@
-"""The code of a kernel's subroutine, and the declarations of the enclosing module.
-
-Statements are told apart in `specified` and `constructs`; `reader` reads the expressions, types and
-entities in them. Unsupported text is preserved verbatim (`ir.unit.Opaque`). Everything is read
-lazily.
-"""
+"""Procedures of modules, each read on demand, with the declarations of the enclosing module."""
 
 from __future__ import annotations
 
@@ -14,32 +9,24 @@ from psyclone_storage.base.names import did_you_mean
 from psyclone_storage.base.records import replace
 from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.ir import code as kc
-from psyclone_storage.ir.loops import addressed
 from psyclone_storage.ir.parsed import ScopeKind
-from psyclone_storage.ir.scopes import local_names
+from psyclone_storage.ir.scopes import local_names, seen_procedures
 from psyclone_storage.ir.symbols import Procedure, SymbolTable
-from psyclone_storage.ir.unit import Declare, Opaque
-from psyclone_storage.languages.fortran.parse.constructs import read_lines
 from psyclone_storage.languages.fortran.parse.device_directives import as_called, joined
 from psyclone_storage.languages.fortran.parse.exports import intents_of, scalars_of, structures_in
 from psyclone_storage.languages.fortran.parse.procedures import subroutine_names
 from psyclone_storage.languages.fortran.parse.scope_reader import read_scopes
 from psyclone_storage.languages.fortran.parse.scopes import ScopeNode
 from psyclone_storage.languages.fortran.parse.spec_part import (
-    Specification,
-    end_of_specification,
-    read_specification,
+    read_items,
 )
 from psyclone_storage.languages.fortran.parse.spec_statements import END_TYPE, TYPE_DEFINITION
 from psyclone_storage.languages.fortran.parse.statements import SourceStatement
+from psyclone_storage.languages.fortran.parse.syntax_tree import read_unit
 from psyclone_storage.languages.fortran.parse.trivia import (
     Element,
-    Remark,
-    RemarkKind,
     elements,
-    names_in,
-    opaque,
-    stop_of,
+    words_in,
 )
 
 _NOT_NESTED = ("P005", "P006")
@@ -112,14 +99,14 @@ def _read_module(around: ScopeNode) -> kc.KernelModule:
     inside = around.statements[1:]
     last = _contains(inside[:-1])
     place = Span(around.opening.source, first, inside[last].offset(0))
-    specification = read_specification(list(elements(inside[:last], place)))
+    specification = read_items(list(elements(inside[:last], place)), whole=False)
     return kc.KernelModule(
         around.name,
         Span(around.opening.source, _end_before(around), around.stop),
         around.place,
-        specification.uses,
-        specification.declarations,
-        tuple(map(_procedure, around.procedures)),
+        kc.uses_in(specification),
+        kc.declarations_in(specification),
+        tuple(map(procedure_of, around.procedures)),
         frozenset(one.name for one in around.generics if one.name),
         structures=_structures(around),
     )
@@ -138,8 +125,9 @@ def _end_before(around: ScopeNode) -> int:
     return max(units, default=0)
 
 
-def _procedure(scope: ScopeNode) -> Procedure:
-    names = frozenset[str]().union(*(names_in(item.text) for item in scope.statements))
+def procedure_of(scope: ScopeNode) -> Procedure:
+    """Return what other procedures of a module know of one."""
+    names = frozenset[str]().union(*(words_in(item.text) for item in scope.statements))
     is_function = scope.kind is ScopeKind.FUNCTION
     pure = scope.head is not None and scope.head.is_pure
     dummies = intents_of(scope) if pure else ()
@@ -148,60 +136,9 @@ def _procedure(scope: ScopeNode) -> Procedure:
 
 
 def _code(scope: ScopeNode, module: kc.KernelModule) -> kc.KernelCode:
-    head = scope.head
-    run = _elements(scope)
-    contains = _contains(run)
-    body = end_of_specification(run[:contains])
-    specification = read_specification(run[:body])
-    if functions := end_of_functions(run[body:contains], specification):
-        body += functions
-        specification = read_specification(run[:body])
-    code = kc.KernelCode(
-        scope.name,
-        scope.dummies,
-        specification.declarations,
-        read_lines(run[body:contains]),
-        module,
-        specification.uses,
-        "" if head is None else head.prefix,
-        specification.directives,
-        "" if head is None else head.suffix,
-        _internal(run[contains + 1 :]),
-        specified=_specified(scope, run[:body]),
-    )
-    return addressed(code)
-
-
-def _specified(scope: ScopeNode, run: list[Element]) -> Span:
-    """Return the place of a specification part, which ends with a declaration or a directive."""
-    start = scope.opening.whole().stop
-    kinds = (RemarkKind.COMMENT, RemarkKind.BLANK)
-    items = [item for item in run if not (isinstance(item, Remark) and item.kind in kinds)]
-    return Span(scope.opening.source, start, stop_of(items[-1]) if items else start)
-
-
-def end_of_functions(run: Sequence[Element], specification: Specification) -> int:
-    """Return the position after the statement functions at the start of `run`.
-
-    They belong to the specification part and define functions, whose types are declared there.
-    """
-    unclear = frozenset[str]().union(
-        *(item.names for item in specification.declarations if isinstance(item, Opaque))
-    )
-    scalars = {
-        item.name.lower()
-        for item in specification.declarations
-        if isinstance(item, Declare) and not item.shape and not item.attributes
-    }
-    end = 0
-    for place, item in enumerate(run, 1):
-        if isinstance(item, Remark):
-            continue
-        found = kc.STATEMENT_FUNCTION.match(item.text)
-        if found is None or found["name"].lower() not in scalars - unclear:
-            break
-        end = place
-    return end
+    code = read_unit([scope.opening, *_elements(scope)], module)
+    seen = seen_procedures(code, module.procedures)
+    return replace(code, module=replace(module, procedures=seen))
 
 
 def _elements(scope: ScopeNode) -> list[Element]:
@@ -226,9 +163,3 @@ def _contains(run: Sequence[Element]) -> int:
             if item.text.lower() == "contains" and not in_type:
                 return place
     return len(run)
-
-
-def _internal(run: list[Element]) -> Opaque | None:
-    """Return the internal procedures in `run` without the lines around them."""
-    inner = [place for place, item in enumerate(run) if not isinstance(item, Remark)]
-    return opaque(run[inner[0] : inner[-1] + 1]) if inner else None

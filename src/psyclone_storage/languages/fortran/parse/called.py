@@ -87,7 +87,8 @@ def _seeing(outer: KernelCode, inner: KernelCode) -> KernelCode:
     seen = (item for item in outer.declarations
             if not isinstance(item, Declare) or item.key not in hidden)  # fmt: skip
     declarations = (*seen, *inner.declarations)
-    return replace(inner, declarations=declarations, uses=(*inner.uses, *outer.uses))
+    uses = (*inner.uses, *outer.uses)
+    return inner.with_specification(declarations=declarations, uses=uses)
 
 
 def with_constructs(code: KernelCode) -> KernelCode:
@@ -118,7 +119,7 @@ def with_constructs(code: KernelCode) -> KernelCode:
         return everywhere(line.body, lambda expr: substituted(expr, values))
 
     body = rewritten(opened, dissolved)
-    return replace(code, body=body, uses=tuple(uses), declarations=tuple(declarations))
+    return replace(code.with_specification(uses=uses, declarations=declarations), body=body)
 
 
 def _renamed(item: Specified, new: Mapping[str, str]) -> Specified:
@@ -144,7 +145,7 @@ def _names(lines: Iterable[Line]) -> Counter[str]:
     return Counter(name for line in walk_lines(lines) for name in names_of_line(line))
 
 
-def read_specifics(source: SourceText, module: str, name: str) -> tuple[str, ...]:
+def specific_procedures(source: SourceText, module: str, name: str) -> tuple[str, ...]:
     """Return the procedures, in lower case, that `name` refers to in a module.
 
     They are those of a generic interface, or the one of this name. Nothing is returned for an
@@ -161,7 +162,7 @@ def read_specifics(source: SourceText, module: str, name: str) -> tuple[str, ...
     return tuple(dict.fromkeys(found)) or (name,)
 
 
-def read_bound(source: SourceText, type_name: str, binding: str) -> tuple[str, ...]:
+def bound_procedures(source: SourceText, type_name: str, binding: str) -> tuple[str, ...]:
     """Return the procedures, in lower case, that a type-bound name refers to.
 
     Nothing is returned where the type does not name the binding itself, or defers it.
@@ -233,5 +234,6 @@ def _with_result(scope: ScopeNode) -> tuple[KernelCode, str]:
         for item in scope.parsed.declarations:
             if item.key == result:
                 declared = declaration_of(symbol_of(item, Origin.LOCAL))
-                return replace(code, declarations=(*code.declarations, declared)), result
+                declarations = (*code.declarations, declared)
+                return code.with_specification(declarations=declarations), result
     return code, result

@@ -85,7 +85,7 @@ def construct_of(text: str) -> str:
     return named["name"] if named else ""
 
 
-def ends(text: str) -> str:
+def ended_construct(text: str) -> str:
     """Return the word after the `end` of a construct, as `do`; nothing for another statement."""
     found = _END.match(text)
     return found["word"].lower() if found else ""

@@ -16,6 +16,7 @@ from psyclone_storage.base.records import replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir import unit as un
+from psyclone_storage.ir.code import declarations_in, uses_in
 from psyclone_storage.languages.fortran.parse.actions import read_simple
 from psyclone_storage.languages.fortran.parse.brackets import closing
 from psyclone_storage.languages.fortran.parse.comments import (
@@ -31,7 +32,7 @@ from psyclone_storage.languages.fortran.parse.construct_heads import (
     LABELLED_DO,
     construct_of,
     end_name,
-    ends,
+    ended_construct,
     is_assigned,
     is_case,
     opens,
@@ -43,18 +44,18 @@ from psyclone_storage.languages.fortran.parse.construct_heads import (
 )
 from psyclone_storage.languages.fortran.parse.spec_part import (
     end_of_specification,
-    read_specification,
+    read_items,
 )
 from psyclone_storage.languages.fortran.parse.statements import SourceStatement
 from psyclone_storage.languages.fortran.parse.tokens import UnreadableError
 from psyclone_storage.languages.fortran.parse.trivia import (
     Element,
     Remark,
-    names_in,
     opaque,
     source_of,
     start_of,
     stop_of,
+    words_in,
 )
 
 _DIRECTIVE = regex(r"^[ \t]*#[ \t]*(\w+)", re.MULTILINE)
@@ -106,7 +107,7 @@ def _outside_of_statements(body: Sequence[Element]) -> Iterator[Element]:
 def _divides(statement: SourceStatement) -> bool:
     """Return whether a statement ends a construct, or starts another branch of it."""
     text = statement.text
-    return bool(ends(text) or other_branch(text) or is_case(text))
+    return bool(ended_construct(text) or other_branch(text) or is_case(text))
 
 
 class _ElementCursor:
@@ -216,7 +217,7 @@ class _ElementCursor:
         if statement.label != until:
             raise NestingError
         self._ended = until
-        if ends(statement.text) == "do":
+        if ended_construct(statement.text) == "do":
             self._at += 1
             return (*before, label)
         if opens(statement.text) or _divides(statement):
@@ -258,7 +259,7 @@ class _ElementCursor:
             return _simple(statement.text, statement, 0)
         action = _simple(mask.rest, statement, mask.rest_at) or un.Opaque(
             mask.rest,
-            names_in(mask.rest),
+            words_in(mask.rest),
             place=statement.span(mask.rest_at, len(statement.text)),
         )
         whole = statement.whole()
@@ -380,19 +381,23 @@ class _ElementCursor:
         stop = self._end_of(start)
         inside = self._run[start + 1 : stop - 1]
         first = end_of_specification(inside)
-        specification = read_specification(inside[:first])
-        if specification.directives:
+        specification = read_items(inside[:first], whole=False)
+        if any(isinstance(item, un.DirectiveLine) for item in specification):
             return None
         inner = _ElementCursor(inside[first:], whole=True)
         body = tuple(inner.everything())
         self._at = stop - 1
         self._close("block", name)
-        parts = (specification.uses, specification.declarations, body)
+        parts = (uses_in(specification), declarations_in(specification), body)
         return un.ScopedBlock(*parts, name=name, extent=self._extent(start))
 
     def _close(self, word: str, name: str) -> None:
         element = None if self.at_end() else self._run[self._at]
-        if not isinstance(element, SourceStatement) or ends(element.text) != word or element.label:
+        if (
+            not isinstance(element, SourceStatement)
+            or ended_construct(element.text) != word
+            or element.label
+        ):
             raise NestingError
         if end_name(element.text) not in ("", name.lower()):
             raise NestingError
@@ -469,7 +474,7 @@ class _Balance:
         if statement.label in self._labels:
             self._labels = [label for label in self._labels if label != statement.label]
             return
-        if ends(statement.text):
+        if ended_construct(statement.text):
             self._depth -= 1
         elif opens(statement.text):
             self._depth += 1
@@ -511,7 +516,7 @@ def _check_balance(run: Sequence[Element]) -> None:
     depth = 0
     for element in run:
         if isinstance(element, SourceStatement):
-            if ends(element.text):
+            if ended_construct(element.text):
                 depth -= 1
             elif opens(element.text) and not LABELLED_DO.match(unnamed_text(element.text)):
                 depth += 1

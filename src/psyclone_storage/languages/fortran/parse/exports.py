@@ -16,11 +16,11 @@ def structures_in(module: ScopeNode) -> Iterator[Structure]:
     own = {definition.structure.name.lower() for definition in module.definitions}
     for item in module.file.structures():
         if item.name.lower() in own:
-            components = tuple(map(declare, item.components))
+            components = tuple(map(unit_declaration, item.components))
             yield Structure(item.name.lower(), components, module.name.lower())
 
 
-def declare(item: Declaration) -> Declare:
+def unit_declaration(item: Declaration) -> Declare:
     """Return what was read of a declaration as one of a unit."""
     words = item.attributes
     return Declare(item.name, item.type, words, item.shape, "class" in words, item.value)

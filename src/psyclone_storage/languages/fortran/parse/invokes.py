@@ -13,13 +13,11 @@ from psyclone_storage.base.names import MAX_FORTRAN_NAME, did_you_mean
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import Span
-from psyclone_storage.ir.parsed import ParsedArgument, ParsedCall
+from psyclone_storage.ir.parsed import ParsedArgument, ParsedCall, routine_name
 from psyclone_storage.languages.fortran.parse.brackets import closing, list_items, punctuation
 from psyclone_storage.languages.fortran.parse.reader import MAX_DEPTH, read_expression
 from psyclone_storage.languages.fortran.parse.statements import SourceStatement
 from psyclone_storage.languages.fortran.parse.tokens import TooDeepError, UnreadableError
-
-PREFIX = "invoke_"
 
 _INVOKE = regex(r"call\s+invoke\s*(?:\(|$)", re.IGNORECASE)
 _IF = regex(r"if\s*\(", re.IGNORECASE)
@@ -92,11 +90,6 @@ def read_invoke(statement: SourceStatement, start: int) -> InvokeCall:
         problems.append(Diagnostic("P020", "This invoke calls nothing.", span, hint=_CALL_FORM))
     raise_if_any(problems)
     return InvokeCall(tuple(calls), labels[0] if labels else None, span)
-
-
-def routine_name(label: str) -> str:
-    """Return the name of the routine that an invoke labelled `label` becomes (spec 2.9)."""
-    return label if label.lower().startswith(PREFIX) else PREFIX + label
 
 
 def _brackets(statement: SourceStatement, start: int) -> tuple[int, int]:

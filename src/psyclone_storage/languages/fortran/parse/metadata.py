@@ -14,7 +14,7 @@ from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_
 from psyclone_storage.base.names import did_you_mean, listed
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText, Span
-from psyclone_storage.ir.expr import Construct, Expr, Keyword, Literal, Name
+from psyclone_storage.ir.expr import Expr, Keyword, Literal, Name, StructureConstructor
 from psyclone_storage.ir.parsed import MetadataComponent, MetadataItem, ParsedKernel, ScopeKind
 from psyclone_storage.ir.types import Intrinsic
 from psyclone_storage.languages.fortran.parse.brackets import (
@@ -231,7 +231,7 @@ def _read_item(statement: SourceStatement, start: int, stop: int) -> MetadataIte
         return MetadataItem(_read(read_expression, statement, first, stop), name, (), span)
     inner = list_items(text, reference.end(), stop - 1)
     items = tuple(_read_item(statement, *place) for place in inner)
-    expr = Construct(Name(reference.group("name")), tuple(map(_as_argument, items)))
+    expr = StructureConstructor(Name(reference.group("name")), tuple(map(_as_argument, items)))
     return MetadataItem(expr, name, items, span)
 
 

@@ -73,14 +73,14 @@ def opaque(run: Sequence[Element]) -> Opaque:
     names: set[str] = set()
     for element in run:
         if isinstance(element, SourceStatement):
-            names |= names_in(element.text)
+            names |= words_in(element.text)
         elif element.kind is RemarkKind.SENTINEL:
-            names |= names_in(element.text.lstrip("!$ \t"))
+            names |= words_in(element.text.lstrip("!$ \t"))
     place = Span(source, start_of(run[0]), stop_of(run[-1]))
     return Opaque(text, frozenset(names), place=place)
 
 
-def names_in(text: str) -> frozenset[str]:
+def words_in(text: str) -> frozenset[str]:
     """Return all names and keywords in the text of a statement, in lower case."""
     plain = _WORD_OPERATOR.sub(" ", _STRING.sub(" ", text))
     return frozenset(name.lower() for name in _NAME.findall(plain))

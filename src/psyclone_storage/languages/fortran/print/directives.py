@@ -55,7 +55,16 @@ _SHARINGS = {
     Sharing.RUNTIME: "runtime",
 }
 _SIDES = {Side.HOST: "host", Side.DEVICE: "device"}
-_OPERATORS = {ReductionOp.SUM: "+", ReductionOp.MIN: "min", ReductionOp.MAX: "max"}
+_OPERATORS = {
+    ReductionOp.SUM: "+",
+    ReductionOp.MIN: "min",
+    ReductionOp.MAX: "max",
+    ReductionOp.PRODUCT: "*",
+    ReductionOp.AND: ".and.",
+    ReductionOp.OR: ".or.",
+    ReductionOp.EQUIVALENT: ".eqv.",
+    ReductionOp.NOT_EQUIVALENT: ".neqv.",
+}
 _WITHOUT_FOOT = (Directive.ACC_LOOP,)
 _ALL_SHARED = (Directive.OMP_PARALLEL, Directive.OMP_PARALLEL_DO, Directive.OMP_TEAMS_DO)
 _PRIVATE = (*_ALL_SHARED, Directive.OMP_TASK, Directive.OMP_TASKLOOP, Directive.ACC_LOOP)
@@ -147,8 +156,12 @@ def _about_data(block: un.DirectiveBlock) -> Iterator[str]:
     kind, shared = block.directive, not block.options.sequential
     if kind in _ALL_SHARED:
         yield "default(shared)"
-    if kind in _PRIVATE and shared and block.private:
+    if (kind in _PRIVATE or block.analysed) and shared and block.private:
         yield f"private({', '.join(block.private)})"
+    if shared and block.firstprivate:
+        yield f"firstprivate({', '.join(block.firstprivate)})"
+    if shared and block.lastprivate:
+        yield f"lastprivate({', '.join(block.lastprivate)})"
     if kind.shares_work and shared:
         yield from _reductions(block.reductions)
     scalars = [name for name, _ in block.reductions]

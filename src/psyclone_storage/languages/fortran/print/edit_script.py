@@ -16,14 +16,14 @@ from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir import unit as un
-from psyclone_storage.ir.expr import spell_as_written
-from psyclone_storage.ir.program_units import (
+from psyclone_storage.ir.code import (
     DeclarationStatement,
-    ProgramUnit,
+    KernelCode,
     SourceFile,
     SpecificationItem,
     UseStatement,
 )
+from psyclone_storage.ir.expr import spell_as_written
 from psyclone_storage.ir.rewrite import blocks_of, place_of_line, with_each_block
 from psyclone_storage.languages.fortran.print.line_breaks import (
     LineBreaks,
@@ -39,7 +39,7 @@ from psyclone_storage.languages.fortran.print.printer import (
 )
 from psyclone_storage.languages.fortran.print.wrap import GOAL, wrapped
 
-Node = un.Line | SpecificationItem | ProgramUnit
+EditedNode = un.Line | SpecificationItem | KernelCode
 _Insertion = Callable[[Sequence[str], int], Iterator[TextEdit]]
 _SIGN = "\0"
 _MARK = regex(rf"(?P<indent> *)!{_SIGN}(?P<run>\d+)")
@@ -66,7 +66,7 @@ def emit_changed(before: SourceFile, after: SourceFile) -> str:
     return "".join((*parts, text[position:]))
 
 
-def node_extent(node: Node) -> Span | None:
+def node_extent(node: EditedNode) -> Span | None:
     """Return the characters that a node is, None if no author wrote it."""
     if isinstance(node, un.Generated):
         return None
@@ -94,7 +94,11 @@ class _Difference:
         return self._of_blocks(self._units, after.units, partial(self._breaks.before, 0), 0)
 
     def _of_blocks(
-        self, before: Sequence[Node], after: Sequence[Node], at_head: _Insertion, indent: int
+        self,
+        before: Sequence[EditedNode],
+        after: Sequence[EditedNode],
+        at_head: _Insertion,
+        indent: int,
     ) -> Iterator[TextEdit]:
         """Yield the edits in one block; `at_head` inserts lines, indented, at an empty one's."""
         old = [node for node in before if node_extent(node) is not None]
@@ -112,7 +116,9 @@ class _Difference:
             if old_to < len(old):
                 yield from self._inside(old[old_to], after[new_to])
 
-    def _matched(self, old: Sequence[Node], after: Sequence[Node]) -> Iterator[tuple[int, int]]:
+    def _matched(
+        self, old: Sequence[EditedNode], after: Sequence[EditedNode]
+    ) -> Iterator[tuple[int, int]]:
         """Yield the positions of nodes that are in both blocks, in the order of the text."""
         known = {self._key(node): at for at, node in enumerate(old)}
         last = -1
@@ -123,7 +129,7 @@ class _Difference:
                 yield found, at
                 last = found
 
-    def _key(self, node: Node) -> tuple[bool, int, int]:
+    def _key(self, node: EditedNode) -> tuple[bool, int, int]:
         place = node_extent(node)
         if place is None:
             return (False, -1, -1)
@@ -131,11 +137,11 @@ class _Difference:
 
     # ------------------------------------------------------------------------ one node
 
-    def _inside(self, old: Node, new: Node) -> Iterator[TextEdit]:
+    def _inside(self, old: EditedNode, new: EditedNode) -> Iterator[TextEdit]:
         """Yield the edits that make `new` of `old`, which have one place."""
         if old is new or old == new:
             return
-        if isinstance(old, ProgramUnit) and isinstance(new, ProgramUnit):
+        if isinstance(old, KernelCode) and isinstance(new, KernelCode):
             yield from self._unit(old, new)
             return
         edits = None
@@ -227,7 +233,7 @@ class _Difference:
             if place is not None
         ]
 
-    def _unit(self, old: ProgramUnit, new: ProgramUnit) -> Iterator[TextEdit]:
+    def _unit(self, old: KernelCode, new: KernelCode) -> Iterator[TextEdit]:
         """Yield the edits in a unit: its opening, its specification, its statements, the rest."""
         extent = old.extent
         assert extent is not None
@@ -253,10 +259,10 @@ class _Difference:
 
     def _replaced(
         self,
-        gone: Sequence[Node],
-        new: Sequence[Node],
-        before: Sequence[Node],
-        following: Node | None,
+        gone: Sequence[EditedNode],
+        new: Sequence[EditedNode],
+        before: Sequence[EditedNode],
+        following: EditedNode | None,
     ) -> Iterator[TextEdit]:
         """Yield the exchange of neighbours for others, of which there may be none."""
         places = [place for node in gone if (place := node_extent(node)) is not None]
@@ -283,7 +289,7 @@ class _Difference:
         yield TextEdit(start, stop, text)
 
     def _fitted(
-        self, start: int, lines: Sequence[str], indent: int, first: Node, *, labelled: bool
+        self, start: int, lines: Sequence[str], indent: int, first: EditedNode, *, labelled: bool
     ) -> tuple[int, str]:
         """Return the place and the text of lines that replace the code at `start`."""
         text = "\n".join(lines)
@@ -310,8 +316,8 @@ class _Difference:
 
     def _inserted(
         self,
-        new: Sequence[Node],
-        neighbours: tuple[Node | None, Node | None],
+        new: Sequence[EditedNode],
+        neighbours: tuple[EditedNode | None, EditedNode | None],
         at_head: _Insertion,
         indent: int,
     ) -> Iterator[TextEdit]:
@@ -331,7 +337,7 @@ class _Difference:
             yield from at_head(self._lines(new, indent), indent)
 
     def _lines_behind_comment(
-        self, nodes: Sequence[Node], indent: int, stop: int
+        self, nodes: Sequence[EditedNode], indent: int, stop: int
     ) -> tuple[list[str], int]:
         """Return the lines of nodes that replace the text that ends at `stop`, and its new end.
 
@@ -348,12 +354,14 @@ class _Difference:
         runs[at_end[-1]] = replace(run, text=run.text + comment.group())
         return _unmarked(marked, runs), comment.end()
 
-    def _lines(self, nodes: Sequence[Node], indent: int) -> list[str]:
+    def _lines(self, nodes: Sequence[EditedNode], indent: int) -> list[str]:
         """Return the lines of nodes; the author's text is unchanged."""
         runs: list[_Run] = []
         return _unmarked(self._marked_lines(nodes, indent, runs), runs)
 
-    def _marked_lines(self, nodes: Sequence[Node], indent: int, runs: list[_Run]) -> list[str]:
+    def _marked_lines(
+        self, nodes: Sequence[EditedNode], indent: int, runs: list[_Run]
+    ) -> list[str]:
         found: list[str] = []
         lines: list[un.Line] = []
         for node in nodes:
@@ -458,7 +466,7 @@ def _unmarked(lines: Sequence[str], runs: Sequence[_Run]) -> list[str]:
 
 
 _Remark = un.Comment | un.DirectiveLine | un.Blank
-_NotLines = DeclarationStatement | UseStatement | ProgramUnit
+_NotLines = DeclarationStatement | UseStatement | KernelCode
 
 
 @dataclass(frozen=True, slots=True)
@@ -512,7 +520,7 @@ def _no_lines(_: tuple[un.Line, ...]) -> tuple[un.Line, ...]:
     return ()
 
 
-def _is_one_line(node: Node) -> bool:
+def _is_one_line(node: EditedNode) -> bool:
     """Return whether a choice is an `if` or a `where` with one statement after the condition."""
     return (
         isinstance(node, un.If | un.Where)
@@ -529,11 +537,11 @@ def _is_simple(line: un.Line) -> bool:
     )
 
 
-def _needs_a_line(node: Node) -> bool:
+def _needs_a_line(node: EditedNode) -> bool:
     """Return whether a node must be alone on its line."""
     return isinstance(
         node,
-        un.Comment | un.DirectiveLine | un.Opaque | un.Conditional | ProgramUnit | un.Generated,
+        un.Comment | un.DirectiveLine | un.Opaque | un.Conditional | KernelCode | un.Generated,
     )
 
 
@@ -549,13 +557,13 @@ def _cases(old: un.Select, new: un.Select) -> list[tuple[Span | None, str]]:
     return heads
 
 
-def _emitted(node: Node, indent: int) -> Iterator[str]:
+def _emitted(node: EditedNode, indent: int) -> Iterator[str]:
     match node:
         case DeclarationStatement(declares):
             yield from emit_declarations(declares, indent)
         case UseStatement(use):
             yield from wrapped(emit_use(use), indent)
-        case ProgramUnit():
+        case KernelCode():
             yield from _emitted_unit(node, indent)
         case un.If((branch,), ()) | un.Where((branch,), ()) if len(branch.body) == 1:
             (inner,) = branch.body
@@ -571,7 +579,7 @@ def _emitted(node: Node, indent: int) -> Iterator[str]:
             yield from emit_lines((node,), indent)
 
 
-def _emitted_unit(unit: ProgramUnit, indent: int) -> Iterator[str]:
+def _emitted_unit(unit: KernelCode, indent: int) -> Iterator[str]:
     inner = indent + _STEP
     yield from wrapped(unit.opening, indent) if unit.opening else ()
     for item in (*unit.specification, *unit.body):

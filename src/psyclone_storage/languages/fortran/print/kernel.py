@@ -43,7 +43,7 @@ class KernelNames:
     specifics: tuple[str, ...]
 
 
-def names_of(kernel: Kernel) -> KernelNames:
+def kernel_names(kernel: Kernel) -> KernelNames:
     """Return the names that the author of `kernel` gave."""
     specifics = kernel.implementations or (kernel.procedure,)
     return KernelNames(kernel.module, kernel.procedure, kernel.name, specifics)

@@ -20,19 +20,19 @@ from psyclone_storage.languages.python.parse.api_words import Dialect
 from psyclone_storage.languages.python.parse.imports import (
     NUMERIC,
     ImportedNames,
+    imported_names,
     imports_in,
-    names_of,
 )
-from psyclone_storage.languages.python.parse.invokes import InvokeReader, routine_name
+from psyclone_storage.languages.python.parse.invokes import InvokeReader
 from psyclone_storage.languages.python.parse.metadata import kernels_in, module_name
-from psyclone_storage.languages.python.parse.tree import Tree, read_tree
+from psyclone_storage.languages.python.parse.tree import PythonTree, read_tree
 
 _INVOKE, _FORTRAN = "invoke", "fortran_kernel"
 _PACKAGE = __name__.partition(".")[0]
 _PARAMETERS = ("file", "name")
 
 
-def read_algorithm(dialect: Dialect, source: SourceText) -> parsed.ParsedAlgorithm:
+def read_python_algorithm(dialect: Dialect, source: SourceText) -> parsed.ParsedAlgorithm:
     """Return the invokes of `source`, which may be none.
 
     Raises:
@@ -42,7 +42,7 @@ def read_algorithm(dialect: Dialect, source: SourceText) -> parsed.ParsedAlgorit
         message = f"'{source.name}' is empty."
         raise CompileError(Diagnostic("P002", message, file=source.name))
     tree = read_tree(source)
-    names = names_of(tree, dialect.module)
+    names = imported_names(tree, dialect.module)
     unit = _unit(tree, dialect, names)
     problems = list(_misplaced(tree, names))
     reader = InvokeReader(tree, dialect.real, problems, bool(dialect.ranges))
@@ -65,7 +65,7 @@ def _with_types(call: parsed.ParsedCall, known: Mapping[str, Symbol]) -> parsed.
     return replace(call, args=args) if known else call
 
 
-def _invokes(tree: Tree, names: ImportedNames) -> list[ast.Call]:
+def _invokes(tree: PythonTree, names: ImportedNames) -> list[ast.Call]:
     """Return the invokes that are statements, in the order of the text."""
     found = [
         node.value
@@ -80,7 +80,7 @@ def _is_invoke(node: ast.AST, names: ImportedNames) -> bool:
     return isinstance(node, ast.Call) and names.meant(node.func) == _INVOKE
 
 
-def _misplaced(tree: Tree, names: ImportedNames) -> Iterator[Diagnostic]:
+def _misplaced(tree: PythonTree, names: ImportedNames) -> Iterator[Diagnostic]:
     """Yield invokes that are parts of expressions."""
     statements = set(_invokes(tree, names))
     for node in ast.walk(tree.module):
@@ -90,7 +90,7 @@ def _misplaced(tree: Tree, names: ImportedNames) -> Iterator[Diagnostic]:
 
 
 def _not_invoked(
-    tree: Tree, dialect: Dialect, names: ImportedNames, invokes: list[parsed.ParsedInvoke]
+    tree: PythonTree, dialect: Dialect, names: ImportedNames, invokes: list[parsed.ParsedInvoke]
 ) -> Iterator[Diagnostic]:
     """Yield calls of kernels that are statements, and so have no effect.
 
@@ -139,7 +139,7 @@ def _bound(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
     return found - {function.name}
 
 
-def _unit(tree: Tree, dialect: Dialect, names: ImportedNames) -> parsed.Scope:
+def _unit(tree: PythonTree, dialect: Dialect, names: ImportedNames) -> parsed.Scope:
     source = tree.source
     uses = [_use(tree, node, dialect) for node in imports_in(tree.module)]
     uses += _of_fortran(tree, names)
@@ -153,7 +153,7 @@ def _unit(tree: Tree, dialect: Dialect, names: ImportedNames) -> parsed.Scope:
     )
 
 
-def _of_fortran(tree: Tree, names: ImportedNames) -> Iterator[parsed.ParsedUse]:
+def _of_fortran(tree: PythonTree, names: ImportedNames) -> Iterator[parsed.ParsedUse]:
     """Yield the kernels in Fortran to which a file gives names, as imports of their modules."""
     for node in tree.module.body:
         match node:
@@ -169,7 +169,7 @@ def _of_fortran(tree: Tree, names: ImportedNames) -> Iterator[parsed.ParsedUse]:
                         yield parsed.ParsedUse(stem, (used,), (), tree.span(node))
 
 
-def _use(tree: Tree, node: ast.Import | ast.ImportFrom, dialect: Dialect) -> parsed.ParsedUse:
+def _use(tree: PythonTree, node: ast.Import | ast.ImportFrom, dialect: Dialect) -> parsed.ParsedUse:
     """Return an import; a built-in that is imported from where it is offered is no kernel."""
     span = tree.span(node)
     if isinstance(node, ast.Import):
@@ -186,7 +186,7 @@ def _use(tree: Tree, node: ast.Import | ast.ImportFrom, dialect: Dialect) -> par
     return parsed.ParsedUse(module, used, (), span)
 
 
-def _end_of_imports(tree: Tree) -> int:
+def _end_of_imports(tree: PythonTree) -> int:
     """Return the offset of the line after the imports at the top level, or after the preamble."""
     body = tree.module.body
     last: ast.stmt | None = None
@@ -206,14 +206,16 @@ def _end_of_imports(tree: Tree) -> int:
 # ---------------------------------------------------------------------------- names of invokes
 
 
-def _check_names(invokes: tuple[parsed.ParsedInvoke, ...], tree: Tree) -> Iterator[Diagnostic]:
+def _check_names(
+    invokes: tuple[parsed.ParsedInvoke, ...], tree: PythonTree
+) -> Iterator[Diagnostic]:
     """Yield labels whose routines are called like each other or like something else."""
     labels: dict[str, Span] = {}
     taken = dict(_taken(tree))
     for invoke in invokes:
         if invoke.label is None or invoke.label_span is None:
             continue
-        name = routine_name(invoke.label).lower()
+        name = parsed.routine_name(invoke.label).lower()
         if name in labels:
             yield Diagnostic(
                 "P025",
@@ -235,7 +237,7 @@ def _check_names(invokes: tuple[parsed.ParsedInvoke, ...], tree: Tree) -> Iterat
         labels.setdefault(name, invoke.label_span)
 
 
-def _taken(tree: Tree) -> Iterator[tuple[str, Span]]:
+def _taken(tree: PythonTree) -> Iterator[tuple[str, Span]]:
     """Yield the names, in lower case, that the file gives to something, and where."""
     for node in ast.walk(tree.module):
         match node:

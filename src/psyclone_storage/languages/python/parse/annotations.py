@@ -19,7 +19,7 @@ from psyclone_storage.ir.rewrite import with_parts
 from psyclone_storage.ir.types import DataType
 from psyclone_storage.languages.python.parse import node_factory as nodes
 from psyclone_storage.languages.python.parse.imports import ImportedNames
-from psyclone_storage.languages.python.parse.tree import Tree
+from psyclone_storage.languages.python.parse.tree import PythonTree
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
@@ -28,7 +28,7 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 class AnnotatedNames:
     """The annotations of a file; `types` are those that an API has, by their words."""
 
-    tree: Tree
+    tree: PythonTree
     types: Mapping[str, DataType]
     words: ImportedNames
 
@@ -82,7 +82,7 @@ def _extent(node: ast.expr) -> Expr | None:
         case ast.Slice(lower=None, upper=None, step=None):
             return Range()
         case ast.Constant(value=int() as value) if not isinstance(value, bool):
-            return nodes.whole(value)
+            return nodes.signed_integer(value)
     return None
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from psyclone_storage.base.diagnostic import raise_if_any
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.ir.code import KernelCode, KernelModule
+from psyclone_storage.ir.code import KernelCode, KernelModule, specification_of
 from psyclone_storage.ir.expr import Expr, Name, Origin, Range, Sort, Symbol
 from psyclone_storage.ir.interface import OF_VALUES, Dummy, Role
 from psyclone_storage.ir.loops import addressed
@@ -26,16 +26,16 @@ from psyclone_storage.languages.python.parse.api_words import Dialect
 from psyclone_storage.languages.python.parse.columns import ColumnAccess
 from psyclone_storage.languages.python.parse.function_sources import ModuleTexts, no_modules
 from psyclone_storage.languages.python.parse.functions import offered
-from psyclone_storage.languages.python.parse.imports import modules_in
+from psyclone_storage.languages.python.parse.imports import imported_modules
 from psyclone_storage.languages.python.parse.inline_functions import HelpersInPlace
 from psyclone_storage.languages.python.parse.metadata import (
     IN_FORTRAN_TOO,
     KernelDefinition,
+    check_kernel_name,
     code_name,
-    find_kernel,
-    kernel_types,
+    find_kernel_definition,
     module_name,
-    unusable_name,
+    python_kernel_names,
 )
 from psyclone_storage.languages.python.parse.module_names import (
     assigned_names,
@@ -50,10 +50,10 @@ from psyclone_storage.languages.python.parse.scope import (
 )
 from psyclone_storage.languages.python.parse.statements import read_block
 from psyclone_storage.languages.python.parse.tree import depth_of
-from psyclone_storage.languages.python.parse.weak_types import Kinds
+from psyclone_storage.languages.python.parse.weak_types import NumberKinds
 
 
-def read_code(
+def read_python_body(
     dialect: Dialect,
     source: SourceText,
     name: str,
@@ -68,7 +68,7 @@ def read_code(
         CompileError: everything that is wrong with the body.
     """
     found = _find(dialect, source, name)
-    kinds: dict[str, Kinds] = {}
+    kinds: dict[str, NumberKinds] = {}
     changing: set[str] = set()
     while True:
         scope = _scope(found, dialect, dummies, beside)
@@ -83,13 +83,19 @@ def read_code(
     _check_names(scope)
     raise_if_any(scope.problems)
     declarations = (*_dummies(scope), *_locals(scope))
-    constants = tuple(Declare(one, nodes.type_of(kind, dialect.real)) for one, kind in _used(scope))
+    constants = tuple(
+        Declare(one, nodes.scalar_type(kind, dialect.real)) for one, kind in _used(scope)
+    )
     routine = found.tree.span(found.node)
     symbols = SymbolTable({key: _symbol(one, dialect.real) for key, one in scope.imported.items()})
     module = KernelModule(module_name(source), source.whole(), routine, declarations=constants,
-                          symbols=symbols)  # fmt: skip
+                          symbols=symbols, is_python=True)  # fmt: skip
     order = tuple(scope.passed)
-    return addressed(KernelCode(code_name(found.node.name), order, declarations, body, module))
+    return addressed(
+        KernelCode(
+            code_name(found.node.name), order, specification_of((), declarations), body, module
+        )
+    )
 
 
 def _may_return(node: ast.FunctionDef) -> bool:
@@ -98,9 +104,9 @@ def _may_return(node: ast.FunctionDef) -> bool:
 
 
 def _find(dialect: Dialect, source: SourceText, name: str) -> KernelDefinition:
-    known = kernel_types(dialect, source)
+    known = python_kernel_names(dialect, source)
     meant = next((one for one in known if code_name(one) == name.lower()), name)
-    return find_kernel(dialect, source, meant)
+    return find_kernel_definition(dialect, source, meant)
 
 
 def _scope(
@@ -120,7 +126,7 @@ def _scope(
     made = KernelScope(
         tree, dialect.real, offered(tree), access, passed, arguments, constants, assigned
     )
-    made.modules = modules_in(tree)
+    made.modules = imported_modules(tree)
     others = [
         one.type for one in passed.values()
         if one.type.intrinsic is Intrinsic.REAL and one.type != dialect.real
@@ -166,7 +172,7 @@ def _check_names(scope: KernelScope) -> None:
     """Refuse names that differ in case alone, and those of functions that are called, too."""
     seen = {name.lower(): name for name in scope.arguments}
     for name, local in scope.locals.items():
-        if problem := unusable_name(name, seen, local.first):
+        if problem := check_kernel_name(name, seen, local.first):
             scope.problems.append(problem)
     for name, _ in _used(scope):
         if (other := seen.setdefault(name.lower(), name)) != name:
@@ -190,14 +196,14 @@ def _dummies(scope: KernelScope) -> Iterator[Declare]:
 
 def _locals(scope: KernelScope) -> Iterator[Declare]:
     for name, local in scope.locals.items():
-        type_ = nodes.type_of(local.type or Intrinsic.REAL, local.real or scope.real)
+        type_ = nodes.scalar_type(local.type or Intrinsic.REAL, local.real or scope.real)
         yield Declare(name, type_, (), local.shape)
 
 
 def _symbol(one: ModuleVariable, real: ScalarType) -> Symbol:
     """Return a variable of another module."""
-    return Symbol(one.key, one.name, Origin.IMPORTED, Sort.VARIABLE, nodes.type_of(one.type, real),
-                  module=one.module)  # fmt: skip
+    type_ = nodes.scalar_type(one.type, real)
+    return Symbol(one.key, one.name, Origin.IMPORTED, Sort.VARIABLE, type_, module=one.module)
 
 
 def _used(scope: KernelScope) -> Iterator[tuple[str, Intrinsic]]:

@@ -20,7 +20,7 @@ from typing import Any
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.regex import regex
 
-Position = tuple[int | None, int | None, int | None, int | None]
+CodePosition = tuple[int | None, int | None, int | None, int | None]
 """First and last line, first column and the column after the last."""
 
 _WORD = regex(r"[^\x00-/:-@[-^`{-\x7f]+")
@@ -114,7 +114,7 @@ class CallLocation:
 
     code: CodeType
     text: str
-    position: Position
+    position: CodePosition
 
 
 def call_location_of(frame: FrameType) -> CallLocation:

@@ -19,7 +19,7 @@ from psyclone_storage.ir.rewrite import names_in
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.languages.python.parse import node_factory as nodes
 from psyclone_storage.languages.python.parse.api_words import Dialect
-from psyclone_storage.languages.python.parse.imports import ImportedNames, names_of
+from psyclone_storage.languages.python.parse.imports import ImportedNames, imported_names
 from psyclone_storage.languages.python.parse.indices import from_one, is_within, read_index
 from psyclone_storage.languages.python.parse.local_arrays import (
     local_array,
@@ -33,7 +33,7 @@ from psyclone_storage.languages.python.parse.scope import (
     KernelScope,
     TypedExpression,
 )
-from psyclone_storage.languages.python.parse.tree import Tree
+from psyclone_storage.languages.python.parse.tree import PythonTree
 
 _WHOLE = Intrinsic.INTEGER
 _MAPS = (Role.DOFMAP, Role.WHOLE_DOFMAP)
@@ -82,9 +82,9 @@ class ColumnAccess:
         way = _WAYS.get(dummy.role, "") if dummy.component is None else "[part, dof, layer]"
         return f"Write '{name}{way} = ...'."
 
-    def within(self, tree: Tree) -> ColumnAccess:
+    def within(self, tree: PythonTree) -> ColumnAccess:
         """Return these rules, with the words by the names that another file has for them."""
-        return replace(self, words=names_of(tree, self.dialect.module))
+        return replace(self, words=imported_names(tree, self.dialect.module))
 
     # ------------------------------------------------------------------------ elements
 
@@ -108,7 +108,7 @@ class ColumnAccess:
             return scope.refuse("M206", what, node, "Let its access be one that reads, too.")
         if dummy.role is Role.CMA_MATRIX:
             scope.called.setdefault("real", scope.tree.span(node))
-            expr = double(scope, nodes.call("real", expr, Name(scope.real.kind or "")))
+            expr = double(scope, nodes.intrinsic_call("real", expr, Name(scope.real.kind or "")))
         return TypedExpression(expr, dummy.type.intrinsic)
 
     def target(
@@ -232,9 +232,11 @@ class ColumnAccess:
         if others:
             near = Name(self._near(dummy, Role.STENCIL_CELLS))
             cell = Element(near, tuple(map(from_one, others)))
-        before = nodes.binary("-", cell, nodes.whole(1))
-        start = nodes.binary("*", nodes.bracketed(before), Name(self._name(Role.NLAYERS)))
-        place = _plus(_plus(start, layer), nodes.whole(1))
+        before = nodes.binary_operation("-", cell, nodes.signed_integer(1))
+        start = nodes.binary_operation(
+            "*", nodes.parenthesized(before), Name(self._name(Role.NLAYERS))
+        )
+        place = _plus(_plus(start, layer), nodes.signed_integer(1))
         return Element(Name(own), (place, from_one(to), from_one(source)))
 
     def _dof(
@@ -308,11 +310,11 @@ class ColumnAccess:
             return None
         dummy, length = found
         from_zero = dummy.role in _FROM_ZERO
-        first: Expr = nodes.whole(0 if from_zero else 1)
-        last = nodes.binary("-", length, nodes.whole(1)) if from_zero else length
+        first: Expr = nodes.signed_integer(0 if from_zero else 1)
+        last = nodes.binary_operation("-", length, nodes.signed_integer(1)) if from_zero else length
         step = None
         if backwards is not None:
-            first, last, step = last, first, nodes.whole(-1)
+            first, last, step = last, first, nodes.signed_integer(-1)
         return CountedRange(first, last, step, taken=True, from_one=not from_zero)
 
     def length(self, scope: KernelScope, node: ast.expr) -> TypedExpression | None:
@@ -371,7 +373,7 @@ class ColumnAccess:
                 return UNKNOWN
         element: Expr = Element(Name(name), tuple(map(from_one, index)))
         if dummy.role in self.dialect.from_one:
-            element = nodes.binary("-", element, nodes.whole(1))
+            element = nodes.binary_operation("-", element, nodes.signed_integer(1))
         return TypedExpression(element, dummy.type.intrinsic)
 
     def _selected(
@@ -444,9 +446,9 @@ def _plus(first: Expr, second: Expr) -> Expr:
     """Return a sum, from left to right, without a zero."""
     match second:
         case Binary(Operator.PLUS, left, right):
-            return nodes.binary("+", _plus(first, left), right)
+            return nodes.binary_operation("+", _plus(first, left), right)
         case Binary(Operator.MINUS, left, right):
-            return nodes.binary("-", _plus(first, left), right)
+            return nodes.binary_operation("-", _plus(first, left), right)
     if integer_value(second) == 0:
         return first
-    return nodes.binary("+", first, second)
+    return nodes.binary_operation("+", first, second)

@@ -28,11 +28,11 @@ from psyclone_storage.languages.python.parse.functions import (
 from psyclone_storage.languages.python.parse.imports import dotted, imported_from
 from psyclone_storage.languages.python.parse.operations import (
     LARGEST,
-    alike,
     applied,
     bounded,
     by_numpy,
-    chosen,
+    conditional_expression,
+    convert_to_common_type,
     operation,
     too_large,
 )
@@ -49,7 +49,7 @@ from psyclone_storage.languages.python.parse.weak_types import (
     UNKNOWN_NUMBER,
     WEAK,
     Kind,
-    Kinds,
+    NumberKinds,
 )
 
 _REAL, _WHOLE, _TRUTH = Intrinsic.REAL, Intrinsic.INTEGER, Intrinsic.LOGICAL
@@ -97,7 +97,7 @@ def _constant(scope: KernelScope, node: ast.Constant) -> TypedExpression:
     if isinstance(value, int):
         if value > LARGEST:
             return too_large(scope, node)
-        return TypedExpression(nodes.whole(value), _WHOLE)
+        return TypedExpression(nodes.signed_integer(value), _WHOLE)
     if isinstance(value, float):
         if value == float("inf"):
             what = f"'{scope.text(node)}' is more than a real number can be."
@@ -128,7 +128,9 @@ def _name(scope: KernelScope, node: ast.Name) -> TypedExpression:
             return scope.refuse("P051", f"'{name}' is looked at as a whole.", node, hint)
         code = Name(scope.code(name))
         if code.text in scope.from_one:
-            return TypedExpression(nodes.binary("-", code, nodes.whole(1)), _WHOLE)
+            return TypedExpression(
+                nodes.binary_operation("-", code, nodes.signed_integer(1)), _WHOLE
+            )
         return TypedExpression(code, local.type, may_change=code.text in scope.changing)
     if (constant := scope.constants.get(name)) is not None:
         return scope.constant(node, constant)
@@ -167,7 +169,7 @@ def _unary(scope: KernelScope, node: ast.UnaryOp) -> TypedExpression:
         return (
             found
             if found.type is None
-            else TypedExpression(nodes.negated(found.expr, ".not."), _TRUTH)
+            else TypedExpression(nodes.unary_operation(found.expr, ".not."), _TRUTH)
         )
     if isinstance(node.op, ast.Invert):
         return scope.refuse("P051", "A kernel does not compute with bits.", node)
@@ -176,8 +178,8 @@ def _unary(scope: KernelScope, node: ast.UnaryOp) -> TypedExpression:
         return found
     op = "-" if isinstance(node.op, ast.USub) else "+"
     wide = rounded.negative(scope, found) if op == "-" else found.wide
-    kinds = precision.negated(scope, found) if op == "-" else found.kinds
-    made = TypedExpression(nodes.negated(found.expr, op), found.type, wide, kinds=kinds)
+    kinds = precision.typed_negation_kinds(scope, found) if op == "-" else found.kinds
+    made = TypedExpression(nodes.unary_operation(found.expr, op), found.type, wide, kinds=kinds)
     return bounded(scope, node, node, made)
 
 
@@ -227,8 +229,8 @@ def _kept(scope: KernelScope, node: ast.expr, found: TypedExpression) -> TypedEx
     span = scope.tree.span(node)
     before = span.source.text[: span.start].rstrip()
     if isinstance(node, ast.BinOp) and before.endswith("("):
-        wide = rounded.bracketed(found.wide)
-        return replace(found, expr=nodes.bracketed(found.expr), wide=wide)
+        wide = rounded.evaluated_first(found.wide)
+        return replace(found, expr=nodes.parenthesized(found.expr), wide=wide)
     return found
 
 
@@ -254,8 +256,11 @@ def _comparison(scope: KernelScope, node: ast.Compare) -> TypedExpression:
             return scope.refuse("P051", f"'{scope.text(node)}' compares no numbers.", node)
         if not precision.is_compared(scope, word, (left, right)):
             return precision.refuse(scope, node)
-        part = nodes.binary(word, *rounded.compared(scope, *precision.met(scope, (left, right))))
-        whole = part if whole is None else nodes.binary(".and.", whole, part)
+        part = nodes.binary_operation(
+            word,
+            *rounded.comparison_operands(scope, *precision.promote_operands(scope, (left, right))),
+        )
+        whole = part if whole is None else nodes.binary_operation(".and.", whole, part)
     return UNKNOWN if whole is None else TypedExpression(whole, _TRUTH)
 
 
@@ -270,7 +275,7 @@ def _joint(scope: KernelScope, node: ast.BoolOp) -> TypedExpression:
     op = ".and." if isinstance(node.op, ast.And) else ".or."
     whole = values[0].expr
     for value in values[1:]:
-        whole = nodes.binary(op, whole, value.expr)
+        whole = nodes.binary_operation(op, whole, value.expr)
     return TypedExpression(whole, _TRUTH)
 
 
@@ -298,7 +303,7 @@ def _joint_by_statements(
     place = scope.tree.span(node)
     holds = scope.fresh("holds", _TRUTH, place)
     scope.before.append(Assign(holds, parts[0][0].expr, place=place))
-    goes_on = holds if isinstance(node.op, ast.And) else nodes.negated(holds, ".not.")
+    goes_on = holds if isinstance(node.op, ast.And) else nodes.unary_operation(holds, ".not.")
     for value, before in parts[1:]:
         body = (*before, Assign(holds, value.expr, place=place))
         scope.before.append(If((Branch(goes_on, body, place=place),), extent=place))
@@ -311,12 +316,12 @@ def _choice(scope: KernelScope, node: ast.IfExp) -> TypedExpression:
         _apart(scope, one, read) for one in (node.body, node.orelse)
     )
     if not before_first and not before_second:
-        return chosen(scope, node, test, (first, second))
-    if chosen(scope, node, test, (first, second)).type is None:
+        return conditional_expression(scope, node, test, (first, second))
+    if conditional_expression(scope, node, test, (first, second)).type is None:
         return UNKNOWN
     kinds = precision.taken(scope, (first, second)) if first.type is not _TRUTH else None
     if first.type is not _TRUTH:
-        first, second = alike(scope, first, second)
+        first, second = convert_to_common_type(scope, first, second)
     place = scope.tree.span(node)
     value = precision.fresh_local(scope, "chosen", replace(first, kinds=kinds), place)
     bodies = [(*before, Assign(value, one.expr, place=place))
@@ -379,7 +384,7 @@ def _called(scope: KernelScope, node: ast.Call, function: TypedFunction) -> Type
         test, first, second = node.args
         with scope.reached(None):
             values = read(scope, first), read(scope, second)
-        made = chosen(scope, node, read_condition(scope, test), values)
+        made = conditional_expression(scope, node, read_condition(scope, test), values)
         made = by_numpy(scope, node, values, made) if made.type in (_REAL, _WHOLE) else made
         return replace(made, may_change=made.type is not None)
     args = [read_number(scope, one) for one in node.args]
@@ -398,7 +403,7 @@ def _to_real(scope: KernelScope, node: ast.Call, function: TypedFunction) -> Typ
         return precision.refuse(scope, node)
     scope.called.setdefault(function.name, scope.tree.span(node))
     if inner is not None:
-        found = TypedExpression(nodes.call("real", found.expr), _WHOLE)
+        found = TypedExpression(nodes.intrinsic_call("real", found.expr), _WHOLE)
     made = as_real(scope, found)
     if function.takes is Signature.TO_DOUBLE:
         return replace(made, expr=precision.double(scope, made.expr), kinds=DOUBLE)
@@ -407,7 +412,7 @@ def _to_real(scope: KernelScope, node: ast.Call, function: TypedFunction) -> Typ
     return replace(made, expr=expr, kinds=_known_weak(scope, found))
 
 
-def _known_weak(scope: KernelScope, found: TypedExpression) -> Kinds:
+def _known_weak(scope: KernelScope, found: TypedExpression) -> NumberKinds:
     """Return the kinds of a number that is one of Python now."""
     known = precision.kinds_of(scope, found) if scope.single is not None else WEAK
     is_known = known.one is Kind.WEAK
@@ -422,7 +427,7 @@ def _to_single(scope: KernelScope, node: ast.Call) -> TypedExpression:
     found = as_real(scope, read_number(scope, node.args[0]))
     if found.type is None:
         return found
-    if precision.type_of(scope, found.expr) == wanted:
+    if precision.real_type(scope, found.expr) == wanted:
         return replace(found, kinds=SINGLE)
     scope.called.setdefault("real", scope.tree.span(node))
     made = precision.of_kind(found.expr, wanted)

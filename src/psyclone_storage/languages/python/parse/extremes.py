@@ -48,4 +48,4 @@ def _ends(counted: CountedRange) -> tuple[Expr, ...]:
     first, last = integer_value(counted.first), integer_value(counted.last)
     if not step or first is None or last is None:
         return (counted.first,)
-    return counted.first, nodes.whole(first + (last - first) // step * step)
+    return counted.first, nodes.signed_integer(first + (last - first) // step * step)

@@ -12,9 +12,14 @@ from collections.abc import Callable, Iterator, Mapping
 from psyclone_storage.base.names import listed
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.source import CalledText, SourceText
-from psyclone_storage.languages.python.parse.imports import NUMERIC, dotted, imports_in, names_of
+from psyclone_storage.languages.python.parse.imports import (
+    NUMERIC,
+    dotted,
+    imported_names,
+    imports_in,
+)
 from psyclone_storage.languages.python.parse.scope import KernelScope
-from psyclone_storage.languages.python.parse.tree import Tree, read_tree
+from psyclone_storage.languages.python.parse.tree import PythonTree, read_tree
 
 ModuleTexts = Callable[[str, SourceText], tuple[SourceText, ...]]
 """The files that may be a module which a file imports: none, the one, or several."""
@@ -37,7 +42,7 @@ class HelperText:
     `wraps` names the function that it wraps.
     """
 
-    tree: Tree
+    tree: PythonTree
     node: ast.FunctionDef
     module: str | None = ""
     around: tuple[str, ...] = ()
@@ -50,10 +55,10 @@ class RefusedError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class RequestedName:
     """A name that is looked for in a file, and the module that the file is."""
 
-    tree: Tree
+    tree: PythonTree
     name: str
     module: str | None
 
@@ -69,7 +74,9 @@ def find_helper(scope: KernelScope, call: ast.Call, beside: ModuleTexts) -> Help
         return None
     if scope.tree.source.calls is not None:
         return _linked(scope.tree.source.calls.get(said))
-    wanted: Wanted | None = Wanted(scope.tree, said, scope.chain[-1].module if scope.chain else "")
+    wanted: RequestedName | None = RequestedName(
+        scope.tree, said, scope.chain[-1].module if scope.chain else ""
+    )
     for _ in range(_MANY):
         if wanted is None or (found := _in_file(scope, call, wanted)) is not None:
             return found if wanted is not None else None
@@ -103,12 +110,12 @@ def _own(scope: KernelScope) -> set[str]:
     return {*scope.assigned, *scope.arguments, *scope.values}
 
 
-def _definitions(tree: Tree, name: str) -> list[ast.FunctionDef]:
+def _definitions(tree: PythonTree, name: str) -> list[ast.FunctionDef]:
     return [one for one in tree.module.body if isinstance(one, ast.FunctionDef)
             and one.name == name]  # fmt: skip
 
 
-def _in_file(scope: KernelScope, call: ast.Call, wanted: Wanted) -> HelperText | None:
+def _in_file(scope: KernelScope, call: ast.Call, wanted: RequestedName) -> HelperText | None:
     """Return the function of a name that a file defines."""
     found = _definitions(wanted.tree, wanted.name)
     if not found:
@@ -120,7 +127,7 @@ def _in_file(scope: KernelScope, call: ast.Call, wanted: Wanted) -> HelperText |
     return HelperText(wanted.tree, found[-1], wanted.module)
 
 
-def _is_bound_otherwise(tree: Tree, name: str) -> bool:
+def _is_bound_otherwise(tree: PythonTree, name: str) -> bool:
     waiting: list[ast.AST] = list(tree.module.body)
     while waiting:
         node = waiting.pop()
@@ -137,7 +144,7 @@ def _is_bound_otherwise(tree: Tree, name: str) -> bool:
     return False
 
 
-def _imports_of(tree: Tree, said: str) -> Iterator[tuple[str, str, int]]:
+def _imports_of(tree: PythonTree, said: str) -> Iterator[tuple[str, str, int]]:
     """Yield modules that may define the entity of a name, its name there, and the dots before."""
     module, _, name = said.rpartition(".")
     for node in imports_in(tree.module):
@@ -152,8 +159,8 @@ def _imports_of(tree: Tree, said: str) -> Iterator[tuple[str, str, int]]:
 
 
 def _imported(
-    scope: KernelScope, call: ast.Call, wanted: Wanted, beside: ModuleTexts
-) -> Wanted | None:
+    scope: KernelScope, call: ast.Call, wanted: RequestedName, beside: ModuleTexts
+) -> RequestedName | None:
     """Return where else to look for a name: in a module that a file imports."""
     for module, name, dots in _imports_of(wanted.tree, wanted.name):
         texts = beside("." * dots + module, wanted.tree.source)
@@ -164,7 +171,7 @@ def _imported(
             scope.refuse("P051", what, call.func, hint)
             raise RefusedError
         if texts:
-            return Wanted(read_tree(texts[0]), name, None if dots else module)
+            return RequestedName(read_tree(texts[0]), name, None if dots else module)
         if module.partition(".")[0] not in NUMERIC:
             what = f"The module '{module}' of the function '{name}' is not found."
             scope.refuse("P051", what, call.func, "Name its folder by '-d'.")
@@ -174,7 +181,7 @@ def _imported(
 
 def is_kernel(helper: HelperText, words: str) -> bool:
     """Return whether a function is a kernel of an API, whose `words` are in a module."""
-    names = names_of(helper.tree, words)
+    names = imported_names(helper.tree, words)
     return any(
         isinstance(one, ast.Call) and names.meant(one.func) == "kernel"
         for one in helper.node.decorator_list

@@ -16,9 +16,9 @@ from psyclone_storage.languages.python.parse.imports import (
     ImportedNames,
     bound_in,
     defined_in,
-    names_of,
+    imported_names,
 )
-from psyclone_storage.languages.python.parse.tree import Tree
+from psyclone_storage.languages.python.parse.tree import PythonTree
 
 
 class Signature(Enum):
@@ -166,7 +166,7 @@ _INSTEAD: Mapping[str, str] = {
 }
 
 
-def offered(tree: Tree) -> CallableImports:
+def offered(tree: PythonTree) -> CallableImports:
     """Return the callable names that the imports of a file provide."""
-    given = names_of(tree, "math"), names_of(tree, "numpy")
+    given = imported_names(tree, "math"), imported_names(tree, "numpy")
     return CallableImports(*given, defined_in(tree), bound_in(tree))

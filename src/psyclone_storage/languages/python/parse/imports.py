@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from psyclone_storage.base.records import dataclass, field
-from psyclone_storage.languages.python.parse.tree import Tree
+from psyclone_storage.languages.python.parse.tree import PythonTree
 
 _REMEMBERED = 4
 
@@ -37,7 +37,7 @@ class ImportedNames:
         return ""
 
 
-def names_of(tree: Tree, module: str) -> ImportedNames:
+def imported_names(tree: PythonTree, module: str) -> ImportedNames:
     """Return what `tree` imports from `module`."""
     words: dict[str, str] = {}
     modules: list[str] = []
@@ -54,7 +54,7 @@ def names_of(tree: Tree, module: str) -> ImportedNames:
     return ImportedNames(words, tuple(modules), whole)
 
 
-def modules_in(tree: Tree) -> dict[str, str]:
+def imported_modules(tree: PythonTree) -> dict[str, str]:
     """Return the modules that `tree` imports as such, by their names there."""
     return {
         item.asname or item.name: item.name
@@ -71,7 +71,7 @@ def imports_in(module: ast.Module) -> tuple[ast.Import | ast.ImportFrom, ...]:
     return tuple(node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom))
 
 
-def imported_from(tree: Tree, name: str) -> str:
+def imported_from(tree: PythonTree, name: str) -> str:
     """Return the module from which `tree` imports a name, except modules with numeric functions.
 
     An empty text is returned where there is no such import.
@@ -87,7 +87,7 @@ def imported_from(tree: Tree, name: str) -> str:
 NUMERIC = ("math", "numpy")
 
 
-def bound_in(tree: Tree) -> frozenset[str]:
+def bound_in(tree: PythonTree) -> frozenset[str]:
     """Return the names that `tree` binds outside of functions, by imports, too."""
     found = {
         (item.asname or item.name).partition(".")[0]
@@ -97,7 +97,7 @@ def bound_in(tree: Tree) -> frozenset[str]:
     return frozenset(found) | defined_in(tree)
 
 
-def defined_in(tree: Tree) -> frozenset[str]:
+def defined_in(tree: PythonTree) -> frozenset[str]:
     """Return the names of functions, classes and variables that `tree` has outside of functions."""
     found: set[str] = set()
     waiting: list[ast.AST] = list(tree.module.body)

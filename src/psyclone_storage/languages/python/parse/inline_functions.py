@@ -30,14 +30,14 @@ from psyclone_storage.languages.python.parse.function_sources import (
     no_modules,
 )
 from psyclone_storage.languages.python.parse.functions import CallableImports, offered
-from psyclone_storage.languages.python.parse.imports import modules_in
+from psyclone_storage.languages.python.parse.imports import imported_modules
 from psyclone_storage.languages.python.parse.module_names import (
     assigned_names,
     constants_of,
     without_text,
 )
-from psyclone_storage.languages.python.parse.promotion import declare, fresh_local
-from psyclone_storage.languages.python.parse.rounding_integers import bracketed
+from psyclone_storage.languages.python.parse.promotion import fresh_local, record_local
+from psyclone_storage.languages.python.parse.rounding_integers import evaluated_first
 from psyclone_storage.languages.python.parse.scope import (
     A_VALUE,
     UNKNOWN,
@@ -47,7 +47,7 @@ from psyclone_storage.languages.python.parse.scope import (
     TypedExpression,
 )
 from psyclone_storage.languages.python.parse.statements import ANNOTATIONS, read_block
-from psyclone_storage.languages.python.parse.tree import MAX_DEPTH, Tree, depth_of
+from psyclone_storage.languages.python.parse.tree import MAX_DEPTH, PythonTree, depth_of
 
 _MOST, _MOST_RETURNS, _LARGEST = 500, 30, 200
 """So many calls may stand in one kernel: each has the statements of the function."""
@@ -159,13 +159,15 @@ class HelpersInPlace:
         inner.known = scope.known
         return inner if all(is_right) and _sees_no_numbers_around(inner, helper) else None
 
-    def _about(self, scope: KernelScope, tree: Tree) -> _NamesOfFile:
+    def _about(self, scope: KernelScope, tree: PythonTree) -> _NamesOfFile:
         """Return the meaning of the names of a file."""
         if tree.source not in self._known:
             known = offered(tree)
             constants = constants_of(tree, scope.real, known, self.beside)
             access = scope.access.within(tree)
-            self._known[tree.source] = _NamesOfFile(known, access, constants, modules_in(tree))
+            self._known[tree.source] = _NamesOfFile(
+                known, access, constants, imported_modules(tree)
+            )
         return self._known[tree.source]
 
     def _problem(self, scope: KernelScope, helper: HelperText) -> tuple[str, str] | None:
@@ -303,7 +305,7 @@ def _passed(
     place = reader.tree.span(value)
     if arg.arg in inner.assigned:
         to = Name(inner.code(arg.arg))
-        declare(scope, to.text, found, place)
+        record_local(scope, to.text, found, place)
         scope.gives_element(to.text)
         if found.may_change:
             scope.changing.add(to.text)
@@ -386,8 +388,8 @@ def _value(inner: KernelScope, node: ast.FunctionDef) -> TypedExpression:
                 local = fresh_local(inner, _wish(node.name, "value"), found, place)
                 inner.before.append(Assign(local, found.expr, place=place))
                 return TypedExpression(local, found.type, may_change=found.may_change)
-            wide = bracketed(found.wide)
-            return replace(found, expr=nodes.bracketed(found.expr), wide=wide)
+            wide = evaluated_first(found.wide)
+            return replace(found, expr=nodes.parenthesized(found.expr), wide=wide)
     if not _always_returns(body):
         what = f"'{node.name}' may end without a value, which is needed."
         return inner.refuse("P051", what, inner.tree.name_of(node), "Return one on every way.")

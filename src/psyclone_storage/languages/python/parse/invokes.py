@@ -21,13 +21,12 @@ from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.operators import Operator
-from psyclone_storage.ir.parsed import ParsedArgument, ParsedCall
+from psyclone_storage.ir.parsed import ParsedArgument, ParsedCall, routine_name
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.languages.python.parse import node_factory as nodes
 from psyclone_storage.languages.python.parse.indices import from_one
-from psyclone_storage.languages.python.parse.tree import Tree
+from psyclone_storage.languages.python.parse.tree import PythonTree
 
-PREFIX = "invoke_"
 _NAME = regex(r"[A-Za-z]\w*", re.ASCII)
 _CALL_FORM = "Write a kernel with its arguments: 'kernel(field)'."
 _SIGNS: Mapping[type[ast.operator], str] = {
@@ -52,7 +51,7 @@ class InvokeReader:
     text: its value is known elsewhere.
     """
 
-    tree: Tree
+    tree: PythonTree
     real: ScalarType
     problems: list[Diagnostic]
     from_one: bool = False
@@ -148,11 +147,6 @@ class InvokeReader:
         self.problems.append(Diagnostic(code, message, place, label=label, hint=hint))
 
 
-def routine_name(label: str) -> str:
-    """Return the name of the routine that an invoke labelled `label` becomes."""
-    return label if label.lower().startswith(PREFIX) else PREFIX + label
-
-
 def _argument(node: ast.expr, real: ScalarType) -> ex.Expr | None:
     """Return an argument as typed code spells it, None if it cannot be one.
 
@@ -176,18 +170,18 @@ def _argument(node: ast.expr, real: ScalarType) -> ex.Expr | None:
         case ast.Constant(value=bool() as value):
             return nodes.truth(value)
         case ast.Constant(value=int() as value):
-            return nodes.whole(value)
+            return nodes.signed_integer(value)
         case ast.Constant(value=float() as value) if value != float("inf"):
             return nodes.real(value, real)
         case ast.UnaryOp(op=ast.USub() | ast.UAdd() as op, operand=operand):
             inner = _argument(operand, real)
             sign = "-" if isinstance(op, ast.USub) else "+"
-            return None if inner is None else nodes.negated(inner, sign)
+            return None if inner is None else nodes.unary_operation(inner, sign)
         case ast.BinOp(left=left, op=op, right=right) if type(op) in _SIGNS:
             first, second = _argument(left, real), _argument(right, real)
             if first is None or second is None:
                 return None
-            return nodes.binary(_SIGNS[type(op)], first, second)
+            return nodes.binary_operation(_SIGNS[type(op)], first, second)
     return None
 
 
@@ -210,7 +204,7 @@ def _computed(node: ast.expr, real: ScalarType) -> ex.Expr | None:
     """
     value = _constant(node)
     if isinstance(value, int) and -_LARGEST <= value + (value < 0) <= _LARGEST:
-        return nodes.whole(value)
+        return nodes.signed_integer(value)
     try:
         value = float("nan") if value is None else float(value)
     except OverflowError:
@@ -218,7 +212,7 @@ def _computed(node: ast.expr, real: ScalarType) -> ex.Expr | None:
     if not math.isfinite(value):
         return None
     made = nodes.real(abs(value), real)
-    return made if math.copysign(1.0, value) > 0 else nodes.negated(made)
+    return made if math.copysign(1.0, value) > 0 else nodes.unary_operation(made)
 
 
 def _constant(node: ast.expr) -> int | float | None:

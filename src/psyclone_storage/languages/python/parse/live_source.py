@@ -19,10 +19,10 @@ from psyclone_storage.languages.python.parse.api_words import Dialect
 from psyclone_storage.languages.python.parse.closure import CallLocation, FunctionText, Resolved
 from psyclone_storage.languages.python.parse.function_sources import WRAPS
 from psyclone_storage.languages.python.parse.invokes import InvokeReader
-from psyclone_storage.languages.python.parse.tree import Tree, read_tree
+from psyclone_storage.languages.python.parse.tree import PythonTree, read_tree
 
 
-def source_of(dialect: Dialect, name: str, resolved: Resolved | None) -> SourceText:
+def live_kernel_source(dialect: Dialect, name: str, resolved: Resolved | None) -> SourceText:
     """Return a text with the kernel function `name` on its own lines, after its dependencies.
 
     Raises:
@@ -61,13 +61,13 @@ def _wrapper(read: FunctionText) -> Diagnostic:
     return Diagnostic("P051", what, _named_in(_tree_of(read)), hint=WRAPS)
 
 
-def _named_in(tree: Tree) -> Span:
+def _named_in(tree: PythonTree) -> Span:
     """Return the place of the name in the definition of a function."""
     nodes = (one for one in ast.walk(tree.module) if isinstance(one, ast.FunctionDef))
     return next((tree.name_of(node) for node in nodes), tree.source.whole())
 
 
-def _tree_of(read: FunctionText) -> Tree:
+def _tree_of(read: FunctionText) -> PythonTree:
     """Return the tree of a function on its own lines."""
     text = _NEWLINE * max(0, read.first - 1) + textwrap.dedent(read.text)
     return read_tree(SourceText(read.file, text))
@@ -93,7 +93,7 @@ def _standing_alone(
 _NEWLINE = "\n"
 
 
-def _check_numbers_around(tree: Tree, read: FunctionText) -> None:
+def _check_numbers_around(tree: PythonTree, read: FunctionText) -> None:
     """Raise if a kernel uses numbers of the enclosing function, which are in no module."""
     first = {node.id: node for node in reversed(list(ast.walk(tree.module)))
              if isinstance(node, ast.Name)}  # fmt: skip

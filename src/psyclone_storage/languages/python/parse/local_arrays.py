@@ -71,7 +71,10 @@ def make_array(scope: KernelScope, node: ast.Assign) -> list[Line]:
     if known is None:
         scope.locals[scope.code(name)] = LocalVariable(type_, scope.tree.span(target), shape, real)
     scope.gives_value(name)
-    zero = {Intrinsic.REAL: nodes.real(0.0, scope.real), Intrinsic.INTEGER: nodes.whole(0)}
+    zero = {
+        Intrinsic.REAL: nodes.real(0.0, scope.real),
+        Intrinsic.INTEGER: nodes.signed_integer(0),
+    }
     value = zero.get(type_, nodes.truth(False))
     return [Assign(Name(scope.code(name)), value, place=scope.tree.span(node))]
 

@@ -13,12 +13,16 @@ from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_
 from psyclone_storage.base.names import MAX_FORTRAN_NAME, did_you_mean, listed
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.source import SourceText, Span
-from psyclone_storage.ir.expr import Construct, Expr, Keyword, Name, Verbatim
+from psyclone_storage.ir.expr import Expr, Keyword, Name, StructureConstructor, Verbatim
 from psyclone_storage.ir.parsed import MetadataComponent, MetadataItem, ParsedKernel
 from psyclone_storage.languages.python.parse.api_words import Annotated, Dialect
-from psyclone_storage.languages.python.parse.imports import ImportedNames, names_of
-from psyclone_storage.languages.python.parse.node_factory import binary, digits, whole
-from psyclone_storage.languages.python.parse.tree import Tree, read_tree
+from psyclone_storage.languages.python.parse.imports import ImportedNames, imported_names
+from psyclone_storage.languages.python.parse.node_factory import (
+    binary_operation,
+    digits,
+    signed_integer,
+)
+from psyclone_storage.languages.python.parse.tree import PythonTree, read_tree
 
 _DECORATOR = "kernel"
 _PLAIN = "Write 'def name(argument: field[...], ...)' with an annotation for each argument."
@@ -28,13 +32,13 @@ _PLAIN = "Write 'def name(argument: field[...], ...)' with an annotation for eac
 class KernelDefinition:
     """A function that is decorated as a kernel, in its file."""
 
-    tree: Tree
+    tree: PythonTree
     node: ast.FunctionDef
     decorator: ast.Call
     names: ImportedNames
 
 
-def read_kernel(
+def read_python_kernel(
     dialect: Dialect,
     source: SourceText,
     type_name: str,
@@ -48,14 +52,14 @@ def read_kernel(
         CompileError: it does not exist (P040, at `wanted_by` where that is given), the file is no
             Python (P050), or the function cannot be a kernel (P052).
     """
-    found = find_kernel(dialect, source, type_name, wanted_by)
+    found = find_kernel_definition(dialect, source, type_name, wanted_by)
     problems = [*_check_signature(found)]
     items = tuple(_entries(found, dialect, problems))
     components = tuple(_components(found, dialect, problems))
     raise_if_any(problems)
     name, place = found.node.name.lower(), found.tree.name_of(found.node)
     arguments = MetadataComponent(
-        dialect.arguments, dialect.entry, (whole(len(items)),), items, True, place
+        dialect.arguments, dialect.entry, (signed_integer(len(items)),), items, True, place
     )
     procedure = code_name(name)
     return ParsedKernel(
@@ -63,17 +67,17 @@ def read_kernel(
     )
 
 
-def kernel_types(dialect: Dialect, source: SourceText) -> tuple[str, ...]:
+def python_kernel_names(dialect: Dialect, source: SourceText) -> tuple[str, ...]:
     """Return the names, in lower case, of the kernels that `source` defines, in order."""
     return tuple(found.node.name.lower() for found in _definitions(read_tree(source), dialect))
 
 
-def kernels_in(tree: Tree, dialect: Dialect) -> tuple[Span, ...]:
+def kernels_in(tree: PythonTree, dialect: Dialect) -> tuple[Span, ...]:
     """Return the places of the names of the kernels that a file defines."""
     return tuple(tree.name_of(found.node) for found in _definitions(tree, dialect))
 
 
-def find_kernel(
+def find_kernel_definition(
     dialect: Dialect, source: SourceText, name: str, wanted_by: Span | None = None
 ) -> KernelDefinition:
     """Return the definition of the kernel `name`, whatever its case.
@@ -112,8 +116,8 @@ def code_name(kernel: str) -> str:
     return f"{kernel.lower().removesuffix('_type')}_code"
 
 
-def _definitions(tree: Tree, dialect: Dialect) -> Iterator[KernelDefinition]:
-    names = names_of(tree, dialect.module)
+def _definitions(tree: PythonTree, dialect: Dialect) -> Iterator[KernelDefinition]:
+    names = imported_names(tree, dialect.module)
     for node in tree.module.body:
         if isinstance(node, ast.FunctionDef):
             for decorator in node.decorator_list:
@@ -150,7 +154,7 @@ def _check_names(found: KernelDefinition) -> Iterator[Diagnostic]:
     places = [(found.node.name, tree.name_of(found.node))]
     places += [(arg.arg, tree.span(arg)) for arg in _all_args(found.node)]
     for name, span in places:
-        if problem := unusable_name(name, seen, span):
+        if problem := check_kernel_name(name, seen, span):
             yield problem
 
 
@@ -159,7 +163,7 @@ IN_FORTRAN_TOO = (
 )
 
 
-def unusable_name(name: str, seen: dict[str, str], span: Span) -> Diagnostic | None:
+def check_kernel_name(name: str, seen: dict[str, str], span: Span) -> Diagnostic | None:
     """Return the error in a name, and record the name in `seen`."""
     other = seen.setdefault(name.lower(), name)
     if not (name.isascii() and name[:1].isalpha() and len(name) <= MAX_FORTRAN_NAME):
@@ -203,7 +207,7 @@ def _component(
         return MetadataComponent(name, "integer", (), (_item(found, value, dialect),), False, span)
     items = tuple(_item(found, one, dialect) for one in value.elts)
     kind = dialect.lists[name]
-    return MetadataComponent(name, kind, (whole(len(items)),), items, True, span)
+    return MetadataComponent(name, kind, (signed_integer(len(items)),), items, True, span)
 
 
 # ---------------------------------------------------------------------------- entries
@@ -261,7 +265,7 @@ def _head(
         span = found.tree.span(written[0])
         text = span.text
         number = digits(text) if text.isascii() and text.isdigit() else Verbatim(text)
-        head = binary("*", head, number)
+        head = binary_operation("*", head, number)
     items = [MetadataItem(head, None, (), span)]
     first = found.names.meant(written[counted]).upper() if counted < len(written) else ""
     if rule.types and first not in rule.types:
@@ -286,7 +290,7 @@ def _constant(node: ast.expr, span: Span) -> Expr:
 def _with_items(word: str, items: list[MetadataItem], span: Span) -> MetadataItem:
     """Return a constructor, in which items with a keyword have it."""
     parts = (Keyword(one.keyword, one.expr) if one.keyword else one.expr for one in items)
-    return MetadataItem(Construct(Name(word), tuple(parts)), None, tuple(items), span)
+    return MetadataItem(StructureConstructor(Name(word), tuple(parts)), None, tuple(items), span)
 
 
 def _constructor(

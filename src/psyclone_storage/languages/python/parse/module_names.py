@@ -11,14 +11,14 @@ from psyclone_storage.languages.python.parse.function_sources import ModuleTexts
 from psyclone_storage.languages.python.parse.functions import CallableImports, offered
 from psyclone_storage.languages.python.parse.points import PointAccess
 from psyclone_storage.languages.python.parse.scope import KernelScope
-from psyclone_storage.languages.python.parse.tree import Tree, read_tree
+from psyclone_storage.languages.python.parse.tree import PythonTree, read_tree
 
 _MOST_IMPORTS = 20
 """A number may come through at most this many modules, which may import each other."""
 
 
 def constants_of(
-    tree: Tree, real: ScalarType, known: CallableImports, beside: ModuleTexts = no_modules
+    tree: PythonTree, real: ScalarType, known: CallableImports, beside: ModuleTexts = no_modules
 ) -> dict[str, Intrinsic]:
     """Return the numbers that the module assigns to names, with their types.
 
@@ -29,7 +29,7 @@ def constants_of(
 
 
 def _constants(
-    tree: Tree, real: ScalarType, known: CallableImports, beside: ModuleTexts, depth: int
+    tree: PythonTree, real: ScalarType, known: CallableImports, beside: ModuleTexts, depth: int
 ) -> dict[str, Intrinsic]:
     scope = KernelScope(tree, real, known, PointAccess(("", "")), {}, {}, {})
     found: dict[str, Intrinsic] = {}

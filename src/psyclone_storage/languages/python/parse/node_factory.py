@@ -11,15 +11,15 @@ from psyclone_storage.ir.operators import SPELLINGS
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 
 
-def type_of(intrinsic: Intrinsic, reals: ScalarType) -> ScalarType:
+def scalar_type(intrinsic: Intrinsic, reals: ScalarType) -> ScalarType:
     """Return the type of a value; `reals` is that of real numbers."""
     return reals if intrinsic is Intrinsic.REAL else ScalarType(intrinsic)
 
 
-def whole(value: int) -> Expr:
+def signed_integer(value: int) -> Expr:
     """Return an integer constant, with a sign before it if it is negative."""
     made = Literal(str(abs(value)), Intrinsic.INTEGER)
-    return made if value >= 0 else negated(made)
+    return made if value >= 0 else unary_operation(made)
 
 
 def digits(text: str) -> Expr:
@@ -41,22 +41,22 @@ def truth(value: bool) -> Expr:
     return Literal(f".{str(value).lower()}.", Intrinsic.LOGICAL)
 
 
-def binary(op: str, left: Expr, right: Expr) -> Binary:
+def binary_operation(op: str, left: Expr, right: Expr) -> Binary:
     """Return an operation."""
     return Binary(SPELLINGS[op], left, right)
 
 
-def bracketed(expr: Expr) -> Expr:
+def parenthesized(expr: Expr) -> Expr:
     """Return an operation in brackets; all other expressions unchanged."""
     return replace(expr, bracketed=True) if isinstance(expr, Binary) else expr
 
 
-def negated(operand: Expr, op: str = "-") -> Unary:
+def unary_operation(operand: Expr, op: str = "-") -> Unary:
     """Return an operation on one operand."""
     return Unary(SPELLINGS[op], operand)
 
 
-def call(function: str, *args: Expr) -> CallFunction:
+def intrinsic_call(function: str, *args: Expr) -> CallFunction:
     """Return a reference to a function of the language."""
     return CallFunction(Name(function), args)
 
@@ -69,4 +69,4 @@ def element(array: str, index: tuple[str, str], offset: tuple[int, int]) -> Elem
 def _next_to(index: Name, distance: int) -> Expr:
     if not distance:
         return index
-    return binary("+" if distance > 0 else "-", index, whole(abs(distance)))
+    return binary_operation("+" if distance > 0 else "-", index, signed_integer(abs(distance)))

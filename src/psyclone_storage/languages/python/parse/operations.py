@@ -39,7 +39,7 @@ def too_large(scope: KernelScope, node: ast.AST) -> TypedExpression:
     return scope.refuse("P054", what, node, "Write it as a real number.")
 
 
-def written(node: ast.expr) -> int | None:
+def literal_integer(node: ast.expr) -> int | None:
     """Return the integer value of an expression of literals alone, as in Python, else None.
 
     Operands have 32 bits. Of a power that has more, some number that has more is returned.
@@ -48,10 +48,10 @@ def written(node: ast.expr) -> int | None:
         case ast.Constant(value=int(value)) if not isinstance(value, bool):
             return value
         case ast.UnaryOp(ast.USub() | ast.UAdd() as sign, operand):
-            inner = written(operand)
+            inner = literal_integer(operand)
             return -inner if inner is not None and isinstance(sign, ast.USub) else inner
         case ast.BinOp(first, sign, second):
-            left, right = written(first), written(second)
+            left, right = literal_integer(first), literal_integer(second)
             if left is not None and right is not None:
                 return _computed(sign, left, right)
     return None
@@ -71,7 +71,7 @@ def bounded(
     scope: KernelScope, node: ast.AST, computed: ast.expr, found: TypedExpression
 ) -> TypedExpression:
     """Return the result of an operation; a constant integer has 32 bits or is refused."""
-    value = written(computed) if found.type is _WHOLE else None
+    value = literal_integer(computed) if found.type is _WHOLE else None
     if value is not None and not -LARGEST - 1 <= value <= LARGEST:
         return too_large(scope, node)
     return found
@@ -90,10 +90,10 @@ def operation(
     left, right = operands
     if _joined(left, right) is _REAL:
         left, right = (as_real_if_rounded(scope, one) for one in operands)
-    kinds = precision.combined(scope, op, (left, right))
+    kinds = precision.typed_operation_kinds(scope, op, (left, right))
     if kinds is None:
         return precision.refuse(scope, node)
-    left, right = precision.met(scope, (left, right))
+    left, right = precision.promote_operands(scope, (left, right))
     return replace(_operation(scope, node, op, (left, right)), kinds=kinds)
 
 
@@ -104,20 +104,22 @@ def _operation(
     operands: tuple[TypedExpression, TypedExpression],
 ) -> TypedExpression:
     left, right = operands
-    wide = rounded.combined(scope, node, op, (left, right))
+    wide = rounded.integer_operation(scope, node, op, (left, right))
     if (sign := _PLAIN.get(type(op))) is not None:
-        made = nodes.binary(sign, left.expr, right.expr)
+        made = nodes.binary_operation(sign, left.expr, right.expr)
         return TypedExpression(made, _joined(left, right), wide)
     match op:
         case ast.Div():
             return _divided(scope, left, right)
         case ast.Mod():
-            left, right = alike(scope, left, right)
-            return TypedExpression(nodes.call("modulo", left.expr, right.expr), left.type, wide)
+            left, right = convert_to_common_type(scope, left, right)
+            return TypedExpression(
+                nodes.intrinsic_call("modulo", left.expr, right.expr), left.type, wide
+            )
         case ast.FloorDiv():
             return replace(_rounded_down(scope, node, left, right), wide=wide)
         case ast.Pow():
-            return replace(power(scope, node, left, right), wide=wide)
+            return replace(power_operation(scope, node, left, right), wide=wide)
     what = f"'{scope.text(node)}' is no operation on numbers."
     return scope.refuse("P051", what, node, "Write '+', '-', '*', '/', '//', '%' or '**'.")
 
@@ -128,25 +130,25 @@ def _divided(scope: KernelScope, left: TypedExpression, right: TypedExpression) 
     That of the least such number and -1 has, as it has in Fortran, where no program may ask for it.
     """
     if left.type is not _WHOLE or right.type is not _WHOLE:
-        return TypedExpression(nodes.binary("/", left.expr, right.expr), _REAL)
+        return TypedExpression(nodes.binary_operation("/", left.expr, right.expr), _REAL)
     divisor = integer_value(right.expr)
     does_not_grow = divisor is None or divisor > 0
     within = left.wide is None and right.wide is None and does_not_grow
     left, right = rounded.as_exact(scope, left), rounded.as_exact(scope, right)
-    return TypedExpression(nodes.binary("/", left.expr, right.expr), _REAL, within=within)
+    return TypedExpression(nodes.binary_operation("/", left.expr, right.expr), _REAL, within=within)
 
 
-def alike(
+def convert_to_common_type(
     scope: KernelScope, first: TypedExpression, second: TypedExpression
 ) -> tuple[TypedExpression, TypedExpression]:
     """Return two numbers as ones of the same type."""
     if _joined(first, second) is _REAL:
         first, second = as_real(scope, first), as_real(scope, second)
-        first, second = precision.alike(scope, (first, second))
+        first, second = precision.promote_to_one_kind(scope, (first, second))
     return first, second
 
 
-def power(
+def power_operation(
     scope: KernelScope, node: ast.AST, base: TypedExpression, exponent: TypedExpression
 ) -> TypedExpression:
     """Return a power; one of integers has a literal exponent."""
@@ -155,9 +157,9 @@ def power(
         if value is None or value < 0:
             what = "A power of whole numbers has an exponent that is written out, and not negative."
             return scope.refuse("P054", what, node, "Write 'float(...)' around the base.")
-        return TypedExpression(nodes.binary("**", base.expr, exponent.expr), _WHOLE)
-    base, exponent = precision.met(scope, (as_real(scope, base), exponent))
-    return TypedExpression(nodes.binary("**", base.expr, exponent.expr), _REAL)
+        return TypedExpression(nodes.binary_operation("**", base.expr, exponent.expr), _WHOLE)
+    base, exponent = precision.promote_operands(scope, (as_real(scope, base), exponent))
+    return TypedExpression(nodes.binary_operation("**", base.expr, exponent.expr), _REAL)
 
 
 def _rounded_down(
@@ -166,15 +168,17 @@ def _rounded_down(
     if left.type is not _WHOLE or right.type is not _WHOLE:
         what = "'//' divides whole numbers in a kernel."
         return scope.refuse("P054", what, node, "Write 'math.floor(a / b)' for real ones.")
-    multiple = nodes.binary("-", left.expr, nodes.call("modulo", left.expr, right.expr))
-    return TypedExpression(nodes.binary("/", multiple, right.expr), _WHOLE)
+    multiple = nodes.binary_operation(
+        "-", left.expr, nodes.intrinsic_call("modulo", left.expr, right.expr)
+    )
+    return TypedExpression(nodes.binary_operation("/", multiple, right.expr), _WHOLE)
 
 
 def _joined(first: TypedExpression, second: TypedExpression) -> Intrinsic:
     return _REAL if _REAL in (first.type, second.type) else _WHOLE
 
 
-def chosen(
+def conditional_expression(
     scope: KernelScope,
     node: ast.AST,
     test: TypedExpression,
@@ -191,7 +195,7 @@ def chosen(
         kinds = precision.taken(scope, values)
         if kinds is None:
             return precision.refuse(scope, node)
-        first, second = alike(scope, first, second)
+        first, second = convert_to_common_type(scope, first, second)
     scope.called.setdefault("merge", scope.tree.span(node))
     return replace(_of_numbers(scope, "merge", (first, second), test.expr), kinds=kinds)
 
@@ -204,8 +208,8 @@ def _of_numbers(
     scope: KernelScope, function: str, args: Sequence[TypedExpression], *others: Expr
 ) -> TypedExpression:
     """Return a function with a result of the type of its arguments, all of one type."""
-    wide = rounded.chosen(scope, function, args, *others)
-    value = nodes.call(function, *(arg.expr for arg in args), *others)
+    wide = rounded.select_integer(scope, function, args, *others)
+    value = nodes.intrinsic_call(function, *(arg.expr for arg in args), *others)
     may_change = function in _GIVE_ONE and any(arg.may_change for arg in args)
     return TypedExpression(value, args[0].type, wide, may_change=may_change)
 
@@ -236,7 +240,7 @@ def applied(
         args = [as_real(scope, arg) for arg in args]
         if function.takes is Signature.REALS and not of_numpy and scope.single is not None:
             args = [replace(arg, expr=precision.weak(scope, arg.expr)) for arg in args]
-        args = [*precision.alike(scope, tuple(args))]
+        args = [*precision.promote_to_one_kind(scope, tuple(args))]
     if function.name == "abs" and kinds is not None:
         kinds = sized(kinds)
     made = replace(_of_numbers(scope, function.name, args), within=within, kinds=kinds)
@@ -253,10 +257,12 @@ def _extreme_of_numpy(word: str, first: Expr, second: Expr) -> Expr:
     """
     if len(tuple(walk(first))) < len(tuple(walk(second))) or isinstance(first, Literal):
         first, second = second, first
-    usual = nodes.call(word, first, second)
+    usual = nodes.intrinsic_call(word, first, second)
     if isinstance(second, Literal):
         return usual
-    return nodes.call("merge", second, usual, nodes.binary("/=", second, second))
+    return nodes.intrinsic_call(
+        "merge", second, usual, nodes.binary_operation("/=", second, second)
+    )
 
 
 def _converted(
@@ -297,10 +303,10 @@ def _power_by_call(
             replace(exponent, expr=precision.weak(scope, exponent.expr), kinds=UNKNOWN_NUMBER),
         )
     of_numpy = scope.offered.is_numpy(node.func)
-    kinds = None if of_numpy else precision.combined(scope, ast.Pow(), args)
+    kinds = None if of_numpy else precision.typed_operation_kinds(scope, ast.Pow(), args)
     if kinds is None and not of_numpy:
         return precision.refuse(scope, node)
-    made = replace(power(scope, node, *args), kinds=kinds)
+    made = replace(power_operation(scope, node, *args), kinds=kinds)
     if of_numpy:
         made = by_numpy(scope, node, given, made)
     return bounded(scope, node, ast.BinOp(node.args[0], ast.Pow(), node.args[1]), made)
@@ -315,7 +321,7 @@ def _to_whole(
     if is_trunc and scope.single is not None and Kind.SINGLE in precision.kinds_of(scope, given).of:
         what = f"'{scope.text(node.func)}' takes no number of 4 bytes."
         return scope.refuse("P054", what, node, "Write 'int(...)'.")
-    whole = nodes.call(function.name, given.expr)
+    whole = nodes.intrinsic_call(function.name, given.expr)
     if given.within:
         return TypedExpression(whole, _WHOLE)
     wide = rounded.rounded(scope, node, function.name, given.expr)

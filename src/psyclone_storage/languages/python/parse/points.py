@@ -17,7 +17,7 @@ from psyclone_storage.languages.python.parse.scope import (
     KernelScope,
     TypedExpression,
 )
-from psyclone_storage.languages.python.parse.tree import Tree
+from psyclone_storage.languages.python.parse.tree import PythonTree
 
 _OFFSETS = "Write the distance from the point, as in 'height[1, 0]': whole numbers."
 _OWN = (0, 0)
@@ -37,7 +37,7 @@ class PointAccess:
         """Return how the point of a field is given a value."""
         return f"Write '{name}[0, 0] = ...'."
 
-    def within(self, _tree: Tree) -> PointAccess:
+    def within(self, _tree: PythonTree) -> PointAccess:
         """Return these rules: there are no words in a body."""
         return self
 

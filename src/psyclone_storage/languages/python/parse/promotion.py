@@ -31,7 +31,7 @@ from psyclone_storage.languages.python.parse.weak_types import (
     UNKNOWN_NUMBER,
     WEAK,
     Kind,
-    Kinds,
+    NumberKinds,
 )
 
 _REAL, _WHOLE = Intrinsic.REAL, Intrinsic.INTEGER
@@ -40,7 +40,7 @@ _ROUNDS = "aint"
 _CHOOSES = "merge"
 
 
-def type_of(scope: KernelScope, expr: ex.Expr) -> ScalarType | None:
+def real_type(scope: KernelScope, expr: ex.Expr) -> ScalarType | None:
     """Return the real type of an expression, None if it takes the kind of the other operand.
 
     A number is one of Python where it is made one of the usual kind, and one of NumPy where that is
@@ -57,7 +57,7 @@ def type_of(scope: KernelScope, expr: ex.Expr) -> ScalarType | None:
             args = args[:-1] if function == _CHOOSES else args
             return None if function == _ROUNDS else _larger(scope, args)
         case ex.Unary(_, operand):
-            return type_of(scope, operand)
+            return real_type(scope, operand)
         case ex.Binary(_, left, right):
             return _larger(scope, (left, right))
     return None
@@ -72,7 +72,7 @@ def _declared(scope: KernelScope, name: str) -> ScalarType | None:
 
 
 def _larger(scope: KernelScope, parts: Iterable[ex.Expr]) -> ScalarType | None:
-    found = [type_ for part in parts if (type_ := type_of(scope, part)) is not None]
+    found = [type_ for part in parts if (type_ := real_type(scope, part)) is not None]
     if not found:
         return None
     return scope.single if all(one == scope.single for one in found) else scope.real
@@ -88,7 +88,7 @@ def _has_kind(expr: ex.Expr, kind: str) -> bool:
 # ---------------------------------------------------------------------------- kinds in Python
 
 
-def kinds_of(scope: KernelScope, found: TypedExpression) -> Kinds:
+def kinds_of(scope: KernelScope, found: TypedExpression) -> NumberKinds:
     """Return the kinds that a number may have in Python."""
     if found.kinds is not None:
         return found.kinds
@@ -99,8 +99,8 @@ def kinds_of(scope: KernelScope, found: TypedExpression) -> Kinds:
     if found.type is _WHOLE:
         return _kinds_of_whole(scope, expr)
     if isinstance(expr, ex.Literal) and expr.intrinsic is _REAL:
-        return algebra.written(_value(expr))
-    real = type_of(scope, expr)
+        return algebra.literal_kinds(_value(expr))
+    real = real_type(scope, expr)
     if real is None:
         return UNKNOWN_NUMBER
     return SINGLE if real == scope.single else DOUBLE
@@ -112,10 +112,10 @@ def _value(number: ex.Literal) -> float:
     return float(value)
 
 
-def _kinds_of_whole(scope: KernelScope, expr: ex.Expr) -> Kinds:
+def _kinds_of_whole(scope: KernelScope, expr: ex.Expr) -> NumberKinds:
     """Return the kinds of an integer: one of an array is NumPy's, with 8 bytes as a real."""
     if (value := ex.integer_value(expr)) is not None:
-        return algebra.written(float(value))
+        return algebra.literal_kinds(float(value))
     if isinstance(expr, ex.Element):
         return DOUBLE
     dummy = scope.passed.get(expr.text) if isinstance(expr, ex.Name) else None
@@ -137,14 +137,14 @@ _SIGNS: dict[type[ast.operator], str] = {
 }  # fmt: skip
 
 
-def combined(
+def typed_operation_kinds(
     scope: KernelScope, op: ast.operator, operands: Sequence[TypedExpression]
-) -> Kinds | None:
+) -> NumberKinds | None:
     """Return the kinds of an operation's result; None if it may be computed otherwise."""
     if scope.single is None:
         return WEAK
     left, right = (kinds_of(scope, one) for one in operands)
-    return algebra.combined(_SIGNS.get(type(op), ""), left, right)
+    return algebra.operation_kinds(_SIGNS.get(type(op), ""), left, right)
 
 
 def is_compared(scope: KernelScope, op: str, operands: Sequence[TypedExpression]) -> bool:
@@ -153,10 +153,10 @@ def is_compared(scope: KernelScope, op: str, operands: Sequence[TypedExpression]
         return True
     left, right = (kinds_of(scope, one) for one in operands)
     small = any(one.type is _WHOLE and one.wide is None for one in operands)
-    return algebra.compared(op, left, right, small=small)
+    return algebra.compares_as_in_python(op, left, right, small=small)
 
 
-def taken(scope: KernelScope, values: Sequence[TypedExpression]) -> Kinds | None:
+def taken(scope: KernelScope, values: Sequence[TypedExpression]) -> NumberKinds | None:
     """Return the kinds of a number that is one of several; None if they may be too small."""
     if scope.single is None:
         return WEAK
@@ -166,21 +166,21 @@ def taken(scope: KernelScope, values: Sequence[TypedExpression]) -> Kinds | None
     return None if Kind.DOUBLE in made.of and made.is_lost else made
 
 
-def of_numpy(scope: KernelScope, values: Sequence[TypedExpression]) -> Kinds | None:
+def of_numpy(scope: KernelScope, values: Sequence[TypedExpression]) -> NumberKinds | None:
     """Return the kinds of the result of a function of NumPy; None if it may compute otherwise."""
     if scope.single is None:
         return WEAK
     made = kinds_of(scope, values[0])
     found = made.of
     for one in values[1:]:
-        made = Kinds(found)
-        found = algebra.met(made, kinds_of(scope, one))
+        made = NumberKinds(found)
+        found = algebra.common_kinds(made, kinds_of(scope, one))
     found = frozenset(Kind.DOUBLE if one is Kind.WEAK else one for one in found)
     if len(found) > 1:
         return None
     if Kind.DOUBLE in found and any(kinds_of(scope, one).is_lost for one in values):
         return None
-    return Kinds(found)
+    return NumberKinds(found)
 
 
 def is_lost(scope: KernelScope, found: TypedExpression) -> bool:
@@ -188,9 +188,9 @@ def is_lost(scope: KernelScope, found: TypedExpression) -> bool:
     return scope.single is not None and kinds_of(scope, found).is_lost
 
 
-def negated(scope: KernelScope, found: TypedExpression) -> Kinds | None:
+def typed_negation_kinds(scope: KernelScope, found: TypedExpression) -> NumberKinds | None:
     """Return the kinds of a number with a sign before it."""
-    return None if scope.single is None else algebra.negated(kinds_of(scope, found))
+    return None if scope.single is None else algebra.negation_kinds(kinds_of(scope, found))
 
 
 # ---------------------------------------------------------------------------- conversions
@@ -198,7 +198,7 @@ def negated(scope: KernelScope, found: TypedExpression) -> Kinds | None:
 Pair = tuple[TypedExpression, TypedExpression]
 
 
-def met(scope: KernelScope, values: Pair) -> Pair:
+def promote_operands(scope: KernelScope, values: Pair) -> Pair:
     """Return the operands of an operation: one without a kind of its own takes that of the others.
 
     Operands of an operator may differ, because the operation uses the larger kind.
@@ -224,7 +224,7 @@ def of_whole(
     """Return an integer as a real, which is `real` if that is given."""
     if real is None:
         kind = [ex.Name(scope.real.kind)] if scope.real.kind else []
-        real = nodes.call("real", found.expr, *kind)
+        real = nodes.intrinsic_call("real", found.expr, *kind)
     if scope.single is None:
         return TypedExpression(real, _REAL)
     known = kinds_of(scope, found)
@@ -232,13 +232,15 @@ def of_whole(
     return TypedExpression(expr, _REAL, kinds=known)
 
 
-def alike(scope: KernelScope, values: tuple[TypedExpression, ...]) -> tuple[TypedExpression, ...]:
+def promote_to_one_kind(
+    scope: KernelScope, values: tuple[TypedExpression, ...]
+) -> tuple[TypedExpression, ...]:
     """Return reals that a function takes together: all of one kind."""
     common = _common(scope, values)
     if scope.single is None or common is None:
         return values
     return tuple(
-        one if type_of(scope, one.expr) == common else _as(scope, one, common) for one in values
+        one if real_type(scope, one.expr) == common else _as(scope, one, common) for one in values
     )
 
 
@@ -249,7 +251,7 @@ def _common(scope: KernelScope, values: tuple[TypedExpression, ...]) -> ScalarTy
 
 
 def _as(scope: KernelScope, found: TypedExpression, wanted: ScalarType) -> TypedExpression:
-    if found.type is not _REAL or type_of(scope, found.expr) == wanted:
+    if found.type is not _REAL or real_type(scope, found.expr) == wanted:
         return found
     if isinstance(found.expr, ex.Literal):
         return replace(found, expr=found.expr.with_kind(str(wanted.kind)))
@@ -258,24 +260,24 @@ def _as(scope: KernelScope, found: TypedExpression, wanted: ScalarType) -> Typed
 
 def of_kind(expr: ex.Expr, wanted: ScalarType) -> ex.Expr:
     """Return a number as a real one of a kind."""
-    return nodes.call("real", expr, ex.Name(str(wanted.kind)))
+    return nodes.intrinsic_call("real", expr, ex.Name(str(wanted.kind)))
 
 
 def weak(scope: KernelScope, expr: ex.Expr) -> ex.Expr:
     """Return a real number as one of Python, which takes the kind of the other operand."""
-    return expr if type_of(scope, expr) is None else of_kind(expr, scope.real)
+    return expr if real_type(scope, expr) is None else of_kind(expr, scope.real)
 
 
 def widened(scope: KernelScope, expr: ex.Expr) -> ex.Expr:
     """Return a real of the usual kind, which can hold the integers that result from it."""
-    is_single = scope.single is not None and type_of(scope, expr) == scope.single
+    is_single = scope.single is not None and real_type(scope, expr) == scope.single
     return of_kind(expr, scope.real) if is_single else expr
 
 
 def double(scope: KernelScope, expr: ex.Expr) -> ex.Expr:
     """Return a number as a real one of the usual kind, which keeps it when it meets others."""
     made = widened(scope, expr)
-    while scope.single is not None and type_of(scope, made) is None:
+    while scope.single is not None and real_type(scope, made) is None:
         made = of_kind(made, scope.real)
     return made
 
@@ -283,7 +285,7 @@ def double(scope: KernelScope, expr: ex.Expr) -> ex.Expr:
 # ---------------------------------------------------------------------------- locals
 
 
-def declare(scope: KernelScope, name: str, value: TypedExpression, place: Span) -> None:
+def record_local(scope: KernelScope, name: str, value: TypedExpression, place: Span) -> None:
     """Note a local, by its name in the code, that is given a value, now or again."""
     known = scope.locals.get(name)
     if known is None or known.type is None:
@@ -300,7 +302,7 @@ def declare(scope: KernelScope, name: str, value: TypedExpression, place: Span) 
     scope.locals[name] = replace(known, real=real, kinds=made)
 
 
-def _kept_as(scope: KernelScope, kinds: Kinds) -> ScalarType:
+def _kept_as(scope: KernelScope, kinds: NumberKinds) -> ScalarType:
     return scope.single if kinds.in_single and scope.single is not None else scope.real
 
 

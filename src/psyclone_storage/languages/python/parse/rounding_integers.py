@@ -53,7 +53,7 @@ def as_exact(scope: KernelScope, found: TypedExpression) -> TypedExpression:
     return as_real(scope, found)
 
 
-def compared(
+def comparison_operands(
     scope: KernelScope, left: TypedExpression, right: TypedExpression
 ) -> tuple[Expr, Expr]:
     """Return two numbers whose comparison is correct for numbers of any size."""
@@ -89,17 +89,19 @@ def rounded(scope: KernelScope, node: ast.Call, function: str, number: Expr) -> 
     and up. Adding zero makes one zero of two, as integers have one.
     """
     number = widened(scope, number)
-    towards_zero = nodes.call("aint", number)
+    towards_zero = nodes.intrinsic_call("aint", number)
     place = scope.tree.span(node)
     scope.called.setdefault("aint", place)
     zero, one = nodes.real(0.0, scope.real), nodes.real(1.0, scope.real)
     if function not in _BEYOND:
-        return WideNumber(nodes.binary("+", towards_zero, zero), Exactness.EXACT, place)
+        return WideNumber(nodes.binary_operation("+", towards_zero, zero), Exactness.EXACT, place)
     scope.called.setdefault("merge", place)
     comparison, sign = _BEYOND[function]
-    by = nodes.negated(one, "-") if sign < 0 else one
-    is_beyond = nodes.binary(comparison, towards_zero, number)
-    made = nodes.binary("+", towards_zero, nodes.call("merge", by, zero, is_beyond))
+    by = nodes.unary_operation(one, "-") if sign < 0 else one
+    is_beyond = nodes.binary_operation(comparison, towards_zero, number)
+    made = nodes.binary_operation(
+        "+", towards_zero, nodes.intrinsic_call("merge", by, zero, is_beyond)
+    )
     return WideNumber(made, Exactness.EXACT, place)
 
 
@@ -117,12 +119,12 @@ def negative(scope: KernelScope, found: TypedExpression) -> WideNumber | None:
     return replace(found.wide, expr=_negated(scope, found.wide.expr))
 
 
-def bracketed(found: WideNumber | None) -> WideNumber | None:
+def evaluated_first(found: WideNumber | None) -> WideNumber | None:
     """Return a number that is computed first."""
-    return None if found is None else replace(found, expr=nodes.bracketed(found.expr))
+    return None if found is None else replace(found, expr=nodes.parenthesized(found.expr))
 
 
-def chosen(
+def select_integer(
     scope: KernelScope, function: str, args: Sequence[TypedExpression], *others: Expr
 ) -> WideNumber | None:
     """Return the result for integers of a function that selects an argument or takes its magnitude.
@@ -137,7 +139,7 @@ def chosen(
         # Some versions of gcc fold '0.0 - fabs(x)' into a zero with a sign.
         function, forms = "max", [*forms, _negated(scope, forms[0])]
         scope.called.setdefault("max", wide[0].place)
-    made = nodes.call(function, *forms, *others)
+    made = nodes.intrinsic_call(function, *forms, *others)
     worst = max(wide, key=lambda one: one.how.value)
     return replace(worst, expr=made)
 
@@ -151,7 +153,7 @@ def kept(values: Sequence[TypedExpression]) -> WideNumber | None:
     return None if wide is None else replace(wide, expr=UNKNOWN.expr, how=Exactness.LOST)
 
 
-def combined(
+def integer_operation(
     scope: KernelScope, node: ast.AST, op: ast.operator, operands: Sequence[TypedExpression]
 ) -> WideNumber | None:
     """Return the result of an operation on two integers; None if both have 32 bits.
@@ -171,18 +173,18 @@ def combined(
     place = scope.tree.span(node)
     if how is Exactness.LOST:
         return WideNumber(UNKNOWN.expr, how, place)
-    first, second = (nodes.bracketed(_real_form(scope, one)) for one in operands)
+    first, second = (nodes.parenthesized(_real_form(scope, one)) for one in operands)
     match op:
         case ast.Add():
-            made: Expr = nodes.binary("+", first, second)
+            made: Expr = nodes.binary_operation("+", first, second)
         case ast.Sub():
-            made = nodes.binary("-", first, second)
+            made = nodes.binary_operation("-", first, second)
         case ast.Pow():
-            made = nodes.binary("**", first, right.expr)
+            made = nodes.binary_operation("**", first, right.expr)
         case ast.Mod():
-            made = _with_one_zero(scope, nodes.call("modulo", first, second))
+            made = _with_one_zero(scope, nodes.intrinsic_call("modulo", first, second))
         case _:
-            made = _with_one_zero(scope, nodes.binary("*", first, second))
+            made = _with_one_zero(scope, nodes.binary_operation("*", first, second))
     return WideNumber(made, how, place)
 
 
@@ -221,11 +223,11 @@ _HOW: Mapping[type[ast.operator], Callable[[Sequence[Exactness], TypedExpression
 
 def _negated(scope: KernelScope, number: Expr) -> Expr:
     """Return a number with a sign: there is one zero, which a subtraction keeps and a sign not."""
-    return nodes.binary("-", nodes.real(0.0, scope.real), nodes.bracketed(number))
+    return nodes.binary_operation("-", nodes.real(0.0, scope.real), nodes.parenthesized(number))
 
 
 def _with_one_zero(scope: KernelScope, made: Expr) -> Expr:
-    return nodes.binary("+", made, nodes.real(0.0, scope.real))
+    return nodes.binary_operation("+", made, nodes.real(0.0, scope.real))
 
 
 def _real_form(scope: KernelScope, found: TypedExpression) -> Expr:
@@ -234,4 +236,4 @@ def _real_form(scope: KernelScope, found: TypedExpression) -> Expr:
 
 def _converted(scope: KernelScope, number: Expr) -> Expr:
     kind = [Name(scope.real.kind)] if scope.real.kind else []
-    return nodes.call("real", number, *kind)
+    return nodes.intrinsic_call("real", number, *kind)

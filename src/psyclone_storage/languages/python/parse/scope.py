@@ -21,8 +21,8 @@ from psyclone_storage.ir.interface import Dummy
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Line
 from psyclone_storage.languages.python.parse.functions import CallableImports
-from psyclone_storage.languages.python.parse.tree import Tree
-from psyclone_storage.languages.python.parse.weak_types import Kinds
+from psyclone_storage.languages.python.parse.tree import PythonTree
+from psyclone_storage.languages.python.parse.weak_types import NumberKinds
 
 
 class Exactness(Enum):
@@ -60,7 +60,7 @@ class TypedExpression:
     type: Intrinsic | None
     wide: WideNumber | None = None
     within: bool = False
-    kinds: Kinds | None = None
+    kinds: NumberKinds | None = None
     may_change: bool = False
 
 
@@ -78,7 +78,7 @@ class LocalVariable:
     first: Span
     shape: tuple[Expr, ...] = ()
     real: ScalarType | None = None
-    kinds: Kinds | None = None
+    kinds: NumberKinds | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ class ArgumentAccess(Protocol):
     def assigned(self, name: str, dummy: Dummy) -> str:
         """Return how an element of the argument `name` is given a value."""
 
-    def within(self, tree: Tree) -> ArgumentAccess:
+    def within(self, tree: PythonTree) -> ArgumentAccess:
         """Return the rules as they are for a function of another file, whose words are its own."""
 
     def read(self, scope: KernelScope, node: ast.Subscript) -> TypedExpression:
@@ -165,7 +165,7 @@ class CalledHelper:
     many levels deep is it nested.
     """
 
-    tree: Tree
+    tree: PythonTree
     name: str
     called_at: Span
     module: str | None = ""
@@ -197,7 +197,7 @@ class KernelScope:
     None where it is conditional.
     """
 
-    tree: Tree
+    tree: PythonTree
     real: ScalarType
     offered: CallableImports
     access: ArgumentAccess
@@ -224,7 +224,7 @@ class KernelScope:
     used: dict[str, tuple[Intrinsic, Span]] = field(default_factory=dict)
     written: set[str] = field(default_factory=set)
     single: ScalarType | None = None
-    local_kinds: dict[str, Kinds] = field(default_factory=dict)
+    local_kinds: dict[str, NumberKinds] = field(default_factory=dict)
     changing: set[str] = field(default_factory=set)
     certain: Mapping[str, CountedRange] | None = None
 
@@ -273,7 +273,7 @@ class KernelScope:
         type_: Intrinsic | None,
         first: Span,
         real: ScalarType | None = None,
-        kinds: Kinds | None = None,
+        kinds: NumberKinds | None = None,
     ) -> Name:
         """Return a new local, which has a value; one that is real has the type `real`."""
         name = self.fresh_name(wish)

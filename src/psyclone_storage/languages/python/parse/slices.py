@@ -196,7 +196,7 @@ class _Assignment:
             raise self._refuse("P051", what, part, "Write a loop.")
         # pylint: disable-next=assignment-from-no-return  # only columns know extents
         most = self.scope.access.extent(self.scope, node, number)
-        start = nodes.whole(0) if part.lower is None else self._bound(part.lower)
+        start = nodes.signed_integer(0) if part.lower is None else self._bound(part.lower)
         stop = most if part.upper is None else self._bound(part.upper)
         if stop is None:
             what = f"It is not known where '{self.scope.text(node)}' ends."
@@ -205,10 +205,10 @@ class _Assignment:
         if behind is not None and last is not None and behind > last:
             what = f"'{self.scope.text(part)}' ends behind the last element."
             raise self._refuse("P051", what, part, f"There are {last}, counted from 0.")
-        length = stop if ex.integer_value(start) == 0 else nodes.binary("-", stop, start)
+        length = stop if ex.integer_value(start) == 0 else nodes.binary_operation("-", stop, start)
         known = ex.integer_value(simplified(length))
         if known is not None:
-            length = nodes.whole(max(0, -(-known // step)))
+            length = nodes.signed_integer(max(0, -(-known // step)))
         elif step > 1:
             what = f"It is not known how many elements '{self.scope.text(part)}' has."
             raise self._refuse("P051", what, part, "Write a loop.")
@@ -285,7 +285,7 @@ class _Assignment:
         self, wanted: Sequence[_Slice], counters: Sequence[str], line: Line
     ) -> tuple[Line, ...]:
         """Return loops around a statement, the first dimension innermost."""
-        dimensions = tuple(Triplet(nodes.whole(0), _before(one.length)) for one in wanted)
+        dimensions = tuple(Triplet(nodes.signed_integer(0), _before(one.length)) for one in wanted)
         found = [self.scope.values[name].expr for name in counters]
         names = tuple(name for name in found if isinstance(name, ex.Name))
         return ElementLoops(dimensions, names).around((line,), self.scope.tree.span(self.node))
@@ -301,7 +301,9 @@ def _elements_of(into: ex.Element, expr: ex.Expr) -> list[ex.Element]:
 def _before(length: ex.Expr) -> ex.Expr:
     value = ex.integer_value(length)
     return (
-        nodes.whole(value - 1) if value is not None else nodes.binary("-", length, nodes.whole(1))
+        nodes.signed_integer(value - 1)
+        if value is not None
+        else nodes.binary_operation("-", length, nodes.signed_integer(1))
     )
 
 

@@ -181,7 +181,7 @@ def _local(scope: KernelScope, target: ast.Name, value: TypedExpression) -> Expr
         related = (Related(known.first, "its first value"),)
         scope.refuse("P054", what, target, hint, related)
         return None
-    precision.declare(scope, scope.code(name), value, scope.tree.span(target))
+    precision.record_local(scope, scope.code(name), value, scope.tree.span(target))
     if value.may_change:
         scope.changing.add(scope.code(name))
     return Name(scope.code(name))
@@ -264,7 +264,7 @@ def _range(scope: KernelScope, node: ast.For) -> CountedRange | None:
         if all(value.type is not None for value in values):
             scope.refuse("P054", "The bounds of a 'range' are whole numbers.", call)
         return None
-    first = values[0].expr if len(values) > 1 else nodes.whole(0)
+    first = values[0].expr if len(values) > 1 else nodes.signed_integer(0)
     behind = values[min(1, len(values) - 1)].expr
     by = values[2].expr if len(values) == _ALL_OF_RANGE else None
     step = 1 if by is None else integer_value(by)
@@ -283,8 +283,8 @@ def _before(behind: Expr, step: int) -> Expr:
     """Return the last value that a loop can reach before the exclusive end `behind`."""
     value = integer_value(behind)
     if value is not None:
-        return nodes.whole(value - 1 if step > 0 else value + 1)
-    return nodes.binary("-" if step > 0 else "+", behind, nodes.whole(1))
+        return nodes.signed_integer(value - 1 if step > 0 else value + 1)
+    return nodes.binary_operation("-" if step > 0 else "+", behind, nodes.signed_integer(1))
 
 
 def _return(scope: KernelScope, node: ast.Return) -> list[Line]:

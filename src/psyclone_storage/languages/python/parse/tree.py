@@ -25,7 +25,7 @@ _CODE = "P050"
 
 
 @dataclass(frozen=True, eq=False)
-class Tree:
+class PythonTree:
     """The text of a file, and its syntax tree."""
 
     source: SourceText
@@ -69,7 +69,7 @@ class Tree:
 
 
 @lru_cache(maxsize=_REMEMBERED)
-def read_tree(source: SourceText) -> Tree:
+def read_tree(source: SourceText) -> PythonTree:
     """Return the tree of a file.
 
     Raises:
@@ -96,7 +96,7 @@ def read_tree(source: SourceText) -> Tree:
         raise CompileError(_not_python(source, what, span)) from None
     except (RecursionError, MemoryError, ValueError):
         raise CompileError(_too_deep(source, None)) from None
-    tree = Tree(source, module, starts)
+    tree = PythonTree(source, module, starts)
     for node, depth in _with_depths(module):
         if depth > MAX_DEPTH and hasattr(node, "lineno"):
             raise CompileError(_too_deep(source, tree.span(node)))

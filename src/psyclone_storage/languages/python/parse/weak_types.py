@@ -28,7 +28,7 @@ class Kind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Kinds:
+class NumberKinds:
     """The kinds of which a number has one.
 
     Where it may be `WEAK`, but is stored in 4 bytes as it may be `SINGLE`, the stored value is the
@@ -56,20 +56,20 @@ class Kinds:
         return {Kind.WEAK, Kind.SINGLE} <= self.of and not self.exact
 
 
-WEAK, SINGLE, DOUBLE = (Kinds(frozenset({one})) for one in Kind)
-UNKNOWN_NUMBER = Kinds(frozenset({Kind.WEAK}), exact=False)
+WEAK, SINGLE, DOUBLE = (NumberKinds(frozenset({one})) for one in Kind)
+UNKNOWN_NUMBER = NumberKinds(frozenset({Kind.WEAK}), exact=False)
 """A number of Python of which nothing is known."""
 
 
-def written(value: float) -> Kinds:
+def literal_kinds(value: float) -> NumberKinds:
     """Return the kinds of a literal."""
     return _weak({value})
 
 
-def _weak(values: Iterable[float]) -> Kinds:
+def _weak(values: Iterable[float]) -> NumberKinds:
     known = frozenset(values)
     exact = all(_in_single(one) == one for one in known)
-    return Kinds(frozenset({Kind.WEAK}), exact, known if len(known) <= _MOST_VALUES else None)
+    return NumberKinds(frozenset({Kind.WEAK}), exact, known if len(known) <= _MOST_VALUES else None)
 
 
 def _in_single(value: float) -> float:
@@ -80,17 +80,17 @@ def _in_single(value: float) -> float:
     return found
 
 
-def either(one: Kinds, other: Kinds) -> Kinds:
+def either(one: NumberKinds, other: NumberKinds) -> NumberKinds:
     """Return the kinds of a number that is one of two."""
     values = _both(one, other)
-    return Kinds(one.of | other.of, _weak_exact(one) and _weak_exact(other), values)
+    return NumberKinds(one.of | other.of, _weak_exact(one) and _weak_exact(other), values)
 
 
-def _weak_exact(one: Kinds) -> bool:
+def _weak_exact(one: NumberKinds) -> bool:
     return one.exact or Kind.WEAK not in one.of
 
 
-def _both(one: Kinds, other: Kinds) -> frozenset[float] | None:
+def _both(one: NumberKinds, other: NumberKinds) -> frozenset[float] | None:
     parts = [part.values for part in (one, other) if Kind.WEAK in part.of]
     known = [part for part in parts if part is not None]
     if len(known) < len(parts):
@@ -99,18 +99,18 @@ def _both(one: Kinds, other: Kinds) -> frozenset[float] | None:
     return found if len(found) <= _MOST_VALUES else None
 
 
-def negated(one: Kinds) -> Kinds:
+def negation_kinds(one: NumberKinds) -> NumberKinds:
     """Return the kinds of a number with a sign before it."""
     values = None if one.values is None else frozenset(-value for value in one.values)
     return replace(one, values=values)
 
 
-def sized(one: Kinds) -> Kinds:
+def sized(one: NumberKinds) -> NumberKinds:
     """Return the kinds of the size of a number."""
     return replace(one, values=None if one.values is None else frozenset(map(abs, one.values)))
 
 
-def met(one: Kinds, other: Kinds) -> frozenset[Kind]:
+def common_kinds(one: NumberKinds, other: NumberKinds) -> frozenset[Kind]:
     """Return the kinds that an operation on two numbers may have."""
     return frozenset(_of_two(*pair) for pair in product(one.of, other.of))
 
@@ -122,12 +122,12 @@ def _of_two(one: Kind, other: Kind) -> Kind:
     return Kind.WEAK
 
 
-def combined(op: str, one: Kinds, other: Kinds) -> Kinds | None:
+def operation_kinds(op: str, one: NumberKinds, other: NumberKinds) -> NumberKinds | None:
     """Return the kinds of an operation's result; None if it is computed otherwise than in Python.
 
     It is computed in 4 bytes if it may have no more, else in 8.
     """
-    found = met(one, other)
+    found = common_kinds(one, other)
     if found == {Kind.WEAK}:
         pairs = _pairs(one, other)
         made = _folded(op, pairs) if pairs is not None else None
@@ -135,19 +135,19 @@ def combined(op: str, one: Kinds, other: Kinds) -> Kinds | None:
     if found == {Kind.SINGLE}:
         return SINGLE
     if Kind.SINGLE not in found:
-        return None if one.is_lost or other.is_lost else Kinds(found)
+        return None if one.is_lost or other.is_lost else NumberKinds(found)
     if Kind.DOUBLE in found:
         return None
     beside = _beside(op, one, other)
     return None if beside is None else replace(beside, of=found)
 
 
-def compared(op: str, one: Kinds, other: Kinds, *, small: bool) -> bool:
+def compares_as_in_python(op: str, one: NumberKinds, other: NumberKinds, *, small: bool) -> bool:
     """Return whether a comparison has the same result as in Python.
 
     It is done in 4 bytes if one number has no more. `small` numbers are whole.
     """
-    found = met(one, other)
+    found = common_kinds(one, other)
     if found == {Kind.SINGLE}:
         return True
     if Kind.SINGLE not in found:
@@ -177,7 +177,7 @@ _COMPUTED: Mapping[str, Callable[[float, float], float]] = {
 _ROUNDED_ONCE = ("+", "-", "*", "/")
 
 
-def _pairs(one: Kinds, other: Kinds) -> list[tuple[float, float]] | None:
+def _pairs(one: NumberKinds, other: NumberKinds) -> list[tuple[float, float]] | None:
     if one.values is None or other.values is None:
         return None
     return list(product(one.values, other.values))
@@ -197,7 +197,7 @@ def _folded(op: str, pairs: Iterable[tuple[float, float]]) -> set[float] | None:
     return found
 
 
-def _beside(op: str, one: Kinds, other: Kinds) -> Kinds | None:
+def _beside(op: str, one: NumberKinds, other: NumberKinds) -> NumberKinds | None:
     """Return what an operation makes of weak numbers that are kept in 4 bytes; None if it is lost.
 
     Of numbers that have 4 bytes `+`, `-`, `*` and `/` in 8 bytes, rounded, are those in 4 bytes:
@@ -218,7 +218,7 @@ def _beside(op: str, one: Kinds, other: Kinds) -> Kinds | None:
     return _scaled(op, one, other)
 
 
-def _scaled(op: str, one: Kinds, other: Kinds) -> Kinds | None:
+def _scaled(op: str, one: NumberKinds, other: NumberKinds) -> NumberKinds | None:
     """Return what is made of numbers of which some are 0 or 1, by which no digit changes."""
     for known, is_first in ((one.values, True), (other.values, False)):
         if known is None:

@@ -16,7 +16,7 @@ from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.types import DerivedType
 from psyclone_storage.ir.typing import CScope, CType, PrintError
 from psyclone_storage.ir.unit import Declare
-from psyclone_storage.languages.c.types import Value
+from psyclone_storage.languages.c.types import CValue
 from psyclone_storage.languages.python.translate.expressions import ExpressionWriter, checked
 from psyclone_storage.languages.python.translate.lower_bounds import check_begins_at_one
 from psyclone_storage.languages.python.translate.module import ModuleNames
@@ -205,7 +205,7 @@ class AlgorithmNames:
 
     # ------------------------------------------------------------------------ numbers
 
-    def element(self, name: ex.Name, items: tuple[ex.Expr, ...]) -> Value | None:
+    def element(self, name: ex.Name, items: tuple[ex.Expr, ...]) -> CValue | None:
         """Return an element of an array that the procedure is passed."""
         known = self.declared.get(name.key)
         if known is None or not known.shape:
@@ -215,21 +215,21 @@ class AlgorithmNames:
         type_ = self.scope.type_of(self.scope.symbol(name.key))
         checked(type_, name.text)
         self._check_first(known)
-        return Value(f"{self._data_name(name)}[{', '.join(map(self._index, items))}]", type_)
+        return CValue(f"{self._data_name(name)}[{', '.join(map(self._index, items))}]", type_)
 
-    def summed(self, section: ex.Section) -> Value | None:
+    def summed(self, section: ex.Section) -> CValue | None:
         """Refuse: sections have no form."""
         raise NoPythonError(f"'{ex.spell(section)}' is a section of an array")
 
-    def scalar(self, symbol: ex.Symbol, scope: CScope) -> Value:
+    def scalar(self, symbol: ex.Symbol, scope: CScope) -> CValue:
         """Return a variable of the procedure, or a constant of a module by its value."""
         type_ = scope.type_of(symbol)
         if symbol.key in self.declared:
             self._check_name(symbol.key, symbol.name)
             self._check_precision(symbol.name, type_)
             end = ".value" if symbol.key in self.results else ""
-            return Value(f"{self.name(symbol.name)}{end}", type_)
+            return CValue(f"{self.name(symbol.name)}{end}", type_)
         if symbol.sort is not ex.Sort.CONSTANT:
             raise NoPythonError(f"'{symbol.name}' is declared elsewhere")
         text = ModuleNames.of((), in_place=True).constant(symbol, scope)
-        return Value(text, type_)
+        return CValue(text, type_)

@@ -29,14 +29,14 @@ from psyclone_storage.ir.typing import (
     CType,
     PrintError,
 )
-from psyclone_storage.languages.c.types import Value
+from psyclone_storage.languages.c.types import CValue
 from psyclone_storage.languages.intrinsics import INTRINSICS, LIMITS
 from psyclone_storage.languages.operators import PYTHON, REMAINDER
 from psyclone_storage.languages.python.translate.values import (
     NoPythonError,
     as_double,
     as_single,
-    number,
+    numeric_constant,
 )
 
 _QUOTIENT = left_associative("/", Precedence.PRODUCT)
@@ -45,14 +45,14 @@ _QUOTIENT = left_associative("/", Precedence.PRODUCT)
 class NamesInPython(Protocol):
     """The Python spelling of the names in a kernel."""
 
-    def element(self, name: ex.Name, items: tuple[ex.Expr, ...]) -> Value | None:
+    def element(self, name: ex.Name, items: tuple[ex.Expr, ...]) -> CValue | None:
         """Return an element, None if `name` is no array; raise `NoPythonError` if it is unknown."""
 
-    def summed(self, section: ex.Section) -> Value | None:
+    def summed(self, section: ex.Section) -> CValue | None:
         """Return the sum of a section; refuse as `element` does."""
         raise NotImplementedError
 
-    def scalar(self, symbol: ex.Symbol, scope: CScope) -> Value:
+    def scalar(self, symbol: ex.Symbol, scope: CScope) -> CValue:
         """Return a scalar; raise `NoPythonError` if Python knows none such."""
 
 
@@ -63,11 +63,11 @@ class ExpressionWriter:
     scope: CScope
     names: NamesInPython
 
-    def of(self, expr: ex.Expr) -> Value:
+    def of(self, expr: ex.Expr) -> CValue:
         """Return `expr`; raise `NoPythonError` if it has no form in Python."""
         match expr:
             case ex.Literal():
-                return number(expr, self._type(expr))
+                return numeric_constant(expr, self._type(expr))
             case ex.Name():
                 return self._name(expr)
             case ex.Parenthesised(operand):
@@ -87,7 +87,7 @@ class ExpressionWriter:
             raise NoPythonError(f"'{ex.spell(expr)}' is no condition")
         return found.text
 
-    def whole(self, expr: ex.Expr) -> Value:
+    def whole(self, expr: ex.Expr) -> CValue:
         """Return an integer."""
         found = self.of(expr)
         if found.type != INTEGER:
@@ -115,7 +115,7 @@ class ExpressionWriter:
         except PrintError as error:
             raise NoPythonError(error.reason) from None
 
-    def _name(self, name: ex.Name) -> Value:
+    def _name(self, name: ex.Name) -> CValue:
         try:
             symbol = self.scope.symbol(name.key)
             type_ = self.scope.type_of(symbol)
@@ -126,7 +126,7 @@ class ExpressionWriter:
         checked(type_, name.text)
         return self.names.scalar(symbol, self.scope)
 
-    def _reference(self, name: ex.Name, items: tuple[ex.Expr, ...]) -> Value:
+    def _reference(self, name: ex.Name, items: tuple[ex.Expr, ...]) -> CValue:
         if (element := self.names.element(name, items)) is not None:
             return element
         try:
@@ -144,16 +144,16 @@ class ExpressionWriter:
 
     # ------------------------------------------------------------------------ operations
 
-    def _unary(self, op: AnyOperator, operand: ex.Expr) -> Value:
+    def _unary(self, op: AnyOperator, operand: ex.Expr) -> CValue:
         found = self.of(operand)
         if op in PYTHON.prefixes and (op is Operator.NOT) is found.type.is_logical:
-            return Value.of(PYTHON.unary(op, found), found.type)
+            return CValue.of(PYTHON.unary(op, found), found.type)
         raise NoPythonError("an operator of the author's is not known")
 
-    def _binary(self, expr: ex.Binary) -> Value:
+    def _binary(self, expr: ex.Binary) -> CValue:
         op = expr.op
         if (value := self.scope.integer(expr)) is not None and value >= 0:
-            return Value(str(value), INTEGER)
+            return CValue(str(value), INTEGER)
         left, right = self.of(expr.left), self.of(expr.right)
         of_logicals = op.kind is OperatorKind.LOGICAL
         if of_logicals and not (left.type.is_logical and right.type.is_logical):
@@ -165,25 +165,25 @@ class ExpressionWriter:
         if op is Operator.POWER:
             return _power(left, right, ex.integer_value(expr.right))
         if not of_logicals:
-            left, right = alike(left, right)
+            left, right = convert_operands(left, right)
         if op not in PYTHON.infixes:
             raise NoPythonError(f"the operator '{op.spelling}' is not known to Python's kernels")
         made = PYTHON.binary(op, left, right)
         if op.kind is not OperatorKind.ARITHMETIC:
-            return Value.of(made, LOGICAL)
+            return CValue.of(made, LOGICAL)
         if left.type == right.type == LONG:
             raise NoPythonError(f"'{ex.spell(expr)}' is computed with whole numbers of 8 bytes")
         if op is Operator.DIVIDE and left.type == right.type == INTEGER:
             # The quotient of two numbers of 32 bits is never rounded to an integer.
-            return Value(f"int({_QUOTIENT.join(left, right)})", INTEGER)
+            return CValue(f"int({_QUOTIENT.join(left, right)})", INTEGER)
         if left.type == right.type == REAL:
             # What is rounded to more than twice as many bits first is rounded to the same number.
-            return as_single(Value(made.text, DOUBLE))
-        return Value.of(made, DOUBLE if DOUBLE in (left.type, right.type) else INTEGER)
+            return as_single(CValue(made.text, DOUBLE))
+        return CValue.of(made, DOUBLE if DOUBLE in (left.type, right.type) else INTEGER)
 
     # ------------------------------------------------------------------------ functions
 
-    def _function(self, word: str, items: tuple[ex.Expr, ...]) -> Value:
+    def _function(self, word: str, items: tuple[ex.Expr, ...]) -> CValue:
         if word in ("real", "dble", "int", "nint"):
             return self._converted(word, items)
         args = [self.of(item) for item in items if not isinstance(item, ex.Keyword)]
@@ -194,25 +194,25 @@ class ExpressionWriter:
                 return _joined(word, args)
             case _, 1 if word in LIMITS and args[0].type == DOUBLE:
                 limit = getattr(sys.float_info, LIMITS[word].float_info)
-                return Value(repr(limit), DOUBLE)
+                return CValue(repr(limit), DOUBLE)
             case (("abs" | "dabs"), 1) if not args[0].type.is_logical:
-                return Value(f"abs({args[0].text})", args[0].type)
+                return CValue(f"abs({args[0].text})", args[0].type)
             case (("sign" | "mod" | "modulo"), 2):
-                return _of_pair(word, *alike(args[0], args[1]))
+                return _of_pair(word, *convert_operands(args[0], args[1]))
             case "merge", 3 if args[2].type.is_logical and args[0].type == args[1].type:
-                return Value.of(PYTHON.choose(args[2], args[0], args[1]), args[0].type)
+                return CValue.of(PYTHON.choose(args[2], args[0], args[1]), args[0].type)
             case (("floor" | "ceiling"), 1) if args[0].type.is_real:
-                return Value(f"math.{INTRINSICS[word].math}({args[0].text})", INTEGER)
+                return CValue(f"math.{INTRINSICS[word].math}({args[0].text})", INTEGER)
             case _, count if all(arg.type == DOUBLE for arg in args):
                 names = INTRINSICS.get(word)
                 if names and names.math and count == names.arguments:
                     texts = ", ".join(arg.text for arg in args)
-                    return Value(f"math.{names.math}({texts})", DOUBLE)
+                    return CValue(f"math.{names.math}({texts})", DOUBLE)
         raise NoPythonError(
             f"the function '{word}' of such values is not known to Python's kernels"
         )
 
-    def _converted(self, word: str, items: tuple[ex.Expr, ...]) -> Value:
+    def _converted(self, word: str, items: tuple[ex.Expr, ...]) -> CValue:
         """Return a number of a type that is named."""
         first, *rest = items
         found = self.of(first)
@@ -232,7 +232,7 @@ class ExpressionWriter:
             if word == "nint":
                 return _nearest(found)
             if found.type.is_real:
-                return Value(f"int({found.text})", INTEGER)
+                return CValue(f"int({found.text})", INTEGER)
             return replace(found, type=INTEGER)
         if size == DOUBLE.size:
             return as_double(found)
@@ -248,7 +248,7 @@ def checked(type_: CType, name: str) -> None:
         raise NoPythonError(f"'{name}' is a {what}, which kernels in Python do not have")
 
 
-def alike(left: Value, right: Value) -> tuple[Value, Value]:
+def convert_operands(left: CValue, right: CValue) -> tuple[CValue, CValue]:
     """Return two numbers as an operation converts them; integers are unchanged."""
     if left.type.is_logical or right.type.is_logical:
         raise NoPythonError("a condition stands where a number has to be")
@@ -261,53 +261,53 @@ def alike(left: Value, right: Value) -> tuple[Value, Value]:
     raise NoPythonError("a whole number is computed with in single precision")
 
 
-def _nearest(value: Value) -> Value:
+def _nearest(value: CValue) -> CValue:
     """Return the integer nearest to a real, of two the one that is farther from zero.
 
     The fractional part of a real is exactly representable, and so is twice that.
     """
-    towards_zero = Value(f"int({value.text})", INTEGER)
+    towards_zero = CValue(f"int({value.text})", INTEGER)
     rest = PYTHON.binary(Operator.MINUS, value, towards_zero)
-    more = Value(f"int(2.0 * ({rest.text}))", INTEGER)
-    return Value.of(PYTHON.binary(Operator.PLUS, towards_zero, more), INTEGER)
+    more = CValue(f"int(2.0 * ({rest.text}))", INTEGER)
+    return CValue.of(PYTHON.binary(Operator.PLUS, towards_zero, more), INTEGER)
 
 
-def _doubled(value: Value) -> Value:
+def _doubled(value: CValue) -> CValue:
     return value if value.type == INTEGER else as_double(value)
 
 
-def _power(left: Value, right: Value, exponent: int | None) -> Value:
+def _power(left: CValue, right: CValue, exponent: int | None) -> CValue:
     if right.type == INTEGER:
         if left.type == INTEGER and (exponent is None or exponent < 0):
             raise NoPythonError("a power of whole numbers has an exponent that is not known")
     elif right.type == DOUBLE:
-        left, right = alike(as_double(left) if left.type == INTEGER else left, right)
+        left, right = convert_operands(as_double(left) if left.type == INTEGER else left, right)
     if REAL in (left.type, right.type):
         raise NoPythonError("a power is computed in single precision")
     if LONG in (left.type, right.type):
         raise NoPythonError("a power is computed with whole numbers of 8 bytes")
-    return Value.of(PYTHON.binary(Operator.POWER, left, right), left.type)
+    return CValue.of(PYTHON.binary(Operator.POWER, left, right), left.type)
 
 
-def _joined(word: str, args: list[Value]) -> Value:
+def _joined(word: str, args: list[CValue]) -> CValue:
     first, *rest = args
     for other in rest:
         if other.type != first.type or first.type.is_logical:
             raise NoPythonError(f"'{word}' is given values of several types")
-    return Value(f"{word}({', '.join(arg.text for arg in args)})", first.type)
+    return CValue(f"{word}({', '.join(arg.text for arg in args)})", first.type)
 
 
-def _of_pair(word: str, left: Value, right: Value) -> Value:
+def _of_pair(word: str, left: CValue, right: CValue) -> CValue:
     is_single = left.type == REAL and word != "sign"
     if left.type != right.type or left.type == LONG or is_single:
         raise NoPythonError(f"'{word}' is given values of which Python's kernels know no such")
     if word == "modulo":
-        return Value(REMAINDER.join(left, right), left.type, REMAINDER.rank)
+        return CValue(REMAINDER.join(left, right), left.type, REMAINDER.rank)
     if left.type == INTEGER:
         if word == "sign":
-            size = Value(f"abs({left.text})", INTEGER)
-            is_positive = PYTHON.binary(Operator.GREATER_EQUAL, right, Value("0", INTEGER))
+            size = CValue(f"abs({left.text})", INTEGER)
+            is_positive = PYTHON.binary(Operator.GREATER_EQUAL, right, CValue("0", INTEGER))
             negated = PYTHON.unary(Operator.MINUS, size)
-            return Value.of(PYTHON.choose(is_positive, size, negated), INTEGER)
-        return Value(f"int(math.{INTRINSICS[word].math}({left.text}, {right.text}))", INTEGER)
-    return Value(f"math.{INTRINSICS[word].math}({left.text}, {right.text})", left.type)
+            return CValue.of(PYTHON.choose(is_positive, size, negated), INTEGER)
+        return CValue(f"int(math.{INTRINSICS[word].math}({left.text}, {right.text}))", INTEGER)
+    return CValue(f"math.{INTRINSICS[word].math}({left.text}, {right.text})", left.type)

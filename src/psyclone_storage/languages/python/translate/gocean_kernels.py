@@ -13,7 +13,7 @@ from psyclone_storage.ir.operators import Precedence
 from psyclone_storage.ir.parsed import MetadataComponent, MetadataItem, ParsedKernel
 from psyclone_storage.ir.typing import DOUBLE
 from psyclone_storage.ir.unit import Do
-from psyclone_storage.languages.c.types import Value
+from psyclone_storage.languages.c.types import CValue
 from psyclone_storage.languages.python.translate.lower_bounds import check_begins_at_one
 from psyclone_storage.languages.python.translate.protocols import (
     PlacedLine,
@@ -61,17 +61,17 @@ class PointForm:
 
     def element(
         self, writer: TextWriter, name: ex.Name, items: tuple[ex.Expr, ...]
-    ) -> Value | None:
+    ) -> CValue | None:
         """Return an element at a distance from the point."""
         if not self._is_array(writer, name.key):
             return None
         i, j = self._offset(writer, items)
         array = writer.typed(name.key)
-        return Value(f"{array.text}[{i}, {j}]", array.type)
+        return CValue(f"{array.text}[{i}, {j}]", array.type)
 
     def written(
         self, writer: TextWriter, name: ex.Name, items: tuple[ex.Expr, ...]
-    ) -> Value | None:
+    ) -> CValue | None:
         """Return the point itself."""
         if not self._is_array(writer, name.key):
             return None
@@ -80,7 +80,7 @@ class PointForm:
         if self._offset(writer, items) != (0, 0):
             raise NoPythonError(f"'{name.text}' is written off the point")
         array = writer.typed(name.key)
-        return Value(f"{array.text}[0, 0]", array.type)
+        return CValue(f"{array.text}[0, 0]", array.type)
 
     def _is_array(self, writer: TextWriter, key: str) -> bool:
         code = self.kernel.code
@@ -104,7 +104,7 @@ class PointForm:
             raise NoPythonError(f"'{ex.spell(item)}' is no distance from the point that is known")
         return found.constant
 
-    def number(self, writer: TextWriter, key: str) -> Value | None:
+    def number(self, writer: TextWriter, key: str) -> CValue | None:
         """Return None: a kernel's numbers are its own, but those of its point."""
         if key not in self._index:
             return None
@@ -114,7 +114,7 @@ class PointForm:
         """Return None: there are no words to count."""
         return None
 
-    def summed(self, writer: TextWriter, section: ex.Section) -> Value | None:
+    def summed(self, writer: TextWriter, section: ex.Section) -> CValue | None:
         """Return the sum of the elements of a section, from zero on, columns first."""
         if not isinstance(section.base, ex.Name) or len(section.items) != _AXES:
             raise NoPythonError(f"'{ex.spell(section)}' is no section of a field")
@@ -127,7 +127,7 @@ class PointForm:
             raise NoPythonError(f"'{ex.spell(section)}' is no section of a field")
         array = writer.local(section.base.key)
         texts = [f"{array}[{i}, {j}]" for j in rows for i in columns]
-        return Value(" + ".join(["0.0", *texts]), DOUBLE, Precedence.SUM)
+        return CValue(" + ".join(["0.0", *texts]), DOUBLE, Precedence.SUM)
 
     def _box(self, writer: TextWriter, item: ex.Expr, axis: int) -> range:
         """Return the distances of a subscript, whose ends are known."""
@@ -184,7 +184,7 @@ def _annotation(entry: MetadataItem) -> str:
 def _word(item: MetadataItem) -> str:
     """Return a word of metadata in today's spelling."""
     match item.expr:
-        case ex.Construct(ex.Name(word), rows) | ex.Index(ex.Name(word), rows):
+        case ex.StructureConstructor(ex.Name(word), rows) | ex.Index(ex.Name(word), rows):
             return f'{_spelled(word)}("{",".join(map(ex.canonical, rows))}")'
     return _spelled(ex.canonical(item.expr))
 

@@ -20,10 +20,10 @@ from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator, Precedence
 from psyclone_storage.ir.rewrite import names_in, place_of_line, substituted, walk_lines
 from psyclone_storage.ir.typing import INTEGER, CScope, PrintError
-from psyclone_storage.languages.c.types import Value
+from psyclone_storage.languages.c.types import CValue
 from psyclone_storage.languages.operators import PYTHON
 from psyclone_storage.languages.python.translate.expressions import ExpressionWriter, checked
-from psyclone_storage.languages.python.translate.local_arrays import LocalArray, local_arrays
+from psyclone_storage.languages.python.translate.local_arrays import LocalArray, arrays_of_kernel
 from psyclone_storage.languages.python.translate.module import NOTHING, ModuleNames, reserved
 from psyclone_storage.languages.python.translate.protocols import ArgumentForm, PlacedLine
 from psyclone_storage.languages.python.translate.values import NoPythonError
@@ -85,7 +85,7 @@ class KernelWriter:
         made: list[PlacedLine] = []
         if not self.form.has_arrays:
             return made
-        for array in local_arrays(self.code):
+        for array in arrays_of_kernel(self.code):
             try:
                 self.arrays[array.declared.key] = array
                 made.append(PlacedLine(array.made(self), array.place))
@@ -125,28 +125,28 @@ class KernelWriter:
                   if key in used and known.of is not None}  # fmt: skip
         return substituted(expr, values) if values else expr
 
-    def element(self, name: ex.Name, items: tuple[ex.Expr, ...]) -> Value | None:
+    def element(self, name: ex.Name, items: tuple[ex.Expr, ...]) -> CValue | None:
         """Return an element of an argument or of an array of the kernel; None if it is neither."""
         if (array := self.arrays.get(name.key)) is not None:
             return array.element(self, items)
         return self.form.element(self, name, items)
 
-    def summed(self, section: ex.Section) -> Value | None:
+    def summed(self, section: ex.Section) -> CValue | None:
         """Return the sum of a section whose extent is known."""
         return self.form.summed(self, section)
 
-    def typed(self, key: str) -> Value:
+    def typed(self, key: str) -> CValue:
         """Return a variable whose type kernels in Python have."""
         symbol = self.scope.symbol(key)
         type_ = self.scope.type_of(symbol)
         checked(type_, symbol.name)
-        return Value(self.local(key), type_)
+        return CValue(self.local(key), type_)
 
-    def scalar(self, symbol: ex.Symbol, scope: CScope) -> Value:
+    def scalar(self, symbol: ex.Symbol, scope: CScope) -> CValue:
         """Return a scalar: of the kernel, or of a module."""
         key, type_ = symbol.key, scope.type_of(symbol)
         if symbol.sort is ex.Sort.CONSTANT:
-            return Value(self.module.constant(symbol, scope), type_)
+            return CValue(self.module.constant(symbol, scope), type_)
         if key in self.hidden:
             raise NoPythonError(f"'{symbol.name}' tells where an element lies, which Python hides")
         if symbol.origin in (ex.Origin.LOCAL, ex.Origin.DUMMY):
@@ -155,12 +155,12 @@ class KernelWriter:
             if (number := self.form.number(self, key)) is not None:
                 return number
             if key in self.one_less:
-                return Value(f"{self.local(key)} + 1", type_, Precedence.SUM)
-            return Value(self.local(key), type_)
+                return CValue(f"{self.local(key)} + 1", type_, Precedence.SUM)
+            return CValue(self.local(key), type_)
         home = symbol.module_key
         if not home or home == self.code.module.key:
-            return Value(self.module.variable(symbol, scope), type_)
-        return Value(self._of_other_module(symbol, scope), type_)
+            return CValue(self.module.variable(symbol, scope), type_)
+        return CValue(self._of_other_module(symbol, scope), type_)
 
     def _of_other_module(self, symbol: ex.Symbol, scope: CScope) -> str:
         """Return a local that holds the value of another module's variable when the kernel runs."""
@@ -180,20 +180,20 @@ class KernelWriter:
             self.read.setdefault(name, f"{name}: {word} = {home}")
         return self.local(self.homes[home])
 
-    def sum_text(self, of: AffineForm) -> Value:
+    def sum_text(self, of: AffineForm) -> CValue:
         """Return a sum of integers, in which no constant is added twice."""
         constant, text = of.constant, ""
         for factor, term in of.terms:
             found = self._expressions.whole(term)
             if isinstance(term, ex.Name) and term.key in self.one_less:
                 constant += factor
-                found = Value(self.local(term.key), INTEGER)
+                found = CValue(self.local(term.key), INTEGER)
             elif found.rank == Precedence.SUM and found.text.endswith(_ONE_MORE):
                 constant += factor
-                found = Value(found.text.removesuffix(_ONE_MORE), INTEGER, Precedence.SUM)
+                found = CValue(found.text.removesuffix(_ONE_MORE), INTEGER, Precedence.SUM)
             if abs(factor) != 1:
                 product = f"{abs(factor)} * {found.within(Precedence.POWER)}"
-                found = Value(product, INTEGER, Precedence.PRODUCT)
+                found = CValue(product, INTEGER, Precedence.PRODUCT)
             if text:
                 text += (
                     f" {'+' if factor > 0 else '-'} {found.within(Precedence.SUM + (factor < 0))}"
@@ -205,10 +205,10 @@ class KernelWriter:
                     else f"-{found.within(Precedence.PRIMARY)}"
                 )
         if not text:
-            return Value(str(constant), INTEGER)
+            return CValue(str(constant), INTEGER)
         if constant:
             text = f"{text} {'+' if constant > 0 else '-'} {abs(constant)}"
-        return Value(text, INTEGER, Precedence.PRIMARY if text.isidentifier() else Precedence.SUM)
+        return CValue(text, INTEGER, Precedence.PRIMARY if text.isidentifier() else Precedence.SUM)
 
     # ------------------------------------------------------------------------ statements
 
@@ -266,7 +266,7 @@ class KernelWriter:
             case _:
                 raise NoPythonError(f"'{ex.spell(target)}' cannot be assigned to")
 
-    def _target(self, name: ex.Name, items: tuple[ex.Expr, ...]) -> Value | None:
+    def _target(self, name: ex.Name, items: tuple[ex.Expr, ...]) -> CValue | None:
         """Return an element that is assigned to, None if `name` is no array."""
         if (array := self.arrays.get(name.key)) is not None:
             return array.element(self, items)
@@ -317,7 +317,7 @@ class KernelWriter:
             return self._block(otherwise)
         return self._choice(texts, otherwise)
 
-    def _guard(self, selector: Value, guard: ex.Expr) -> str:
+    def _guard(self, selector: CValue, guard: ex.Expr) -> str:
         if not isinstance(guard, ex.Range):
             return PYTHON.binary(Operator.EQUAL, selector, self._expressions.whole(guard)).text
         bounds = ((Operator.GREATER_EQUAL, guard.lower), (Operator.LESS_EQUAL, guard.upper))

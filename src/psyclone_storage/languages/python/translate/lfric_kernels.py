@@ -21,7 +21,7 @@ from psyclone_storage.ir.parsed import MetadataItem
 from psyclone_storage.ir.rewrite import names_of_line, walk_lines
 from psyclone_storage.ir.typing import INTEGER, REAL, CType
 from psyclone_storage.ir.unit import Declare, Do
-from psyclone_storage.languages.c.types import Value
+from psyclone_storage.languages.c.types import CValue
 from psyclone_storage.languages.python.translate.lower_bounds import check_begins_at_one
 from psyclone_storage.languages.python.translate.protocols import (
     PlacedLine,
@@ -107,7 +107,7 @@ class ColumnForm:
 
     def element(
         self, writer: TextWriter, name: ex.Name, items: tuple[ex.Expr, ...]
-    ) -> Value | None:
+    ) -> CValue | None:
         """Return an element of an argument, or of an array that belongs to the mesh."""
         dummy = self.roles.get(name.key)
         if dummy is None or not (dummy.rank or dummy.role is Role.DOF_VALUE):
@@ -121,18 +121,18 @@ class ColumnForm:
             return self._of_argument(writer, name, (dummy, index))
         if dummy.role in _OF_RANGES:
             text = f"len({self._word(_OF_RANGES[dummy.role], dummy, _texts(writer, index, 1))})"
-            return Value(text, INTEGER)
+            return CValue(text, INTEGER)
         if dummy.role in _OF_TABLES:
             word = self._word(_OF_TABLES[dummy.role], dummy, [])
             text = f"{word}[{', '.join(_texts(writer, index, 1))}]"
             if dummy.role in words.FROM_ONE:
-                return Value(f"{text} + 1", INTEGER, Precedence.SUM)
-            return Value(text, writer.typed(name.key).type)
+                return CValue(f"{text} + 1", INTEGER, Precedence.SUM)
+            return CValue(text, writer.typed(name.key).type)
         raise NoPythonError(f"'{name.text}' is an array that kernels in Python do not know")
 
     def written(
         self, writer: TextWriter, name: ex.Name, items: tuple[ex.Expr, ...]
-    ) -> Value | None:
+    ) -> CValue | None:
         """Return an element of an argument that is assigned to."""
         dummy = self.roles.get(name.key)
         if dummy is not None and dummy.role not in _VALUES:
@@ -141,7 +141,7 @@ class ColumnForm:
 
     def _of_argument(
         self, writer: TextWriter, name: ex.Name, of: tuple[Dummy, list[AffineForm]]
-    ) -> Value:
+    ) -> CValue:
         dummy, index = of
         of_bands = dummy.role is Role.CMA_MATRIX
         type_ = self._of_solver(writer, name) if of_bands else writer.typed(name.key).type
@@ -160,7 +160,7 @@ class ColumnForm:
                 raise NoPythonError(f"'{name.text}' is no array with so many dimensions")
         if dummy.component is not None:
             parts.insert(0, str(dummy.component - 1))
-        return Value(f"{self.own[dummy.arg or 0]}[{', '.join(parts)}]", type_)
+        return CValue(f"{self.own[dummy.arg or 0]}[{', '.join(parts)}]", type_)
 
     def _of_operator(self, writer: TextWriter, dummy: Dummy, index: list[AffineForm]) -> list[str]:
         """Return the dofs and the layer of an element of the cell's matrix."""
@@ -278,7 +278,7 @@ class ColumnForm:
 
     # ------------------------------------------------------------------------ numbers and loops
 
-    def number(self, writer: TextWriter, key: str) -> Value | None:
+    def number(self, writer: TextWriter, key: str) -> CValue | None:
         """Return how many layers, dofs and the like there are; refuse what Python hides."""
         dummy = self.roles.get(key)
         if dummy is None:
@@ -289,9 +289,9 @@ class ColumnForm:
             case Role.DOF_VALUE:
                 return self._of_argument(writer, ex.Name(key), (dummy, []))
             case role if role in _OF_RANGES and not dummy.rank:
-                return Value(f"len({self._word(_OF_RANGES[role], dummy, [])})", INTEGER)
+                return CValue(f"len({self._word(_OF_RANGES[role], dummy, [])})", INTEGER)
             case role if role in _OF_NUMBERS:
-                return Value(self._word(_OF_NUMBERS[role], dummy, []), INTEGER)
+                return CValue(self._word(_OF_NUMBERS[role], dummy, []), INTEGER)
         raise NoPythonError(f"'{key}' is a number or an array that Python hides")
 
     def counted(self, writer: TextWriter, line: Do) -> tuple[str, bool] | None:
@@ -316,7 +316,7 @@ class ColumnForm:
                 return (word if step > 0 else f"reversed({word})"), bool(least)
         return None
 
-    def summed(self, writer: TextWriter, section: ex.Section) -> Value | None:
+    def summed(self, writer: TextWriter, section: ex.Section) -> CValue | None:
         """Return None: how many dofs and layers there are is known at run time."""
         return None
 

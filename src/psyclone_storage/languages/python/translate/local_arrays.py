@@ -14,7 +14,7 @@ from psyclone_storage.ir.rewrite import names_of_line, walk_lines
 from psyclone_storage.ir.types import Intrinsic
 from psyclone_storage.ir.typing import DOUBLE, INTEGER, LOGICAL, CType
 from psyclone_storage.ir.unit import Declare
-from psyclone_storage.languages.c.types import Value
+from psyclone_storage.languages.c.types import CValue
 from psyclone_storage.languages.python.translate.protocols import TextWriter
 from psyclone_storage.languages.python.translate.values import NoPythonError
 
@@ -44,7 +44,7 @@ class LocalArray:
         shape = extents[0] if len(extents) == 1 else f"({', '.join(extents)})"
         return f"{found.text} = np.zeros({shape}{_DTYPES[found.type]})"
 
-    def element(self, writer: TextWriter, items: tuple[Expr, ...]) -> Value:
+    def element(self, writer: TextWriter, items: tuple[Expr, ...]) -> CValue:
         """Return an element."""
         if not items or any(isinstance(part, Range) for item in items for part in walk(item)):
             raise NoPythonError(f"'{self.name}' is used as a whole")
@@ -55,10 +55,10 @@ class LocalArray:
             writer.sum_text(_between(writer.inlined(item), lower)).text
             for item, (lower, _) in zip(items, self.bounds, strict=True)
         ]
-        return Value(f"{found.text}[{', '.join(texts)}]", found.type)
+        return CValue(f"{found.text}[{', '.join(texts)}]", found.type)
 
 
-def local_arrays(code: KernelCode) -> Iterator[LocalArray]:
+def arrays_of_kernel(code: KernelCode) -> Iterator[LocalArray]:
     """Yield the arrays of a kernel that its statements name."""
     used = {name for line in walk_lines(code.body) for name in names_of_line(line)}
     for item in code.declarations:

@@ -16,7 +16,7 @@ from psyclone_storage.ir.expr import Expr, Name, Section, Sort, Symbol
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.types import Intrinsic
 from psyclone_storage.ir.typing import REAL, CScope
-from psyclone_storage.languages.c.types import Value
+from psyclone_storage.languages.c.types import CValue
 from psyclone_storage.languages.python.translate.expressions import ExpressionWriter, checked
 from psyclone_storage.languages.python.translate.values import NoPythonError
 
@@ -97,19 +97,19 @@ class _OfConstants:
 
     module: ModuleNames
 
-    def element(self, name: Name, items: tuple[Expr, ...]) -> Value | None:
+    def element(self, name: Name, items: tuple[Expr, ...]) -> CValue | None:
         """Return nothing: there are no arrays."""
         return None
 
-    def summed(self, section: Section) -> Value | None:
+    def summed(self, section: Section) -> CValue | None:
         """Return nothing: there are no arrays."""
         return None
 
-    def scalar(self, symbol: Symbol, scope: CScope) -> Value:
+    def scalar(self, symbol: Symbol, scope: CScope) -> CValue:
         """Return a constant."""
         if symbol.sort is not Sort.CONSTANT:
             raise NoPythonError(f"'{symbol.name}' is no constant")
-        return Value(self.module.constant(symbol, scope), scope.type_of(symbol))
+        return CValue(self.module.constant(symbol, scope), scope.type_of(symbol))
 
 
 def reserved(name: str) -> bool:

@@ -81,7 +81,7 @@ def emit_kernels(
     if problems:
         raise CompileError(*problems)
     opening = [PlacedLine(line) for line in _opening(title, form.module, names, lines)]
-    return laid_out([*opening, *lines])
+    return wrapped_text([*opening, *lines])
 
 
 def _undescribed(one: TranslatedKernel, error: NoPythonError) -> Diagnostic:
@@ -151,7 +151,7 @@ def _opening(
 # ---------------------------------------------------------------------------- lines
 
 
-def laid_out(lines: Iterable[PlacedLine]) -> PythonText:
+def wrapped_text(lines: Iterable[PlacedLine]) -> PythonText:
     """Return lines as a text, long ones in several."""
     texts: list[str] = []
     places: list[Span | None] = []

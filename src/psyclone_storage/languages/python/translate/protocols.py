@@ -18,7 +18,7 @@ from psyclone_storage.ir.interface import Dummy
 from psyclone_storage.ir.parsed import ParsedKernel
 from psyclone_storage.ir.typing import CScope
 from psyclone_storage.ir.unit import Do
-from psyclone_storage.languages.c.types import Value
+from psyclone_storage.languages.c.types import CValue
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +64,10 @@ class TextWriter(Protocol):
     def inlined(self, expr: Expr) -> Expr:
         """Return an expression without locals that Python has no variables for."""
 
-    def typed(self, key: str) -> Value:
+    def typed(self, key: str) -> CValue:
         """Return a variable whose type kernels in Python have."""
 
-    def sum_text(self, of: AffineForm) -> Value:
+    def sum_text(self, of: AffineForm) -> CValue:
         """Return a sum of integers."""
 
 
@@ -85,19 +85,19 @@ class ArgumentForm(Protocol):
     def begin(self, writer: TextWriter) -> None:
         """Look at the names in a kernel before anything of it is written."""
 
-    def element(self, writer: TextWriter, name: Name, items: tuple[Expr, ...]) -> Value | None:
+    def element(self, writer: TextWriter, name: Name, items: tuple[Expr, ...]) -> CValue | None:
         """Return an element of a dummy; None if `name` is no array among these."""
 
-    def written(self, writer: TextWriter, name: Name, items: tuple[Expr, ...]) -> Value | None:
+    def written(self, writer: TextWriter, name: Name, items: tuple[Expr, ...]) -> CValue | None:
         """Return an element that is assigned to; None if `name` is no array among the dummies."""
 
-    def number(self, writer: TextWriter, key: str) -> Value | None:
+    def number(self, writer: TextWriter, key: str) -> CValue | None:
         """Return what a number that the kernel is passed is in Python; None for its own names."""
 
     def counted(self, writer: TextWriter, line: Do) -> tuple[str, bool] | None:
         """Return what a loop counts by words of the API, and whether Python counts one less."""
 
-    def summed(self, writer: TextWriter, section: Section) -> Value | None:
+    def summed(self, writer: TextWriter, section: Section) -> CValue | None:
         """Return the sum of a section whose extent is known; None where that is to be a loop."""
 
     def head(self, writer: TextWriter) -> Iterable[PlacedLine]:

@@ -13,7 +13,7 @@ from psyclone_storage.base.source import Span
 from psyclone_storage.ir.expr import Literal
 from psyclone_storage.ir.types import Intrinsic
 from psyclone_storage.ir.typing import DOUBLE, INTEGER, LOGICAL, LONG, REAL, CType
-from psyclone_storage.languages.c.types import Value
+from psyclone_storage.languages.c.types import CValue
 
 _DIGITS_KEPT = 4
 _BEYOND_INTEGERS = 2**31
@@ -30,24 +30,24 @@ class NoPythonError(Exception):
         self.reason, self.place = reason, place
 
 
-def number(literal: Literal, type_: CType) -> Value:
+def numeric_constant(literal: Literal, type_: CType) -> CValue:
     """Return a constant; raise `NoPythonError` if kernels do not have its type."""
     match literal.intrinsic:
         case Intrinsic.LOGICAL:
-            return Value(str(bool(literal.value)), LOGICAL)
+            return CValue(str(bool(literal.value)), LOGICAL)
         case Intrinsic.INTEGER if type_ == INTEGER:
-            return Value(str(literal.value), type_)
+            return CValue(str(literal.value), type_)
         case Intrinsic.INTEGER if (
             type_ == LONG and int(literal.text.partition("_")[0]) < _BEYOND_INTEGERS
         ):
-            return Value(str(literal.value), type_)
+            return CValue(str(literal.value), type_)
         case Intrinsic.REAL if type_ in (REAL, DOUBLE):
             value = float(literal.value)
             if type_ == REAL:
                 value = _rounded(value, literal.text)
             if value == float("inf"):
                 raise NoPythonError(f"'{literal.text}' is more than a number can be")
-            return Value(repr(value), type_)
+            return CValue(repr(value), type_)
     raise NoPythonError(f"'{literal.text}' is no number of a kernel in Python")
 
 
@@ -59,20 +59,20 @@ def _rounded(value: float, text: str) -> float:
     return found
 
 
-def as_double(value: Value) -> Value:
+def as_double(value: CValue) -> CValue:
     """Return a number as a real one of double precision, as an operation converts it."""
     if value.type.is_integer:
         if value.text.isdigit():
             # More digits than a real number has would not be the same number.
-            return Value(f"{value.text}.0", DOUBLE)
-        return Value(f"float({value.text})", DOUBLE)
+            return CValue(f"{value.text}.0", DOUBLE)
+        return CValue(f"float({value.text})", DOUBLE)
     return replace(value, type=DOUBLE)
 
 
-def as_single(value: Value) -> Value:
+def as_single(value: CValue) -> CValue:
     """Return a number rounded to single precision."""
     if value.type == REAL:
         return value
     if value.text.isdigit() and len(value.text) <= _DIGITS_KEPT:
-        return Value(f"{value.text}.0", REAL)
-    return Value(f"float(np.float32({value.text}))", REAL)
+        return CValue(f"{value.text}.0", REAL)
+    return CValue(f"float(np.float32({value.text}))", REAL)

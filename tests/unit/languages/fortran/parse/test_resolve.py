@@ -11,7 +11,6 @@ from psyclone_storage.base.source import SourceText
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import (
     CallFunction,
-    Construct,
     Element,
     Extents,
     ImpliedDo,
@@ -21,6 +20,7 @@ from psyclone_storage.ir.expr import (
     Range,
     Section,
     Sort,
+    StructureConstructor,
     Substring,
     Unresolved,
     spell,
@@ -181,7 +181,7 @@ def resolved(body: str, finder: ModuleFinder) -> KernelCode:
         ("things(1)%callback(3)", CallFunction),
         ("things(1)%scalar(3)", Unresolved),
         ("things(1)%absent(3)", Unresolved),
-        ("box(scalar=1.0)", Construct),
+        ("box(scalar=1.0)", StructureConstructor),
     ],
 )
 def test_what_brackets_mean(text: str, kind: type[Index], finder: ModuleFinder) -> None:

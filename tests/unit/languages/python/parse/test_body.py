@@ -10,16 +10,16 @@ import pytest
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.load import load_settings
-from psyclone_storage.config.locate import surroundings
+from psyclone_storage.config.locate import search_context
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import spell
 from psyclone_storage.ir.unit import Assign, Do
-from psyclone_storage.languages.python.parse.body import read_code
-from psyclone_storage.languages.python.parse.metadata import read_kernel
+from psyclone_storage.languages.python.parse.body import read_python_body
+from psyclone_storage.languages.python.parse.metadata import read_python_kernel
 from psyclone_storage.targets.dialects import GOCEAN_WORDS
 from psyclone_storage.targets.gocean import GOCEAN, interpret_gocean
 
-SETTINGS = load_settings("", "", surroundings({}))
+SETTINGS = load_settings("", "", search_context({}))
 HEAD = """\
 import math
 import model
@@ -45,9 +45,9 @@ def smooth(
 def code_of(body: str, head: str = HEAD) -> KernelCode:
     text = head + "".join(f"    {line}\n" for line in body.splitlines())
     source = SourceText("smooth_mod.py", text)
-    parsed = read_kernel(GOCEAN_WORDS, source, "smooth")
+    parsed = read_python_kernel(GOCEAN_WORDS, source, "smooth")
     kernel = interpret_gocean(parsed, SETTINGS)
-    return read_code(GOCEAN_WORDS, source, parsed.procedure, GOCEAN.dummies(kernel))
+    return read_python_body(GOCEAN_WORDS, source, parsed.procedure, GOCEAN.dummies(kernel))
 
 
 def value_of(expression: str) -> str:

@@ -7,17 +7,17 @@ import pytest
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.load import load_settings
-from psyclone_storage.config.locate import surroundings
+from psyclone_storage.config.locate import search_context
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.kernel import Kernel
 from psyclone_storage.languages.fortran.parse import metadata as fortran
 from psyclone_storage.languages.fortran.print.kernel import emit_code
-from psyclone_storage.languages.python.parse.body import read_code
-from psyclone_storage.languages.python.parse.metadata import read_kernel
+from psyclone_storage.languages.python.parse.body import read_python_body
+from psyclone_storage.languages.python.parse.metadata import read_python_kernel
 from psyclone_storage.targets.dialects import LFRIC_WORDS
 from psyclone_storage.targets.lfric import LFRIC, interpret_lfric
 
-SETTINGS = load_settings("", "", surroundings({}))
+SETTINGS = load_settings("", "", search_context({}))
 HEAD = "from psyclone_storage.lfric import *\n\n\n"
 PROJECT = f"""{HEAD}\
 @kernel(
@@ -60,15 +60,17 @@ end module
 
 
 def kernel_of(text: str, name: str) -> Kernel:
-    parsed = read_kernel(LFRIC_WORDS, SourceText("project_mod.py", text), name)
+    parsed = read_python_kernel(LFRIC_WORDS, SourceText("project_mod.py", text), name)
     return interpret_lfric(parsed, SETTINGS)
 
 
 def code_of(body: str, head: str = PROJECT, name: str = "project_type") -> KernelCode:
     text = head + "".join(f"    {line}\n" for line in body.splitlines())
     source = SourceText("project_mod.py", text)
-    parsed = read_kernel(LFRIC_WORDS, source, name)
-    return read_code(LFRIC_WORDS, source, parsed.procedure, LFRIC.dummies(kernel_of(text, name)))
+    parsed = read_python_kernel(LFRIC_WORDS, source, name)
+    return read_python_body(
+        LFRIC_WORDS, source, parsed.procedure, LFRIC.dummies(kernel_of(text, name))
+    )
 
 
 def statements(body: str, **more: str) -> list[str]:
@@ -228,9 +230,9 @@ def refusal(body: list[str]) -> tuple[str, str]:
     text = SourceText(
         "gather.py", HEAD.rstrip() + "\n" + ARRAYS + "\n".join(f"    {line}" for line in body)
     )
-    parsed = read_kernel(LFRIC_WORDS, text, "gather")
+    parsed = read_python_kernel(LFRIC_WORDS, text, "gather")
     with pytest.raises(CompileError) as caught:
-        read_code(
+        read_python_body(
             LFRIC_WORDS, text, parsed.procedure, LFRIC.dummies(LFRIC.interpret(parsed, SETTINGS))
         )
     (problem,) = caught.value.problems

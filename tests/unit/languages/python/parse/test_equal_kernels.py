@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from psyclone_storage.config.load import load_settings
-from psyclone_storage.config.locate import surroundings
+from psyclone_storage.config.locate import search_context
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Expr, Literal, canonical
 from psyclone_storage.ir.parsed import MetadataComponent, ParsedKernel
@@ -29,7 +29,7 @@ PYTHON = sorted(
         *(ROOT / "examples/python/shallow_water/kernels").glob("*.py"),
     ]
 )
-SETTINGS = load_settings("", "", surroundings({}))
+SETTINGS = load_settings("", "", search_context({}))
 WRITTEN_OTHERWISE = {"smooth_corners", "wall_u"}
 """Kernels whose Fortran sums a section, or asks for the size of an array."""
 
@@ -55,16 +55,16 @@ def spelled_today(components: tuple[MetadataComponent, ...]) -> list[str]:
 @pytest.mark.parametrize("file", PYTHON, ids=lambda file: file.stem)
 def test_equals_fortran(file: Path) -> None:
     source, other = read_source(file), read_source(fortran_of(file))
-    names = metadata.kernel_types(GOCEAN_WORDS, source)
+    names = metadata.python_kernel_names(GOCEAN_WORDS, source)
     assert names == tuple(name.lower() for name in fortran.kernel_types(other))
     for name in names:
-        parsed = metadata.read_kernel(GOCEAN_WORDS, source, name)
+        parsed = metadata.read_python_kernel(GOCEAN_WORDS, source, name)
         wanted = fortran.read_kernel(other, name)
         assert spelled_today(parsed.components) == spelled_today(wanted.components)
         assert without_places(parsed) == without_places(wanted)
         kernel = interpret_gocean(parsed, SETTINGS)
         assert kernel == interpret_gocean(wanted, SETTINGS)
-        code = body.read_code(GOCEAN_WORDS, source, parsed.procedure, GOCEAN.dummies(kernel))
+        code = body.read_python_body(GOCEAN_WORDS, source, parsed.procedure, GOCEAN.dummies(kernel))
         if name not in WRITTEN_OTHERWISE:
             assert_same_code(code, fortran_body.read_code(other, wanted.procedure))
 

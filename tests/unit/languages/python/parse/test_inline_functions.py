@@ -15,8 +15,8 @@ from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import spell
 from psyclone_storage.ir.unit import Assign, Do, If, Line
 from psyclone_storage.languages.fortran.print.kernel import emit_code
-from psyclone_storage.languages.python.parse.body import read_code
-from psyclone_storage.languages.python.parse.metadata import read_kernel
+from psyclone_storage.languages.python.parse.body import read_python_body
+from psyclone_storage.languages.python.parse.metadata import read_python_kernel
 from psyclone_storage.targets.dialects import GOCEAN_WORDS
 from psyclone_storage.targets.gocean import GOCEAN, interpret_gocean
 from unit.languages.python.parse.test_body import HEAD, SETTINGS
@@ -119,14 +119,14 @@ MODULES = {
 def code_of(body: str, head: str = TEXT) -> KernelCode:
     text = head + "".join(f"    {line}\n" for line in body.splitlines())
     source = SourceText("smooth_mod.py", text)
-    parsed = read_kernel(GOCEAN_WORDS, source, "smooth")
+    parsed = read_python_kernel(GOCEAN_WORDS, source, "smooth")
     dummies = GOCEAN.dummies(interpret_gocean(parsed, SETTINGS))
 
     def beside(name: str, _importing: SourceText) -> tuple[SourceText, ...]:
         name = name.lstrip(".")
         return (SourceText(f"{name}.py", MODULES[name]),) if name in MODULES else ()
 
-    return read_code(GOCEAN_WORDS, source, parsed.procedure, dummies, beside)
+    return read_python_body(GOCEAN_WORDS, source, parsed.procedure, dummies, beside)
 
 
 def shown(lines: tuple[Line, ...]) -> list[str]:

@@ -1,0 +1,253 @@
+"""Verdicts on loops: whether the iterations may run at the same time, with which clauses, and why.
+
+The proofs are those of `independence`. A verdict adds what promises a user made, which of these
+the proof needed, and which promises would change a negative verdict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from enum import Enum
+
+from psyclone_storage.analysis.bodies.accesses import unknown_procedures
+from psyclone_storage.analysis.bodies.flow import Flow, FlowNode, flow_of
+from psyclone_storage.analysis.bodies.independence import (
+    Conflict,
+    Independence,
+    LoopPromises,
+    has_shape,
+    independence_of,
+    rounded_reason,
+)
+from psyclone_storage.analysis.bodies.reductions import Extreme, LoopReduction, Reducing
+from psyclone_storage.analysis.footprints import Reasons
+from psyclone_storage.base.records import dataclass, replace
+from psyclone_storage.ir import expr as ex
+from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.facts import Fact, FactKind, Facts, names_of_kind, of_routine
+from psyclone_storage.ir.kernel import ReductionOp
+from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.operators import Operator
+from psyclone_storage.ir.rewrite import expressions_of, walk_lines
+from psyclone_storage.ir.symbols import Procedure
+from psyclone_storage.ir.types import Intent
+from psyclone_storage.ir.unit import Call, Do, Line
+
+_OPERATIONS: dict[Reducing, ReductionOp] = {
+    Operator.PLUS: ReductionOp.SUM,
+    Operator.TIMES: ReductionOp.PRODUCT,
+    Operator.AND: ReductionOp.AND,
+    Operator.OR: ReductionOp.OR,
+    Operator.EQUIVALENT: ReductionOp.EQUIVALENT,
+    Operator.NOT_EQUIVALENT: ReductionOp.NOT_EQUIVALENT,
+    Extreme.LEAST: ReductionOp.MIN,
+    Extreme.LARGEST: ReductionOp.MAX,
+}
+
+
+class VerdictStatus(Enum):
+    """Answer of an analysis to whether the iterations of a loop may run at the same time."""
+
+    INDEPENDENT = "independent"
+    CARRIED = "carried"
+    """Iterations may touch the same data."""
+    UNKNOWN = "unknown"
+    """A statement may do anything."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clauses:
+    """The data clauses that make iterations independent, with names as declared, sorted.
+
+    `arrays` are the private variables that are arrays.
+    """
+
+    private: tuple[str, ...] = ()
+    firstprivate: tuple[str, ...] = ()
+    lastprivate: tuple[str, ...] = ()
+    reductions: tuple[LoopReduction, ...] = ()
+    arrays: tuple[str, ...] = ()
+
+    @property
+    def operations(self) -> tuple[tuple[str, ReductionOp], ...]:
+        """The reduction variables with their operations, sorted."""
+        found = ((one.name, _OPERATIONS[one.operator]) for one in self.reductions)
+        return tuple(sorted(found, key=lambda pair: (pair[1].value, pair[0])))
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Answer to whether the iterations of a loop may run at the same time, with the proof.
+
+    An independent loop is so with the `clauses`, given the facts in `assumptions`. Otherwise there
+    are `reasons`; `blocking` are the pairs of accesses among them.
+    """
+
+    status: VerdictStatus
+    clauses: Clauses = Clauses()
+    reasons: Reasons = ()
+    assumptions: Facts = ()
+    blocking: tuple[Conflict, ...] = ()
+
+    @property
+    def is_independent(self) -> bool:
+        """True if the iterations may run at the same time."""
+        return self.status is VerdictStatus.INDEPENDENT
+
+
+def flow_with(code: KernelCode, facts: Facts = ()) -> Flow:
+    """Return the data flow of a routine, given the promises about procedures and pointers."""
+    own = of_routine(facts, code.key)
+    distinct = any(one.kind is FactKind.DISTINCT_POINTERS for one in own)
+    promised = _with_promised(code, names_of_kind(own, FactKind.PURE))
+    return flow_of(promised, distinct_pointers=distinct)
+
+
+def verdict_of(
+    loop: FlowNode, flow: Flow, facts: Facts = (), *, values: bool = True, sums: bool = True
+) -> Verdict:
+    """Return the verdict on `loop` in `flow`, which `flow_with` has made with the same facts.
+
+    With `values` copies of variables may start with a value and leave one. Without `sums` the terms
+    of sums and products of real numbers must keep their order.
+    """
+    assert isinstance(loop.line, Do)
+    own = tuple(one for one in of_routine(facts, flow.code.key) if one.loop in ("", loop.line.uid))
+    promises = LoopPromises(
+        names_of_kind(own, FactKind.IGNORED, loop.line.uid),
+        names_of_kind(own, FactKind.PRIVATE, loop.line.uid),
+        any(one.kind is FactKind.INDEPENDENT for one in own),
+        values,
+    )
+    found = independence_of(loop, flow, promises)
+    reasons = found.reasons
+    if not sums:
+        reasons += tuple(rounded_reason(loop, one) for one in found.rounded)
+    status = VerdictStatus.INDEPENDENT
+    if reasons:
+        known = all(reason.code == "T062" for reason in reasons)
+        status = VerdictStatus.CARRIED if known else VerdictStatus.UNKNOWN
+    used = tuple(_used(own, found, loop, flow))
+    return Verdict(status, _clauses(found, flow), reasons, used, found.blocking)
+
+
+def cures_of(loop: FlowNode, code: KernelCode, facts: Facts = ()) -> Facts:
+    """Return the smallest set of promises found that makes a loop independent, empty if none does.
+
+    `loop` is a node of the flow of `code`. The promises concern unknown procedures, pointer
+    components, and the variables of blocking pairs.
+    """
+    number, key = loop.number, code.key
+    assert isinstance(loop.line, Do)
+    flow = flow_with(code, facts)
+    lines = [node.line for node in flow.inside(flow.node(number))]
+    unknown = sorted(unknown_procedures(lines, flow.names))
+    tried = [Fact(FactKind.PURE, name, key) for name in unknown if "%" not in name]
+    if not any(one.kind is FactKind.DISTINCT_POINTERS for one in facts):
+        tried.append(Fact(FactKind.DISTINCT_POINTERS))
+    verdict = _with(number, code, (*facts, *tried))
+    roots = dict.fromkeys(pair.first.variable[0] for pair in verdict.blocking)
+    tried += [Fact(FactKind.IGNORED, name, key, loop.line.uid) for name in roots]
+    if not _with(number, code, (*facts, *tried)).is_independent:
+        return ()
+    for one in tuple(tried):
+        rest = [other for other in tried if other is not one]
+        if _with(number, code, (*facts, *rest)).is_independent:
+            tried = rest
+    return tuple(tried)
+
+
+def _with(number: int, code: KernelCode, facts: Facts) -> Verdict:
+    flow = flow_with(code, facts)
+    return verdict_of(flow.node(number), flow, facts)
+
+
+def _clauses(found: Independence, flow: Flow) -> Clauses:
+    def spelled(keys: Iterable[str]) -> tuple[str, ...]:
+        return tuple(sorted((_spelled(key, flow) for key in keys), key=key_of))
+
+    arrays = [key for key in found.private if has_shape(key, flow)]
+    reductions = tuple(replace(one, name=_spelled(one.name, flow)) for one in found.reductions)
+    return Clauses(
+        spelled(found.private),
+        spelled(found.firstprivate),
+        spelled(found.lastprivate),
+        reductions,
+        spelled(arrays),
+    )
+
+
+def _spelled(key: str, flow: Flow) -> str:
+    declared = flow.names.declaration((key,))
+    return key if declared is None else declared.name
+
+
+def _used(own: Facts, found: Independence, loop: FlowNode, flow: Flow) -> Iterator[Fact]:
+    """Yield the promises that the analysis of a loop relied on."""
+    called = called_procedures(loop, flow)
+    procedures = {one.name: one for one in flow.code.module.procedures}
+    for fact in own:
+        key = key_of(fact.name)
+        if fact.kind is FactKind.PURE:
+            if key in called and key in procedures and _is_promised(procedures[key]):
+                yield fact
+        elif fact.kind is FactKind.DISTINCT_POINTERS:
+            without = flow_of(flow.code)
+            node = without.node(loop.number)
+            if not found.reasons and independence_of(node, without, _VALUES).reasons:
+                yield fact
+        elif fact.kind in found.used or key in found.used:
+            yield fact
+
+
+_VALUES = LoopPromises(values=True)
+
+
+def called_procedures(node: FlowNode, flow: Flow) -> frozenset[str]:
+    """Return the procedures that the statements in a construct call, by their keys."""
+    return frozenset(name for one in flow.inside(node) for name in _called_by(one.line, flow))
+
+
+def _called_by(line: Line, flow: Flow) -> Iterator[str]:
+    if isinstance(line, Call) and isinstance(line.procedure, ex.Name):
+        yield line.procedure.key
+    for expr in expressions_of(line):
+        for part in ex.walk(expr):
+            if isinstance(part, ex.Index) and (name := flow.names.function_called(part)):
+                yield name
+
+
+# ---------------------------------------------------------------------------- promised procedures
+
+
+def _is_promised(procedure: Procedure) -> bool:
+    """Return whether a procedure is known by a promise alone."""
+    return procedure.place.start == procedure.place.stop
+
+
+def _with_promised(code: KernelCode, pure: frozenset[str]) -> KernelCode:
+    """Return `code` with procedures that change only their arguments, by a promise."""
+    known = {one.name: one for one in code.module.procedures}
+    wanted = {key for key in pure if key not in known or not known[key].pure}
+    if not wanted:
+        return code
+    nowhere = replace(code.module.routine, stop=code.module.routine.start)
+    calls: dict[str, list[Call]] = {}
+    for line in walk_lines(code.body):
+        if isinstance(line, Call) and isinstance(line.procedure, ex.Name):
+            calls.setdefault(line.procedure.key, []).append(line)
+    promised = [
+        Procedure(key, frozenset(), nowhere, key not in calls, True, _dummies(calls.get(key, ())))
+        for key in sorted(wanted)
+    ]
+    others = (one for one in code.module.procedures if one.name not in wanted)
+    return replace(code, module=replace(code.module, procedures=(*others, *promised)))
+
+
+def _dummies(calls: Iterable[Call]) -> tuple[tuple[str, Intent | None], ...]:
+    """Return dummy arguments for all arguments of some calls, whose intents are not known."""
+    found = tuple(calls)
+    count = max((len(call.args) for call in found), default=0)
+    keywords = {arg.key for call in found for arg in call.args if isinstance(arg, ex.Keyword)}
+    names = (*(f"?{at}" for at in range(max(count, 1))), *sorted(keywords))
+    return tuple((name, None) for name in names)

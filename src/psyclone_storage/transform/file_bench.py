@@ -1,0 +1,301 @@
+"""The bench for files of plain Fortran: loops of any routine, directives, and edits of statements.
+
+Use of a `FileBench` by steps, recipes and reports::
+
+    bench = FileBench(file, facts)         # file: a linked ir.code.SourceFile
+    bench.routines                         # keys in the order of the text
+    bench.code("step")                     # the routine after the steps; `code.body` is frozen
+    bench.loops("step")                    # its loops; `loop.uid` is stable over steps
+    bench.verdict("step", "loop1")         # status, clauses, reasons, assumptions, blocking pairs
+    bench.assume(Fact(FactKind.PURE, "f")) # promises; verdicts list those that they need
+    bench.check(step), bench.apply(step)   # the reasons against a step, or the changed routines
+    bench.edit("step", before, after)      # exchange the statements `before`, all of the body
+    bench.undo()
+    bench.unfinished()                     # what is wrong unless further steps come
+    bench.changed_file()                   # trees before and after, for `emit_changed`
+
+Steps are `AddDirective("step", "loop1", directive=Directive.OMP_PARALLEL_DO)`, `EditRoutine`, and
+those on the code of kernels, such as `SwapInKernel("step", loop=2)`: their `call` is the routine's
+key here.
+
+The statements of an edit that were in the body before must be the same objects: their text is
+preserved. An edit may contain `unit.DirectiveBlock(directive, options, body)` without clauses. The
+bench derives the clauses of all blocks of a routine again after each step. It refuses an edit that
+makes a block illegal (T095, with the reasons). New loops need no uid. A block has the uid of its
+first loop after its word: `omp-do(loop1)`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from psyclone_storage.analysis.bodies.flow import Flow, FlowNode
+from psyclone_storage.analysis.bodies.nests import CodeFootprint
+from psyclone_storage.analysis.bodies.regions import directive_word, plan_regions
+from psyclone_storage.analysis.bodies.verdict import Verdict, cures_of, flow_with, verdict_of
+from psyclone_storage.analysis.footprints import Reasons
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
+from psyclone_storage.base.names import did_you_mean
+from psyclone_storage.base.records import dataclass, field, replace
+from psyclone_storage.ir import unit as un
+from psyclone_storage.ir.code import DeclarationStatement, KernelCode, SourceFile
+from psyclone_storage.ir.directive import NO_OPTIONS, Directive, RegionOptions
+from psyclone_storage.ir.facts import Fact, Facts
+from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.linking import linked
+from psyclone_storage.ir.loops import addressed, loops_of
+from psyclone_storage.ir.rewrite import blocks_of, walk_lines, with_each_block
+from psyclone_storage.transform.kernel.code import ChangesCode, check_loop_directives, placed
+from psyclone_storage.transform.workbench import Bench, JournalEntry, NamedStep
+
+
+@dataclass(frozen=True, slots=True)
+class EditRoutine:
+    """Exchange all statements of a routine, `before`, for others."""
+
+    routine: str
+    before: tuple[un.Line, ...] = field(repr=False)
+    after: tuple[un.Line, ...] = field(repr=False)
+
+    @property
+    def name(self) -> str:
+        """The name of the step."""
+        return "edit"
+
+
+@dataclass(frozen=True, slots=True)
+class AddDirective:
+    """Put a directive around the loop `first`, or around the statements from `first` to `last`.
+
+    `first` and `last` are uids of loops or blocks; `loop` is accepted by directives of loops, which
+    need no `last`.
+    """
+
+    routine: str
+    first: str
+    last: str = ""
+    directive: Directive = Directive.OMP_PARALLEL_DO
+    options: RegionOptions = NO_OPTIONS
+
+    @property
+    def name(self) -> str:
+        """The word of the directive."""
+        return directive_word(self.directive)
+
+
+FileTree = Mapping[str, KernelCode]
+"""The routines that steps have changed, by their keys."""
+
+
+class FileBench(Bench[FileTree, NamedStep]):
+    """The routines of a file with the steps applied to them; see the module's docstring."""
+
+    def __init__(self, file: SourceFile, facts: Facts = ()) -> None:
+        super().__init__({})
+        self._file = file
+        self._routines = file.routines()
+        self._facts = facts
+        self._flows: dict[tuple[int, Facts], tuple[KernelCode, Flow]] = {}
+        self.journal: list[JournalEntry[FileTree, NamedStep]] = []
+
+    # ------------------------------------------------------------------------ questions
+
+    @property
+    def routines(self) -> tuple[str, ...]:
+        """The keys of the routines, in the order of the text."""
+        return tuple(self._routines)
+
+    @property
+    def facts(self) -> Facts:
+        """The promises made so far."""
+        return self._facts
+
+    def assume(self, *facts: Fact) -> None:
+        """Record promises."""
+        self._facts = tuple(dict.fromkeys((*self._facts, *facts)))
+        self._last = None
+
+    def code(self, routine: str) -> KernelCode:
+        """Return a routine with the steps so far.
+
+        Raises:
+            CompileError: `T003`, the file has no such routine.
+        """
+        key = key_of(routine)
+        if key not in self.routines:
+            hint = did_you_mean(routine, self.routines)
+            message = f"There is no routine '{routine}'."
+            file = self._file.source.name
+            raise CompileError(Diagnostic("T003", message, file=file, hint=hint))
+        return self._tree.get(key) or self._routines[key]
+
+    def loops(self, routine: str) -> tuple[un.Do, ...]:
+        """Return the loops of a routine in the order of its text."""
+        return loops_of(self.code(routine))
+
+    def flow(self, routine: str) -> Flow:
+        """Return the data flow of a routine, with the promises; it is computed once."""
+        code = self.code(routine)
+        key = (id(code), self._facts)
+        if key not in self._flows:
+            self._flows[key] = (code, flow_with(code, self._facts))
+        return self._flows[key][1]
+
+    def node(self, routine: str, uid: str) -> FlowNode:
+        """Return a loop in the data flow of its routine.
+
+        Raises:
+            CompileError: `T003`, there is no such routine or loop.
+        """
+        for one in self.flow(routine).loops:
+            if isinstance(one.line, un.Do) and one.line.uid == uid:
+                return one
+        known = [loop.uid for loop in self.loops(routine)]
+        raise CompileError(self._missing(routine, uid, known))
+
+    def verdict(self, routine: str, uid: str, *, sums: bool = True) -> Verdict:
+        """Return the verdict on a loop."""
+        node = self.node(routine, uid)
+        return verdict_of(node, self.flow(routine), self._facts, sums=sums)
+
+    def cures(self, routine: str, uid: str) -> Facts:
+        """Return the promises that would make a loop independent, nothing if none is found."""
+        return cures_of(self.node(routine, uid), self.code(routine), self._facts)
+
+    def footprint(self, routine: str, uid: str) -> CodeFootprint:
+        """Return the footprint of a loop, for questions about other transformations."""
+        return CodeFootprint(self.flow(routine), self.node(routine, uid))
+
+    def unfinished(self) -> Reasons:
+        """Return what is wrong with the regions if no further step comes."""
+        planned = (plan_regions(code, self._facts) for code in self._tree.values())
+        return tuple(problem for one in planned for problem in one.unfinished)
+
+    def changed_file(self) -> tuple[SourceFile, SourceFile]:
+        """Return the file as it was read and with the steps so far."""
+        starts = {one.extent.start: key for key, one in self._routines.items() if one.extent}
+
+        def change(unit: KernelCode) -> KernelCode:
+            key = starts.get(unit.extent.start) if unit.extent is not None else None
+            code = None if key is None else self._tree.get(key)
+            return unit if code is None else _with_code(unit, code)
+
+        return self._file, self._file.changed(change)
+
+    # ------------------------------------------------------------------------ steps
+
+    def edit(
+        self, routine: str, before: tuple[un.Line, ...], after: tuple[un.Line, ...]
+    ) -> KernelCode:
+        """Exchange the statements `before` of a routine for `after`, as a step in the journal.
+
+        Raises:
+            CompileError: `T095`, the edit makes a region illegal; nothing has changed then.
+        """
+        self.apply(EditRoutine(routine, before, after))
+        return self.code(routine)
+
+    def attempt(self, step: NamedStep) -> tuple[FileTree, Reasons]:
+        """Return the routines with `step`, or the reasons against it."""
+        try:
+            key, code = self._changed(step)
+        except CompileError as error:
+            return self._tree, error.problems
+        planned = plan_regions(linked(addressed(code)), self._facts)
+        if planned.reasons:
+            is_edit = isinstance(step, EditRoutine | ChangesCode)
+            return self._tree, _too_late(planned.reasons) if is_edit else planned.reasons
+        return {**self._tree, key: planned.code}, ()
+
+    def verify(self, tree: FileTree) -> Reasons:
+        """Return nothing: `attempt` has planned all regions."""
+        return ()
+
+    def note(self, entry: JournalEntry[FileTree, NamedStep]) -> None:
+        """Record a requested step."""
+        self.journal.append(entry)
+
+    def _changed(self, step: NamedStep) -> tuple[str, KernelCode]:
+        """Return the routine that a step changes, and how."""
+        match step:
+            case EditRoutine(routine, before, after):
+                code = self.code(routine)
+                if code.body is not before and code.body != before:
+                    message = f"'{routine}' has changed since the edit was prepared."
+                    raise CompileError(Diagnostic("T095", message, code.module.routine))
+                return key_of(routine), replace(code, body=after)
+            case AddDirective(routine):
+                return key_of(routine), self._directed(step)
+            case ChangesCode():
+                code = self.code(step.call)
+                reasons = (*check_loop_directives(code), *step.check_code(code))
+                raise_if_any([placed(one, code.module.routine) for one in reasons])
+                return key_of(step.call), step.transform_code(code)
+        raise CompileError(Diagnostic("T004", f"'{step.name}' does not apply to files."))
+
+    def _directed(self, step: AddDirective) -> KernelCode:
+        code = self.code(step.routine)
+        last = step.last or step.first
+        body = _with_block(code.body, step, last)
+        if body is None:
+            known = tuple(uid for line in walk_lines(code.body) if (uid := uid_of(line)))
+            for uid in (step.first, last):
+                if uid not in known:
+                    raise CompileError(self._missing(step.routine, uid, known))
+            message = f"'{step.first}' and '{last}' are not in one block of statements."
+            raise CompileError(Diagnostic("T023", message, code.module.routine))
+        return replace(code, body=body)
+
+    def _missing(self, routine: str, uid: str, known: Iterable[str]) -> Diagnostic:
+        names = tuple(known)
+        place = self.code(routine).module.routine
+        hint = did_you_mean(uid, names) or f"There are: {', '.join(names)}."
+        return Diagnostic("T003", f"There is no '{uid}' in '{routine}'.", place, hint=hint)
+
+
+def uid_of(line: un.Line) -> str:
+    """Return the uid of a loop or of a block with a directive, an empty string for others."""
+    if isinstance(line, un.Do):
+        return line.uid
+    if isinstance(line, un.DirectiveBlock):
+        first = next((one.uid for one in walk_lines(line.body) if isinstance(one, un.Do)), "")
+        return f"{directive_word(line.directive)}({first})"
+    return ""
+
+
+def _with_block(
+    lines: tuple[un.Line, ...], step: AddDirective, last: str
+) -> tuple[un.Line, ...] | None:
+    """Return statements with the block of a step in them, None if its places are not found."""
+    uids = [uid_of(line) for line in lines]
+    if step.first in uids and last in uids[uids.index(step.first) :]:
+        start, stop = uids.index(step.first), uids.index(last) + 1
+        block = un.DirectiveBlock(step.directive, step.options, lines[start:stop])
+        return (*lines[:start], block, *lines[stop:])
+    for at, line in enumerate(lines):
+        changed = [_with_block(block, step, last) for block in blocks_of(line)]
+        if any(block is not None for block in changed):
+            pairs = zip(blocks_of(line), changed, strict=True)
+            parts = iter([old if new is None else new for old, new in pairs])
+            inner = with_each_block(line, lambda _, parts=parts: next(parts))  # type: ignore[misc]
+            return (*lines[:at], inner, *lines[at + 1 :])
+    return None
+
+
+def _with_code(unit: KernelCode, code: KernelCode) -> KernelCode:
+    """Return a unit with the statements of `code`, and its new variables."""
+    known = {item.key for item in unit.declarations if isinstance(item, un.Declare)}
+    new = tuple(
+        DeclarationStatement((item,))
+        for item in code.declarations
+        if isinstance(item, un.Declare) and item.key not in known
+    )
+    return replace(unit, body=code.body, specification=(*unit.specification, *new))
+
+
+def _too_late(reasons: Reasons) -> Reasons:
+    """Return that an edit makes regions illegal (T095), with the reasons."""
+    return tuple(
+        replace(one, code="T095", message=f"The edit makes a region illegal: {one.message}")
+        for one in reasons
+    )

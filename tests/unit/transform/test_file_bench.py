@@ -1,0 +1,237 @@
+"""Steps on files of plain Fortran: directives with derived clauses, edits, undo, preserved text."""
+
+from __future__ import annotations
+
+import pytest
+
+from psyclone_storage.base.diagnostic import CompileError
+from psyclone_storage.base.records import replace
+from psyclone_storage.ir import unit as un
+from psyclone_storage.ir.directive import Directive, RegionOptions
+from psyclone_storage.ir.expr import Name, whole
+from psyclone_storage.ir.facts import Fact, FactKind
+from psyclone_storage.transform.file_bench import AddDirective
+from psyclone_storage.transform.swap import SwapInKernel
+from support.file_benches import file_bench, printed, share, subroutine_bench
+
+TWO_LOOPS = """module two
+  implicit none
+contains
+  subroutine step(a, b, n)  ! of a step
+    integer, intent(in) :: n
+    real, intent(inout) :: a(n, n), b(n, n)
+    integer :: i, j
+    real :: t
+    DO j = 1, n   ! outer
+      do i = 1, n
+        t    = b(i,j)     ! as aligned
+        a(i,j) = t + 1.0
+      end do
+    END DO        ! j
+    do j = 1, n
+      b(1, j) = a(1, j)
+    end do
+  end subroutine step
+end module two
+"""
+
+
+def codes(error: pytest.ExceptionInfo[CompileError]) -> set[str]:
+    """Return the codes of an error's problems."""
+    return {problem.code for problem in error.value.problems}
+
+
+def test_only_directive_lines_are_added() -> None:
+    """All lines of the author stay, trailing comments included; clauses are those of the loop."""
+    bench = file_bench(TWO_LOOPS)
+    share(bench)
+    text = printed(bench)
+    added = [line for line in text.splitlines() if "!$omp" in line]
+    assert [line for line in text.splitlines() if "!$omp" not in line] == TWO_LOOPS.splitlines()
+    assert added == [
+        "    !$omp parallel do default(shared), private(i, t)",
+        "    !$omp end parallel do",
+    ]
+
+
+def test_clauses_follow_later_edits() -> None:
+    """An edit that adds a scalar adds it to the clause; undo brings the old clause back."""
+    bench = file_bench(TWO_LOOPS)
+    share(bench, "loop3")
+    before = bench.code("step").body
+    assert "private" not in printed(bench)
+    block = next(one for one in before if isinstance(one, un.DirectiveBlock))
+    loop = next(one for one in block.body if isinstance(one, un.Do))
+    changed = replace(loop, body=(un.Assign(Name("t"), whole(1)), *loop.body))
+    after = tuple(replace(one, body=(changed,)) if one is block else one for one in before)
+    bench.edit("step", before, after)
+    assert "default(shared), private(t)" in printed(bench)
+    bench.undo()
+    assert "private" not in printed(bench)
+    assert [entry.step.name for entry in bench.journal] == ["omp-parallel-do", "edit", "edit"]
+
+
+def test_an_edit_that_breaks_a_region_is_refused() -> None:
+    """Nothing changes, and the reason names the pair of accesses."""
+    bench = file_bench(TWO_LOOPS)
+    share(bench, "loop3")
+    before = bench.code("step").body
+    block = next(one for one in before if isinstance(one, un.DirectiveBlock))
+    loop = next(one for one in block.body if isinstance(one, un.Do))
+    carried = un.Assign(Name("t"), whole(1))
+    reading = un.Assign(loop.body[0].target, Name("t"))  # type: ignore[union-attr]
+    changed = replace(loop, body=(reading, carried))
+    after = tuple(replace(one, body=(changed,)) if one is block else one for one in before)
+    with pytest.raises(CompileError) as error:
+        bench.edit("step", before, after)
+    assert codes(error) == {"T095"}
+    assert bench.code("step").body is before
+
+
+def test_a_stale_edit_is_refused() -> None:
+    """The statements that an edit expects must be the present ones."""
+    bench = file_bench(TWO_LOOPS)
+    before = bench.code("step").body
+    bench.edit("step", before, before[1:])
+    with pytest.raises(CompileError) as error:
+        bench.edit("step", before, before)
+    assert codes(error) == {"T095"}
+
+
+def test_steps_of_kernels_take_any_routine() -> None:
+    """A swap names the routine as its call; places that do not exist are refused."""
+    bench = file_bench(TWO_LOOPS)
+    bench.apply(SwapInKernel("step", loop=1))
+    lines = [line.strip() for line in printed(bench).splitlines() if " do " in line.lower()]
+    assert lines[0].startswith("do i = 1, n")
+    with pytest.raises(CompileError) as error:
+        bench.apply(SwapInKernel("stepp", loop=1))
+    assert codes(error) == {"T003"}
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "code"),
+    [("loop9", "", "T003"), ("loop1", "loop2", "T023")],
+)
+def test_places_that_do_not_exist(first: str, last: str, code: str) -> None:
+    """An unknown loop, and two loops that are not neighbours."""
+    bench = file_bench(TWO_LOOPS)
+    step = AddDirective("step", first, last, Directive.OMP_PARALLEL)
+    assert {reason.code for reason in bench.check(step)} == {code}
+
+
+def test_a_team_has_private_scalars_for_what_all_threads_do() -> None:
+    """A scalar that all threads compute alike is private; a shared result is refused."""
+    body = """
+do i = 1, n
+  a(i) = 1.0
+end do
+t = 2.0 * n
+do i = 1, n
+  b(i) = a(i) * t
+end do
+"""
+    bench = subroutine_bench(body, "integer :: i\n    real :: a(n), b(n), t")
+    share(bench, "loop1", Directive.OMP_DO)
+    share(bench, "loop2", Directive.OMP_DO)
+    assert {one.code for one in bench.unfinished()} == {"T094"}
+    bench.apply(AddDirective("work", "omp-do(loop1)", "omp-do(loop2)", Directive.OMP_PARALLEL))
+    assert bench.unfinished() == ()
+    assert "!$omp parallel default(shared), private(t)" in printed(bench)
+
+
+@pytest.mark.parametrize(
+    "between",
+    ["t = a(1)", "b(1) = 0.0", "call other()", "t = t + 1.0", "print *, n"],
+)
+def test_what_all_threads_would_do_is_not_finished(between: str) -> None:
+    """Values that threads change, shared results, calls and messages are refused in a region."""
+    body = f"""
+t = 0.0
+do i = 1, n
+  a(i) = 1.0
+end do
+{between}
+do i = 1, n
+  b(i) = a(i) * t
+end do
+"""
+    bench = subroutine_bench(body, "integer :: i\n    real :: a(n), b(n), t")
+    share(bench, "loop1", Directive.OMP_DO)
+    share(bench, "loop2", Directive.OMP_DO)
+    bench.apply(AddDirective("work", "omp-do(loop1)", "omp-do(loop2)", Directive.OMP_PARALLEL))
+    assert "T027" in {one.code for one in bench.unfinished()}
+
+
+def test_directives_of_the_author_are_in_the_way() -> None:
+    """A block cannot be inside a construct of the author, nor contain such a directive."""
+    body = """
+!$omp parallel
+do i = 1, n
+  a(i) = 1.0
+end do
+!$omp end parallel
+do i = 1, n
+  !$omp atomic
+  a(1) = 1.0
+end do
+do i = 1, n
+  a(i) = 1.0
+end do
+"""
+    bench = subroutine_bench(body, "integer :: i\n    real :: a(n)")
+    found = {
+        uid: {one.code for one in bench.check(AddDirective("work", uid))}
+        for uid in ("loop1", "loop2", "loop3")
+    }
+    assert found["loop1"] == {"T094"}
+    assert "T094" in found["loop2"]
+    assert found["loop3"] == set()
+
+
+def test_collapse_needs_a_rectangular_nest_of_independent_loops() -> None:
+    """Bounds that depend on an outer counter and dependent inner loops are refused."""
+    body = """
+do j = 1, n
+  do i = 1, j
+    a(i, j) = 1.0
+  end do
+end do
+do j = 1, n
+  do i = 2, n
+    a(i, j) = a(i - 1, j)
+  end do
+end do
+do j = 1, n
+  do i = 1, n
+    a(i, j) = 2.0
+  end do
+end do
+"""
+    bench = subroutine_bench(body, "integer :: i, j\n    real :: a(n, n)")
+    two = RegionOptions(collapse=2)
+    found = [
+        {one.code for one in bench.check(AddDirective("work", uid, options=two))}
+        for uid in ("loop1", "loop3", "loop5")
+    ]
+    assert found == [{"T063"}, {"T062"}, set()]
+
+
+def test_a_promise_is_listed_if_it_was_needed() -> None:
+    """Purity of a procedure that is not found; a promise that proves nothing is not listed."""
+    body = """
+do i = 1, n
+  call other(a(i))
+end do
+do i = 1, n
+  a(i) = 1.0
+end do
+"""
+    fact = Fact(FactKind.PURE, "other", place="recipe.py:3")
+    bench = subroutine_bench(body, "integer :: i\n    real :: a(n)")
+    assert bench.verdict("work", "loop1").status.value == "unknown"
+    cures = bench.cures("work", "loop1")
+    assert {(one.kind, one.name) for one in cures} >= {(FactKind.PURE, "other")}
+    bench.assume(fact, *(one for one in cures if one.kind is not FactKind.PURE))
+    assert fact in bench.verdict("work", "loop1").assumptions
+    assert bench.verdict("work", "loop2").assumptions == ()
