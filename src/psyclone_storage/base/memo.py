@@ -142,7 +142,6 @@ def kept_by_version(
     ) -> Callable[[tuple[CachedItem, ...], *Others], CachedValue]:
         versions: tuple[tuple[tuple[CachedItem, ...], tuple[Any, ...], CachedValue], ...] = ()
 
-        @wraps(update)
         def known(items: tuple[CachedItem, ...], *others: *Others) -> CachedValue:
             nonlocal versions
             same = [one for one in versions if all(map(is_, one[1], others))]
@@ -160,6 +159,7 @@ def kept_by_version(
             versions = ((items, others, result), *versions[: _VERSIONS - 1])
             return result
 
+        known.__wrapped__ = update  # type: ignore[attr-defined]
         return known
 
     return decorated

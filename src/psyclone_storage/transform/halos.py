@@ -122,15 +122,11 @@ def _derived(  # noqa: PLR0913, PLR0917 (parts of a schedule, compared by identi
     *flags: bool,
 ) -> _Derived:
     """Return the statements with the plan for them: those about which it has not changed stay."""
-    distributed, annexed_clean, fills = flags
-    bare = sch.Schedule("", data, body, distributed, annexed_clean, imported, fills)
+    bare = sch.Schedule("", data, body, flags[0], flags[1], imported, flags[2])
     plan = updated_plan(known.plan, bare, splice, rules)
     aliases = aliases_in(bare)
     made = list(splice.updated(known.body, lambda _: ()))
-    positions = dict(zip(map(id, body), count()))
-    stale = {positions[id(item)] for item in splice.added}
-    for uid in plan.changed:
-        stale.update(positions[id(item)] for item in path_to(bare, uid)[:1])
+    stale = _stale(bare, splice.added, plan.changed)
     earlier = {
         loop.uid: loop
         for chunk in (*known.body[splice.start : splice.stop], *(made[at] for at in stale))
@@ -142,6 +138,17 @@ def _derived(  # noqa: PLR0913, PLR0917 (parts of a schedule, compared by identi
         arranged = tuple(_arranged((body[at],), plan, aliases))
         made[at] = tuple(_computing(arranged, plan.computed, earlier))
     return _Derived(plan, tuple(made))
+
+
+def _stale(
+    schedule: sch.Schedule, added: tuple[sch.Statement, ...], changed: Iterable[str]
+) -> set[int]:
+    """Return the positions in the body of statements that are new, or contain changed ones."""
+    positions = dict(zip(map(id, schedule.body), count()))
+    found = {positions[id(item)] for item in added}
+    for uid in changed:
+        found.update(positions[id(item)] for item in path_to(schedule, uid)[:1])
+    return found
 
 
 def _loops_in(item: sch.Statement) -> tuple[sch.Loop, ...]:
