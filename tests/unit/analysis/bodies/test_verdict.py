@@ -109,3 +109,56 @@ def test_parallel_nests_give_equal_bits(tmp_path: Path) -> None:
     assert expected.count("\n") > len(NESTS)
     for key, text in outputs.items():
         assert text == expected, key
+
+
+CHANGED_OUTSIDE = """module outside_mod
+  implicit none
+  integer :: stride
+contains
+  subroutine change()
+    stride = 0
+  end subroutine change
+  subroutine by_module(a, n)
+    integer, intent(in) :: n
+    real, intent(inout) :: a(0:n)
+    integer :: i
+    stride = 1
+    {between}
+    do i = 1, n
+      a(i * stride) = i
+    end do
+  end subroutine by_module
+  subroutine by_host(a, n)
+    integer, intent(in) :: n
+    real, intent(inout) :: a(0:n)
+    integer :: i, own
+    own = 1
+    {inner}
+    do i = 1, n
+      a(i * own) = i
+    end do
+  contains
+    subroutine set_own()
+      own = 0
+    end subroutine set_own
+  end subroutine by_host
+end module outside_mod
+"""
+
+
+@pytest.mark.parametrize(
+    ("between", "inner", "known"),
+    [
+        ("continue", "continue", True),
+        ("call change()", "call set_own()", False),
+        ("if (n > 3) call change()", "if (n > 3) call set_own()", False),
+        ("do i = 1, 2 ; call change() ; end do", "do i = 1, 2 ; call set_own() ; end do", False),
+    ],
+)
+def test_a_call_may_change_what_others_see(between: str, inner: str, known: bool) -> None:
+    """A value that a variable of a module, or of the host, had before a call is not used."""
+    own = file_bench(CHANGED_OUTSIDE.format(between=between, inner=inner))
+    for routine in ("by_module", "by_host"):
+        uid = own.loops(routine)[-1].uid
+        found = own.verdict(routine, uid)
+        assert found.is_independent is known, routine
