@@ -174,6 +174,9 @@ FOLDS = {
     "scripting/f2pygen.py": "a word of a script",
 }
 
+# The classes of the tree of a file have the names that scripts import from PSyclone.
+PSYCLONE_NAMES = "scripting/psyir/"
+
 # What scripts see bears the name of what it shows, or that of PSyclone's class for the same thing.
 SHOWN = (
     {"ir/schedule.py", "scripting/views.py"},

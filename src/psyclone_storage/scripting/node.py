@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from textwrap import indent as indent_lines
 from typing import TypeVar
 
@@ -26,7 +26,7 @@ class Node(ABC):
 
     @property
     @abstractmethod
-    def children(self) -> tuple[Node, ...]:
+    def children(self) -> Sequence[Node]:
         """The child nodes, in order."""
 
     @abstractmethod
@@ -73,13 +73,17 @@ class Node(ABC):
             is_shared = shared_with is None or shared_with.is_descendant_of(node)
             if isinstance(node, ancestor_type) and is_shared and not is_excluded:
                 return node
-            node = None if node == limit else node.parent
+            node = None if limit is not None and node.is_same(limit) else node.parent
         return None
+
+    def is_same(self, other: object) -> bool:
+        """Return whether `other` is this node: views are equal if they show the same statement."""
+        return self == other
 
     # ---------------------------------------------------------------- siblings
 
     @property
-    def siblings(self) -> tuple[Node, ...]:
+    def siblings(self) -> Sequence[Node]:
         """All children of the parent, this one included."""
         return (self,) if self.parent is None else self.parent.children
 
@@ -92,7 +96,7 @@ class Node(ABC):
         self, node_2: Node
     ) -> bool:
         """Return whether `node_2` is a sibling of this."""
-        return self.parent is not None and self.parent == node_2.parent
+        return self.parent is not None and self.parent.is_same(node_2.parent)
 
     def following(self, same_routine_scope: bool = True) -> list[Node]:
         """Return the later siblings of this, which are always in the same routine."""
@@ -143,7 +147,7 @@ class Node(ABC):
         """Return whether this is inside of `potential_ancestor`."""
         parent = self.parent
         return parent is not None and (
-            parent == potential_ancestor or parent.is_descendant_of(potential_ancestor)
+            parent.is_same(potential_ancestor) or parent.is_descendant_of(potential_ancestor)
         )
 
     def is_descendent_of(self, other: Node) -> bool:

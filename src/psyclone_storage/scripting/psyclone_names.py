@@ -6,7 +6,6 @@ the message says so.
 
 from __future__ import annotations
 
-from abc import ABC
 from collections.abc import Mapping
 
 from psyclone_storage.infrastructures.lfric import (
@@ -23,16 +22,15 @@ from psyclone_storage.scripting.algorithm import AlgorithmCall, AlgorithmInvoke
 from psyclone_storage.scripting.arguments import Argument, Arguments, DataAccess
 from psyclone_storage.scripting.containers import Invokes, Module, Psy
 from psyclone_storage.scripting.context import ScriptContext
+from psyclone_storage.scripting.errors import TransformationError
 from psyclone_storage.scripting.kernel_views import IntrinsicCall, KernelRoutine
 from psyclone_storage.scripting.node import Node
+from psyclone_storage.scripting.psyir.vocabulary import CORE, ERRORS, SYMBOLS
+from psyclone_storage.scripting.psyir.vocabulary import NODES as NODES_OF_FILES
 from psyclone_storage.scripting.settings import config_class
-from psyclone_storage.scripting.transformations.base import (
-    RegionTrans,
-    Transformation,
-    TransformationError,
-)
+from psyclone_storage.scripting.transformations.base import RegionTrans, Transformation
 from psyclone_storage.scripting.transformations.table import TRANSFORMATIONS, TransInfo
-from psyclone_storage.scripting.writer import writer_maker
+from psyclone_storage.scripting.writer import FileWriter, writer_maker
 
 _NAMES = space_names(DEFAULT_LIMITS)
 DISCONTINUOUS_SPACES = tuple(name for name in SPACES if not is_continuous(name))
@@ -66,19 +64,6 @@ class FunctionSpace:
     CONTINUOUS_FUNCTION_SPACES = CONTINUOUS_SPACES
 
 
-class NotShown(Node, ABC):
-    """A kind of node that PSyclone has and a schedule of ours never holds.
-
-    A script can ask for such nodes, and finds none.
-    """
-
-    __slots__ = ()
-
-
-def _not_shown(names: str) -> dict[str, object]:
-    return {name: type(name, (NotShown,), {"__doc__": NotShown.__doc__}) for name in names.split()}
-
-
 _NODES: Words = {
     "BuiltIn": views.BuiltInCall,
     "CodedKern": views.CodedCall,
@@ -110,11 +95,13 @@ _NODES: Words = {
     "PSyDataNode": views.ProfileRegion,
     "Routine": views.Schedule,
     "Schedule": views.Schedule,
-    **_not_shown(
-        "ArrayReference Assignment CodeBlock IfBlock Literal"
-        " Reference Return UnknownDirective WhileLoop"
-    ),
+    **{
+        name: NODES_OF_FILES[name]
+        for name in "ArrayReference Assignment CodeBlock IfBlock Literal"
+        " Reference Return UnknownDirective WhileLoop".split()
+    },
 }
+"""The nodes of schedules, and those of files that a script asks schedules for in vain."""
 
 _OLD_NODES: Words = {
     "DynBuiltIn": views.BuiltInCall,
@@ -178,6 +165,36 @@ MODULES: Mapping[str, Words] = {
     "psyclone.transformations": _TRANSFORMATIONS,
 }
 """What each module of PSyclone holds here, whatever is compiled."""
+
+
+MODULES_FOR_FILES: Mapping[str, Words] = {
+    "psyclone": {},
+    "psyclone.domain": {},
+    "psyclone.domain.common": {},
+    "psyclone.psyir": {},
+    "psyclone.psyir.backend": {},
+    **dict.fromkeys(
+        (
+            "psyclone.domain.common.transformations",
+            "psyclone.psyir.transformations",
+            "psyclone.psyir.transformations.reference2arrayrange_trans",
+            "psyclone.transformations",
+        ),
+        _TRANSFORMATIONS,
+    ),
+    "psyclone.core": CORE,
+    "psyclone.errors": {"TransformationError": TransformationError, **ERRORS},
+    "psyclone.psyGen": {
+        "TransInfo": TransInfo,
+        "Transformation": Transformation,
+        "TransformationError": TransformationError,
+    },
+    "psyclone.psyir.backend.fortran": {"FortranWriter": FileWriter},
+    "psyclone.psyir.nodes": NODES_OF_FILES,
+    "psyclone.psyir.symbols": SYMBOLS,
+    "psyclone.version": {"__MAJOR__": 3, "__MINOR__": 3, "__MICRO__": 1, "__VERSION__": "3.3.1"},
+}
+"""What each module of PSyclone holds for a script on a file without an API."""
 
 
 def modules_for(context: ScriptContext) -> Mapping[str, Words]:

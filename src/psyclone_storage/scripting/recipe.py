@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import sys
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import chdir, contextmanager
 from functools import partial
 from importlib.abc import ExecutionLoader
 from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 from typing import Any
 
 from psyclone_storage.base.diagnostic import (
@@ -35,8 +35,10 @@ from psyclone_storage.scripting.algorithm import Algorithm
 from psyclone_storage.scripting.calls import ScriptCalls, own_source, script_calls
 from psyclone_storage.scripting.containers import Psy
 from psyclone_storage.scripting.context import ScriptContext
-from psyclone_storage.scripting.psyclone_modules import psyclone_alias
-from psyclone_storage.scripting.psyclone_names import MODULES, modules_for
+from psyclone_storage.scripting.psyclone_modules import PSycloneFinder, psyclone_alias
+from psyclone_storage.scripting.psyclone_names import MODULES, MODULES_FOR_FILES, Words, modules_for
+from psyclone_storage.scripting.psyir.containers import FileContainer
+from psyclone_storage.scripting.psyir.loops import Loop
 from psyclone_storage.scripting.reads import Reads
 
 
@@ -66,15 +68,9 @@ class Recipe:
             CompileError: `T001`, the script has no function `trans`; `T002`, it failed; or the
                 reasons against a step that it did not catch.
         """
-        module = self._new_module()
         modules = modules_for(context) if context else MODULES
         keywords = context.keywords if context else {}
-        with (
-            _isolated(self.path, module),
-            self.reads.watched(),
-            psyclone_alias(modules) as alias,
-        ):
-            self._guarded(lambda: _execute(module))
+        with self._loaded(modules) as (module, alias):
             function = self._function(module)
             psy = Psy(program, rules, source, psyclone=alias.used, context=context)
             self._guarded(lambda: function(psy, **keywords))
@@ -82,6 +78,40 @@ class Recipe:
             if callable(of_algorithm):
                 self._guarded(partial(of_algorithm, Algorithm(program)))
         return psy.program
+
+    def run_on_file(
+        self, tree: FileContainer, keywords: Mapping[str, object] = MappingProxyType({})
+    ) -> bool:
+        """Load the script and call its `trans` on the tree of a file without an API.
+
+        Return whether it was called: `FILES_TO_SKIP` of the script names files that stay as they
+        are. `RESOLVE_IMPORTS` makes no difference, as imports are always resolved.
+
+        Raises:
+            CompileError: `T001`, the script has no function `trans`; `T002`, it failed; or the
+                reasons against a transformation that it did not catch.
+        """
+        with self._loaded(MODULES_FOR_FILES) as (module, _):
+            function = self._function(module)
+            if tree.name in getattr(module, "FILES_TO_SKIP", ()):
+                return False
+            try:
+                self._guarded(lambda: function(tree, **keywords))
+            finally:
+                Loop.set_loop_type_inference_rules(None)
+        return True
+
+    @contextmanager
+    def _loaded(self, modules: Mapping[str, Words]) -> Iterator[tuple[ModuleType, PSycloneFinder]]:
+        """Load the script in isolation, with `modules` as PSyclone."""
+        module = self._new_module()
+        with (
+            _isolated(self.path, module),
+            self.reads.watched(),
+            psyclone_alias(modules) as alias,
+        ):
+            self._guarded(lambda: _execute(module))
+            yield module, alias
 
     def _new_module(self) -> ModuleType:
         """Return an empty module for the script, under a name that no other module has."""

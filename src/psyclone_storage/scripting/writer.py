@@ -6,11 +6,23 @@ from collections.abc import Callable
 
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.scripting.containers import Module, Psy
+from psyclone_storage.scripting.errors import TransformationError
 from psyclone_storage.scripting.kernel_views import KernelRoutine
 from psyclone_storage.scripting.node import Node
+from psyclone_storage.scripting.psyir.live import LiveNode
 from psyclone_storage.scripting.session import Emit
-from psyclone_storage.scripting.transformations.base import TransformationError
 from psyclone_storage.scripting.views import Schedule
+
+
+class FileWriter:
+    """A printer of the tree of a file, or of a part of it, called as `FortranWriter()(psyir)`."""
+
+    def __init__(self, *_: object, **__: object) -> None:
+        """Ignore PSyclone's options, which change the layout alone."""
+
+    def __call__(self, node: LiveNode) -> str:
+        """Return the Fortran of `node`."""
+        return node.debug_string()
 
 
 class Writer:

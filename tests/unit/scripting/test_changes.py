@@ -18,6 +18,7 @@ from psyclone_storage.ir.parsed import ParsedAlgorithm, ParsedInvoke, Scope, Sco
 from psyclone_storage.ir.schedule import Invoke, KernelCall, Program
 from psyclone_storage.ir.view import schedule_text
 from psyclone_storage.scripting import ColourLoop, FuseLoops, Loop, ParallelDo, Psy
+from psyclone_storage.scripting.errors import TransformationError
 from psyclone_storage.scripting.psyclone_modules import psyclone_alias
 from psyclone_storage.scripting.psyclone_names import (
     CONTINUOUS_SPACES,
@@ -25,10 +26,7 @@ from psyclone_storage.scripting.psyclone_names import (
     MODULES,
 )
 from psyclone_storage.scripting.recipe import read_recipe
-from psyclone_storage.scripting.transformations.base import (
-    TransformationError,
-    Unsupported,
-)
+from psyclone_storage.scripting.transformations.base import Unsupported
 from psyclone_storage.scripting.transformations.table import TABLE, TRANSFORMATIONS, TransInfo
 from psyclone_storage.transform.halos import with_halos
 from unit.analysis.small import RULES, cells, dofs, operator, scalar, schedule

@@ -26,7 +26,8 @@ from psyclone_storage.scripting import (
     Schedule,
 )
 from psyclone_storage.scripting import f2pygen as gen
-from psyclone_storage.scripting.transformations.base import RegionTrans, TransformationError
+from psyclone_storage.scripting.errors import TransformationError
+from psyclone_storage.scripting.transformations.base import RegionTrans
 from psyclone_storage.scripting.transformations.table import TRANSFORMATIONS
 from psyclone_storage.targets.apis import api_parts, targets_of
 from psyclone_storage.tools.factories import KernelTypeFactory, PSyFactory, parse

@@ -18,7 +18,7 @@ from psyclone_storage.scripting import (
     SplitExchange,
     StartOfExchange,
 )
-from psyclone_storage.scripting.transformations.base import TransformationError
+from psyclone_storage.scripting.errors import TransformationError
 from psyclone_storage.scripting.transformations.table import TRANSFORMATIONS
 from psyclone_storage.transform.halos import with_halos
 from psyclone_storage.transform.redundant import ComputeRedundantly

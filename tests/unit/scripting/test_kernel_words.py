@@ -12,7 +12,7 @@ from psyclone_storage.languages.fortran.print.directives import spell_meaning
 from psyclone_storage.pipeline.compile import make_compiler
 from psyclone_storage.pipeline.request import CompileRequest
 from psyclone_storage.scripting import Psy
-from psyclone_storage.scripting.transformations.base import TransformationError
+from psyclone_storage.scripting.errors import TransformationError
 from psyclone_storage.scripting.transformations.table import TRANSFORMATIONS
 from psyclone_storage.scripting.views import KernelCall, Schedule
 from unit.analysis.small import RULES, cells, dofs, scalar

@@ -6,7 +6,8 @@ import pytest
 
 from psyclone_storage.ir.directive import Sharing, ThreadSchedule
 from psyclone_storage.scripting import Psy
-from psyclone_storage.scripting.transformations.base import FIXED, UNNEEDED, TransformationError
+from psyclone_storage.scripting.errors import TransformationError
+from psyclone_storage.scripting.transformations.base import FIXED, UNNEEDED
 from psyclone_storage.scripting.transformations.table import TRANSFORMATIONS
 from psyclone_storage.scripting.views import DirectiveRegion, Schedule
 from unit.analysis.small import RULES, cells, dofs, scalar

@@ -14,7 +14,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from psyclone_storage.analysis.footprints import Reasons
-from psyclone_storage.base.diagnostic import CompileError, Diagnostic
+from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.scripting.errors import TransformationError
 from psyclone_storage.scripting.kernel_views import IntrinsicCall, KernelRoutine
 from psyclone_storage.scripting.node import Node
 from psyclone_storage.scripting.views import Body, FillHalo, MarkHalo, Schedule, ScheduleNode
@@ -51,15 +52,6 @@ FIXED: Mapping[str, tuple[object, ...]] = {
 
 A transformation that can do it has the option among its own.
 """
-
-
-class TransformationError(CompileError):
-    """A transformation was refused; `value` is the reason, or several."""
-
-    @property
-    def value(self) -> str:
-        """All reasons in one text."""
-        return " ".join(problem.message for problem in self.problems)
 
 
 class Transformation:

@@ -11,10 +11,10 @@ from collections.abc import Mapping
 
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.scripting.errors import TransformationError
 from psyclone_storage.scripting.transformations.base import (
     Nodes,
     Transformation,
-    TransformationError,
     TransformationOptions,
 )
 from psyclone_storage.scripting.views import KernelCall, Schedule, ScheduleNode

@@ -8,10 +8,10 @@ from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.infrastructures.lfric import Continuity, continuity_of
 from psyclone_storage.ir.walk import kernel_calls
+from psyclone_storage.scripting.errors import TransformationError
 from psyclone_storage.scripting.transformations.base import (
     Nodes,
     Transformation,
-    TransformationError,
     TransformationOptions,
     two_nodes,
 )

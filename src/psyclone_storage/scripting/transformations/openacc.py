@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.scripting.errors import TransformationError
 from psyclone_storage.scripting.transformations.base import (
     RegionTrans,
     Transformation,
-    TransformationError,
     TransformationOptions,
 )
 from psyclone_storage.scripting.views import Loop, Schedule, ScheduleNode

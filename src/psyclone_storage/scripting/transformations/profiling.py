@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from psyclone_storage.base.diagnostic import Diagnostic
-from psyclone_storage.scripting.transformations.base import (
-    RegionTrans,
-    TransformationError,
-    TransformationOptions,
-)
+from psyclone_storage.scripting.errors import TransformationError
+from psyclone_storage.scripting.transformations.base import RegionTrans, TransformationOptions
 from psyclone_storage.scripting.views import ScheduleNode
 from psyclone_storage.transform.profile import AddProfileRegion
 from psyclone_storage.transform.step import Step

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.names import did_you_mean
+from psyclone_storage.scripting.errors import TransformationError
 from psyclone_storage.scripting.transformations import (
     kernel_bodies,
     kernel_modules,
@@ -19,11 +20,7 @@ from psyclone_storage.scripting.transformations import (
     openmp,
     profiling,
 )
-from psyclone_storage.scripting.transformations.base import (
-    Transformation,
-    TransformationError,
-    Unsupported,
-)
+from psyclone_storage.scripting.transformations.base import Transformation, Unsupported
 
 TABLE: tuple[tuple[type[Transformation], str], ...] = (
     (loops.Colour, "ColourTrans Dynamo0p3ColourTrans LFRicColourTrans"),

@@ -1,0 +1,226 @@
+"""The file, its modules and its procedures, as a script of PSyclone sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import ClassVar
+
+from psyclone_storage.base.records import replace
+from psyclone_storage.ir import expr as ex
+from psyclone_storage.ir.code import (
+    DeclarationStatement,
+    KernelCode,
+    SourceFile,
+    SpecificationItem,
+    UseStatement,
+)
+from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.parsed import ScopeKind
+from psyclone_storage.ir.rewrite import expressions_of, walk_lines
+from psyclone_storage.scripting.psyir.live import LiveNode
+from psyclone_storage.scripting.psyir.statements import Known, Lines, Schedule, Statement
+from psyclone_storage.scripting.psyir.symbols import RoutineSymbol, Symbol, SymbolTable
+
+_HOLDERS = (ScopeKind.MODULE, ScopeKind.SUBMODULE, ScopeKind.BLOCK_DATA)
+
+
+class UnitNode(LiveNode):
+    """A program unit, and the units in it."""
+
+    never_in_expressions: ClassVar[bool] = True
+    is_routine = False
+    fixed: ClassVar[str] = "A procedure cannot be removed from a file."
+
+    def __init__(self, unit: KernelCode, outer: SymbolTable | None) -> None:
+        super().__init__()
+        self.take(unit, outer)
+
+    def take(self, unit: KernelCode, outer: SymbolTable | None) -> None:
+        """Show a unit in the scope of the `outer` table."""
+        self.unit = unit
+        items = unit.specification
+        declares = (one for item in items if isinstance(item, DeclarationStatement)
+                    for one in item.declares)  # fmt: skip
+        uses = (item.use for item in items if isinstance(item, UseStatement))
+        self.table = SymbolTable(declares, uses, unit.dummies, outer)
+        self.table.node = self
+        self.inner = [
+            _node_of_unit(one, self.table) for one in unit.contained if isinstance(one, KernelCode)
+        ]
+
+    @property
+    def name(self) -> str:
+        """The name of the unit."""
+        return key_of(self.unit.name)
+
+    def _details(self) -> str:
+        return self.unit.name
+
+    def frozen(self) -> KernelCode:
+        """Return the unit, the very record if nothing in it was edited."""
+        inner = iter(self.inner)
+        contained = tuple(
+            next(inner).frozen() if isinstance(one, KernelCode) else one
+            for one in self.unit.contained
+        )
+        body, specification = self.frozen_body(), self._specification()
+        if (
+            body is self.unit.body
+            and specification is self.unit.specification
+            and all(one is other for one, other in zip(contained, self.unit.contained, strict=True))
+        ):
+            return self.unit
+        return replace(self.unit, specification=specification, body=body, contained=contained)
+
+    def frozen_body(self) -> Lines:
+        """Return the statements."""
+        return self.unit.body
+
+    def _specification(self) -> tuple[SpecificationItem, ...]:
+        uses, declares = self.table.new_uses(), self.table.new_declarations()
+        items = self.unit.specification
+        if not uses and not declares:
+            return items
+        imported = tuple(map(UseStatement, uses))
+        declared = tuple(DeclarationStatement((one,)) for one in declares)
+        return (*imported, *items, *declared)
+
+
+class Container(UnitNode):
+    """A module."""
+
+    def _shown(self) -> Iterable[LiveNode]:
+        return self.inner
+
+    @property
+    def symbol_table(self) -> SymbolTable:
+        """The symbols of the module."""
+        return self.table
+
+    def debug_string(self) -> str:
+        """Return the procedures of the module as Fortran."""
+        return "".join(child.debug_string() for child in self.children)
+
+
+class Routine(UnitNode, Schedule):
+    """A subroutine, a function or a main program."""
+
+    is_routine = True
+    fixed: ClassVar[str] = ""
+
+    # UnitNode's would call 'LiveNode.__init__' only.
+    # pylint: disable-next=super-init-not-called
+    def __init__(self, unit: KernelCode, outer: SymbolTable | None) -> None:
+        Schedule.__init__(self)
+        self._block = self._source_block = unit.body
+        self.take(unit, outer)
+        self._is_mentioned = False
+
+    @property
+    def symbol_table(self) -> SymbolTable:
+        """The symbols of the routine."""
+        if not self._is_mentioned:
+            self._is_mentioned = True
+            self.table.mention(_names(self.unit.body))
+        return self.table
+
+    @property
+    def symbol(self) -> Symbol:
+        """The symbol of the routine."""
+        if self.parent is not None and hasattr(type(self.parent), "symbol_table"):
+            found: Symbol = self.parent.symbol_table.of_name(ex.Name(self.unit.name))
+            return found
+        return RoutineSymbol(self.unit.name)
+
+    @property
+    def is_program(self) -> bool:
+        """Return whether it is a main program."""
+        return self.unit.kind is ScopeKind.PROGRAM
+
+    @property
+    def return_symbol(self) -> Symbol | None:
+        """The symbol of the result of a function, None of any other routine."""
+        if self.unit.kind is not ScopeKind.FUNCTION:
+            return None
+        found: Symbol = self.symbol_table.of_name(ex.Name(self.unit.result or self.unit.name))
+        return found
+
+    def frozen_body(self) -> Lines:
+        """Return the statements."""
+        return self.block()
+
+    def show(self, body: Lines) -> None:
+        """Show `body`, which steps have made of this routine; what is unchanged keeps its nodes."""
+        if body is not self._block:
+            self.sync(body, Known(_with_lines(self)))
+
+    def debug_string(self) -> str:
+        """Return the statements as Fortran."""
+        return Schedule.debug_string(self)
+
+
+def _names(body: Lines) -> Iterator[ex.Name]:
+    for line in walk_lines(body):
+        for expr in expressions_of(line):
+            yield from (part for part in ex.walk(expr) if isinstance(part, ex.Name))
+
+
+def _with_lines(top: LiveNode) -> Iterator[Statement]:
+    """Yield the statements below a node that a script has looked at."""
+    for node in top.children:
+        if isinstance(node, Statement):
+            yield node
+            for block in node.blocks():
+                yield from _with_lines(block)
+
+
+class FileContainer(LiveNode):
+    """A file."""
+
+    never_in_expressions: ClassVar[bool] = True
+    fixed: ClassVar[str] = "A program unit cannot be removed from a file."
+
+    def __init__(self, name: str, file: SourceFile) -> None:
+        super().__init__()
+        self.name = name
+        self._file = file
+        self.units = [_node_of_unit(one, None) for one in file.units if isinstance(one, KernelCode)]
+
+    def _shown(self) -> Iterator[LiveNode]:
+        yield from self.units
+        for unit in self.units:
+            yield from _internal(unit)
+
+    @property
+    def routines(self) -> list[Routine]:
+        """All procedures and main programs, in the order of the text."""
+        return self.walk(Routine)
+
+    def frozen(self) -> SourceFile:
+        """Return the file with all edits, the very record if there are none."""
+        units = iter(self.units)
+        made = tuple(
+            next(units).frozen() if isinstance(one, KernelCode) else one for one in self._file.units
+        )
+        if all(one is other for one, other in zip(made, self._file.units, strict=True)):
+            return self._file
+        return replace(self._file, units=made)
+
+    def _details(self) -> str:
+        return self.name
+
+    def debug_string(self) -> str:
+        """Return the procedures of the file as Fortran."""
+        return "".join(child.debug_string() for child in self.children)
+
+
+def _internal(unit: UnitNode) -> Iterator[UnitNode]:
+    """Yield the internal procedures below a unit, whose host is no container."""
+    for inner in unit.inner:
+        if isinstance(unit, Routine):
+            yield inner
+        yield from _internal(inner)
+
+
+def _node_of_unit(unit: KernelCode, outer: SymbolTable | None) -> UnitNode:
+    return (Container if unit.kind in _HOLDERS else Routine)(unit, outer)

@@ -1,0 +1,247 @@
+"""Types of data as a script of PSyclone sees and makes them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import Enum
+from typing import Any
+
+from psyclone_storage.ir import expr as ex
+from psyclone_storage.ir import types as ty
+from psyclone_storage.ir.keys import key_of
+from psyclone_storage.scripting.errors import refusal
+
+
+class DataType:
+    """A type of data."""
+
+    @property
+    def is_array(self) -> bool:
+        """Return whether it is the type of an array."""
+        return False
+
+
+class UnresolvedType(DataType):
+    """The type of a name whose declaration was not found."""
+
+
+class NoType(DataType):
+    """The type of a subroutine's result, which has no value."""
+
+
+class UnsupportedFortranType(DataType):
+    """A type that is known by its `declaration` alone.
+
+    `partial_datatype` is what is known of it besides.
+    """
+
+    def __init__(self, declaration: str, partial_datatype: DataType | None = None) -> None:
+        self.declaration = declaration
+        self.partial_datatype = partial_datatype
+
+
+class DerivedDataType(DataType):
+    """A derived type, by its `name`."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, DerivedDataType) and key_of(other.name) == key_of(self.name)
+
+    def __hash__(self) -> int:
+        return hash(key_of(self.name))
+
+
+class Precision(Enum):
+    """A precision without a name or a number of bytes."""
+
+    SINGLE = "single"
+    DOUBLE = "double"
+    UNDEFINED = "undefined"
+
+
+class ScalarIntrinsic(Enum):
+    """The intrinsic types, by PSyclone's names."""
+
+    REAL = ty.Intrinsic.REAL
+    INTEGER = ty.Intrinsic.INTEGER
+    BOOLEAN = ty.Intrinsic.LOGICAL
+    CHARACTER = ty.Intrinsic.CHARACTER
+    COMPLEX = ty.Intrinsic.COMPLEX
+
+
+class Extent(Enum):
+    """An extent that no declaration gives as a number."""
+
+    DEFERRED = "deferred"
+    ATTRIBUTE = "attribute"
+
+
+class ScalarType(DataType):
+    """An intrinsic type and its precision: a number of bytes, a name or symbol of a kind."""
+
+    Intrinsic = ScalarIntrinsic
+    Precision = Precision
+
+    def __init__(self, intrinsic: Any, precision: Any) -> None:
+        self.intrinsic = intrinsic
+        self.precision = precision
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, ScalarType)
+            and other.intrinsic is self.intrinsic
+            and _kind(other) == _kind(self)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.intrinsic, _kind(self)))
+
+    def __str__(self) -> str:
+        return f"Scalar<{self.intrinsic.name}, {_kind(self) or 'UNDEFINED'}>"
+
+    @classmethod
+    def _default(cls, name: str) -> ScalarType:
+        return cls(ScalarIntrinsic[name], Precision.UNDEFINED)
+
+    @classmethod
+    def integer_type(cls) -> ScalarType:
+        """Return the default integer type."""
+        return cls._default("INTEGER")
+
+    @classmethod
+    def real_type(cls) -> ScalarType:
+        """Return the default real type."""
+        return cls._default("REAL")
+
+    @classmethod
+    def boolean_type(cls) -> ScalarType:
+        """Return the default logical type."""
+        return cls._default("BOOLEAN")
+
+    @classmethod
+    def character_type(cls) -> ScalarType:
+        """Return the default character type."""
+        return cls._default("CHARACTER")
+
+
+def _precision(type_: ScalarType) -> str:
+    """Return the precision as the text of a kind, nothing for the default."""
+    precision = type_.precision
+    if precision is Precision.DOUBLE:
+        return "kind(1.0d0)"
+    if isinstance(precision, Enum):
+        return ""
+    return str(getattr(precision, "name", precision))
+
+
+def _kind(type_: ScalarType) -> str:
+    return key_of(_precision(type_))
+
+
+def intrinsic_type(type_: object) -> ty.Intrinsic | None:
+    """Return the intrinsic type of a type that a script gives, None without one."""
+    found = getattr(type_, "intrinsic", None)
+    return found.value if isinstance(found, ScalarIntrinsic) else None
+
+
+def kind_of(type_: object) -> str | None:
+    """Return the kind of a type that a script gives, None for the default."""
+    scalar = getattr(type_, "elemental_type", type_)
+    return _precision(scalar) or None if isinstance(scalar, ScalarType) else None
+
+
+class ArrayType(DataType):
+    """The type of an array: its elements, and `shape`, one entry for each dimension.
+
+    An entry is an expression or a number for the upper bound, a pair of bounds, or one of `Extent`.
+    """
+
+    Extent = Extent
+
+    def __init__(self, datatype: Any, shape: Sequence[Any]) -> None:
+        self.elemental_type = datatype
+        self.shape = list(shape)
+
+    @property
+    def is_array(self) -> bool:
+        """Return whether it is the type of an array."""
+        return True
+
+    @property
+    def intrinsic(self) -> Any:
+        """The intrinsic type of an element."""
+        return getattr(self.elemental_type, "intrinsic", self.elemental_type)
+
+    @property
+    def precision(self) -> Any:
+        """The precision of an element."""
+        return getattr(self.elemental_type, "precision", None)
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, ArrayType)
+            and other.elemental_type == self.elemental_type
+            and len(other.shape) == len(self.shape)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.elemental_type, len(self.shape)))
+
+
+def datatype_of(symbol: ex.Symbol) -> DataType:
+    """Return the type of a name, as its declaration gives it."""
+    if symbol.type is None:
+        return UnresolvedType()
+    if "pointer" in symbol.attributes or "target" in symbol.attributes:
+        return UnsupportedFortranType(symbol.name, _of_shape(symbol))
+    return _of_shape(symbol)
+
+
+def _of_shape(symbol: ex.Symbol) -> DataType:
+    assert symbol.type is not None
+    element = scalar_datatype(symbol.type)
+    if not symbol.shape:
+        return element
+    return ArrayType(element, [_extent(one) for one in symbol.shape])
+
+
+def _extent(extent: ex.Expr) -> object:
+    if isinstance(extent, ex.Range):
+        if extent.upper is None:
+            return Extent.DEFERRED
+        return extent.upper if extent.lower is None else (extent.lower, extent.upper)
+    return extent
+
+
+def scalar_datatype(type_: ty.DataType) -> DataType:
+    """Return the type of a scalar as scripts see it."""
+    if isinstance(type_, ty.DerivedType):
+        return DerivedDataType(type_.name)
+    if type_.intrinsic is ty.Intrinsic.CHARACTER and type_.kind is not None:
+        return UnsupportedFortranType(f"character({type_.kind})")
+    precision = Precision.UNDEFINED if type_.kind is None else type_.kind
+    return ScalarType(ScalarIntrinsic(type_.intrinsic), precision)
+
+
+def declared_type(type_: object) -> ty.DataType:
+    """Return the type that a declaration of a scalar gives, from one that a script has made.
+
+    Raises:
+        TransformationError: `T015`, no declaration can be written for it.
+    """
+    if isinstance(type_, ArrayType):
+        return declared_type(type_.elemental_type)
+    if isinstance(type_, ScalarType):
+        return ty.ScalarType(type_.intrinsic.value, _precision(type_) or None)
+    if isinstance(type_, DerivedDataType):
+        return ty.DerivedType(key_of(type_.name))
+    raise refusal(f"A variable of type '{type(type_).__name__}' cannot be declared.")
+
+
+INTEGER_TYPE = ScalarType.integer_type()
+REAL_TYPE = ScalarType.real_type()
+BOOLEAN_TYPE = ScalarType.boolean_type()
+CHARACTER_TYPE = ScalarType.character_type()
+REAL_DOUBLE_TYPE = ScalarType(ScalarIntrinsic.REAL, Precision.DOUBLE)

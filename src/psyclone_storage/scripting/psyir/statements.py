@@ -1,0 +1,518 @@
+"""Statements and blocks of a file as nodes that a script may edit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import singledispatch
+from operator import is_
+from typing import Any, ClassVar, Self
+
+from psyclone_storage.base.records import replace
+from psyclone_storage.ir import unit as un
+from psyclone_storage.ir.rewrite import (
+    blocks_of,
+    names_of_line,
+    place_of_line,
+    with_each_block,
+)
+from psyclone_storage.languages.fortran.print.edit_script import node_extent
+from psyclone_storage.languages.fortran.print.printer import emit_lines
+from psyclone_storage.scripting.errors import GenerationError
+from psyclone_storage.scripting.psyir.data import DataNode, node_of
+from psyclone_storage.scripting.psyir.expressions import Range, target_node
+from psyclone_storage.scripting.psyir.live import LiveNode
+from psyclone_storage.scripting.psyir.symbols import SymbolTable
+
+Lines = tuple[un.Line, ...]
+Remark = un.Comment | un.Blank | un.DirectiveLine
+"""What belongs to the statement after it, or to that on the same line."""
+
+
+class Statement(LiveNode):
+    """A statement or a construct.
+
+    The lines of `lead` precede it, those of `trail` are comments on its last line; they move with
+    it.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lead: Lines = ()
+        self.trail: Lines = ()
+        self.source: un.Line | None = None
+        self.cached_line: un.Line | None = None
+        self.known_nodes: Known = _NOTHING
+
+    @classmethod
+    def of_line(cls, line: un.Line) -> Self:
+        """Return the node of a statement of the author's."""
+        new = cls()
+        new.source = new.cached_line = line
+        return new
+
+    def line(self) -> un.Line:
+        """Return the statement."""
+        if self.cached_line is None:
+            self.cached_line = self._made()
+        return self.cached_line
+
+    def lines(self) -> Lines:
+        """Return the statement with the remarks that belong to it."""
+        return (*self.lead, self.line(), *self.trail)
+
+    def _made(self) -> un.Line:
+        """Return the statement that the children make."""
+        raise GenerationError(f"A '{type(self).__name__}' is not complete.")
+
+    def forget(self) -> None:
+        """Drop the cached statement."""
+        super().forget()
+        self.cached_line = None
+
+    @property
+    def length(self) -> int:
+        """The number of records of `ir` that this shows."""
+        return 1
+
+    def blocks(self) -> Sequence[LiveNode]:
+        """Return the children that hold statements: none."""
+        return ()
+
+    def begins(self, block: Lines, at: int) -> bool:
+        """Return whether this shows the statement `at` of a block."""
+        return block[at] is self.line()
+
+    def sync(self, line: un.Line, known: Known) -> None:
+        """Show `line`, which a step has made of this statement, with the nodes in `known`."""
+        self.source = self.cached_line = line
+        self.known_nodes = known
+        self._children = None
+
+    @property
+    def preceding_comment(self) -> str:
+        """The text of the comments before the statement."""
+        return "\n".join(one.text.strip() for one in self.lead if isinstance(one, un.Comment))
+
+    @preceding_comment.setter
+    def preceding_comment(self, text: str) -> None:
+        self.lead = tuple(one for one in self.lead if not isinstance(one, un.Comment))
+        if text:
+            self.append_preceding_comment(text)
+
+    def append_preceding_comment(self, comment: str) -> None:
+        """Add a comment before the statement."""
+        self.lead = (*self.lead, un.Comment(comment))
+        self._announce()
+
+    @property
+    def inline_comment(self) -> str:
+        """The text of the comment on the line of the statement."""
+        return "\n".join(one.text.strip() for one in self.trail if isinstance(one, un.Comment))
+
+    def _announce(self) -> None:
+        """Record that the block around the statement has other lines."""
+        if self.parent is not None:
+            self.parent.touch()
+
+    def debug_string(self) -> str:
+        """Return the statement as Fortran."""
+        return "".join(f"{text}\n" for text in emit_lines((self.line(),), 0))
+
+    def _details(self) -> str:
+        return next(iter(emit_lines((self.line(),), 0)), "").strip()
+
+    @property
+    def origin_line(self) -> int:
+        """The number of the line where the author wrote the statement, 0 if a step made it."""
+        place = None if self.source is None else place_of_line(self.source)
+        return 0 if place is None else place.line
+
+
+class Known:
+    """The nodes of a routine before a step, which are found again by what they show.
+
+    A node is that of the very record it showed. One whose record a step has changed is found by
+    the uid of a loop, or by the author's place of the statement.
+    """
+
+    def __init__(self, nodes: Iterable[Statement] = ()) -> None:
+        self._same: dict[int, list[Statement]] = {}
+        self._like: dict[object, list[Statement]] = {}
+        for node in nodes:
+            line = node.line()
+            self._same.setdefault(id(line), []).append(node)
+            key = _key(line)
+            if key is not None:
+                self._like.setdefault(key, []).append(node)
+
+    def find(self, block: Lines, at: int) -> Statement | None:
+        """Return the node that shows the statement `at` of a block, None if it is a new one."""
+        line = block[at]
+        for node in self._same.get(id(line), ()):
+            if node.begins(block, at):
+                self._take(node, line)
+                return node
+        for node in self._like.get(_key(line), ()):
+            if not isinstance(node, CodeBlock):
+                self._take(node, line)
+                node.sync(line, self)
+                return node
+        return None
+
+    def has(self, line: un.Line) -> bool:
+        """Return whether a node shows the very statement."""
+        return bool(self._same.get(id(line)))
+
+    def _take(self, node: Statement, line: un.Line) -> None:
+        """Let no other statement be shown by a node."""
+        for nodes in (self._same.get(id(line), []), self._like.get(_key(line), [])):
+            for number, one in enumerate(nodes):
+                if one is node:
+                    del nodes[number]
+                    break
+
+
+def _key(line: un.Line) -> object:
+    """Return what identifies a statement that a step may have changed, None without anything."""
+    if isinstance(line, un.Do) and line.uid:
+        return line.uid
+    if isinstance(line, un.DirectiveBlock):
+        inside = (one for one in line.body if not isinstance(one, Remark))
+        first = next(inside, None)
+        return None if first is None else (line.directive, _key(first))
+    extent = node_extent(line)
+    return None if extent is None else (type(line), extent.start, extent.stop)
+
+
+_NOTHING = Known()
+
+
+@singledispatch
+def statement_of(line: un.Line) -> Statement | None:  # noqa: ARG001
+    """Return the node that shows a statement, None for one that PSyclone has no class for."""
+    return None
+
+
+# ---------------------------------------------------------------------------- blocks
+
+
+class Schedule(LiveNode):
+    """A block of statements."""
+
+    never_in_expressions: ClassVar[bool] = True
+
+    def __init__(
+        self, parent: LiveNode | None = None, children: Iterable[LiveNode] = (), **_: object
+    ) -> None:
+        super().__init__()
+        self._block: Lines | None = ()
+        self._source_block: Lines = ()
+        self._tail: Lines = ()
+        self.known_nodes: Known = _NOTHING
+        self._own_table: SymbolTable | None = None
+        for child in children:
+            self.children.append(child)
+        self._parent = parent
+
+    @classmethod
+    def of_block(cls, block: Lines, known: Known | None = None) -> Self:
+        """Return the node of a block of the author's, with the nodes in `known` where they fit."""
+        new = cls()
+        new._block = new._source_block = block
+        new.known_nodes = known or _NOTHING
+        return new
+
+    def _shown(self) -> Iterable[LiveNode]:
+        nodes, self._tail = _grouped(self._source_block, self.known_nodes)
+        self.known_nodes = _NOTHING
+        return nodes
+
+    def _accepts(self, position: int, child: LiveNode) -> bool:
+        return isinstance(child, Statement)
+
+    def forget(self) -> None:
+        """Drop the cached block."""
+        super().forget()
+        self._block = None
+
+    def block(self) -> Lines:
+        """Return the statements."""
+        if self._block is None:
+            lines = [line for child in self.children for line in child.lines()]
+            self._block = (*lines, *self._tail)
+        return self._block
+
+    def sync(self, block: Lines, known: Known) -> None:
+        """Show `block`, which a step has made, with the nodes in `known` where they fit."""
+        if block is self._block:
+            return
+        nodes, self._tail = _grouped(block, known)
+        self._block = self._source_block = block
+        if self._children is None:
+            _ = self.children
+        for node in nodes:
+            if node.parent is not None:
+                node.parent.children.release(node)
+        assert self._children is not None
+        self._children.reset(nodes)
+
+    @property
+    def symbol_table(self) -> SymbolTable:
+        """The symbols of the routine, or of this block if it is in none."""
+        if self.parent is not None:
+            at: Any = self.parent
+            while at is not None and not isinstance(at, Schedule):
+                at = at.parent
+            if at is not None:
+                return at.symbol_table
+        if self._own_table is None:
+            self._own_table = SymbolTable()
+        return self._own_table
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.children[index]
+
+    def __len__(self) -> int:
+        return len(self.children)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.children)
+
+    def __bool__(self) -> bool:
+        return True
+
+    def debug_string(self) -> str:
+        """Return the statements as Fortran."""
+        return "".join(f"{text}\n" for text in emit_lines(self.block(), 0))
+
+
+def _grouped(block: Lines, known: Known) -> tuple[list[Statement], Lines]:
+    """Return the nodes of the statements of a block, and the remarks after the last one."""
+    nodes: list[Statement] = []
+    lead: list[un.Line] = []
+    at = 0
+    while at < len(block):
+        line = block[at]
+        if isinstance(line, un.Comment) and nodes and not lead and _is_behind(line, nodes[-1]):
+            nodes[-1].trail = (*nodes[-1].trail, line)
+            at += 1
+            continue
+        if isinstance(line, Remark):
+            lead.append(line)
+            at += 1
+            continue
+        node = known.find(block, at) or _new_node(block, at, known)
+        node.lead, node.trail, lead = tuple(lead), (), []
+        nodes.append(node)
+        at += node.length
+    return nodes, tuple(lead)
+
+
+def _new_node(block: Lines, at: int, known: Known) -> Statement:
+    """Return a new node for the statement `at` of a block, and for text that follows text."""
+    node = statement_of(block[at])
+    if node is None:
+        return CodeBlock.of_lines(block[at : _end_of_text(block, at, known)])
+    node.known_nodes = known
+    return node
+
+
+def _is_behind(comment: un.Comment, node: Statement) -> bool:
+    """Return whether a comment is on the last line of the statement before it."""
+    extent = node_extent(node.lines()[-1])
+    if comment.place is None or extent is None or comment.place.source is not extent.source:
+        return False
+    return "\n" not in extent.source.text[extent.stop : comment.place.start]
+
+
+def _end_of_text(block: Lines, at: int, known: Known) -> int:
+    """Return where the statements without a class of PSyclone end that begin at `at`."""
+    stop = at + 1
+    if isinstance(block[at], un.Label) and stop < len(block):
+        stop += 1
+    for number in range(stop, len(block)):
+        line = block[number]
+        is_shown = statement_of.dispatch(type(line)) is not statement_of.dispatch(object)
+        if known.has(line) or (is_shown and not _labelled(block, number)):
+            break
+        if not isinstance(line, un.Blank | un.Comment | un.DirectiveLine):
+            stop = number + 1
+    return stop
+
+
+def _labelled(block: Lines, number: int) -> bool:
+    return number > 0 and isinstance(block[number - 1], un.Label)
+
+
+# ---------------------------------------------------------------------------- plain statements
+
+
+class Assignment(Statement):
+    """An assignment of a value, or of a pointer."""
+
+    never_in_expressions: ClassVar[bool] = True
+
+    def __init__(self, is_pointer: bool = False) -> None:
+        super().__init__()
+        self._points = is_pointer
+
+    @classmethod
+    def create(cls, lhs: DataNode, rhs: DataNode, is_pointer: bool = False) -> Self:
+        """Return `lhs = rhs`."""
+        new = cls(is_pointer)
+        new.children.extend([lhs, rhs])
+        return new
+
+    def _shown(self) -> Iterable[LiveNode]:
+        if isinstance(self.source, un.Assign | un.PointerAssign):
+            return (target_node(self.source.target), node_of(self.source.value))
+        return ()
+
+    def _accepts(self, position: int, child: LiveNode) -> bool:
+        return isinstance(child, DataNode) and position < 2 and len(self._children or ()) < 2
+
+    def _made(self) -> un.Line:
+        if len(self.children) != 2:
+            raise GenerationError("An assignment needs a left and a right side.")
+        left, right = (child.frozen() for child in self.children)
+        if isinstance(self.source, un.Assign | un.PointerAssign):
+            return replace(self.source, target=left, value=right)
+        return un.PointerAssign(left, right) if self._points else un.Assign(left, right)
+
+    @property
+    def lhs(self) -> Any:
+        """The left side."""
+        return self.children[0]
+
+    @property
+    def rhs(self) -> Any:
+        """The right side."""
+        return self.children[1]
+
+    @property
+    def is_pointer(self) -> bool:
+        """Return whether it assigns a pointer."""
+        return isinstance(self.line(), un.PointerAssign)
+
+    @property
+    def is_array_assignment(self) -> bool:
+        """Return whether the left side is a section of an array."""
+        return bool(self.lhs.walk(Range))
+
+
+class Return(Statement):
+    """The end of a call."""
+
+    never_in_expressions: ClassVar[bool] = True
+
+    def _made(self) -> un.Line:
+        return self.source or un.Return()
+
+
+class UnknownDirective(Statement):
+    """A directive whose text a script gives: `!DIR$ text` if the `infix` is `DIR`."""
+
+    never_in_expressions: ClassVar[bool] = True
+
+    def __init__(self, directive: str, infix: str = "DIR") -> None:
+        super().__init__()
+        self.directive = directive
+        self.cached_line = un.Comment(f"{infix}${directive}", as_written=True)
+
+    def forget(self) -> None:
+        """Keep the text, which has no parts."""
+
+
+class CodeBlock(Statement):
+    """Statements for which PSyclone has no class, kept as they are."""
+
+    parse_tree_nodes: tuple[object, ...] = ()
+    _text: Any
+
+    @classmethod
+    def of_lines(cls, lines: Lines) -> Self:
+        """Return the node of neighbouring statements."""
+        new = cls()
+        new._all = lines
+        return new
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._all: Lines = ()
+
+    @property
+    def length(self) -> int:
+        """The number of records of `ir` in it."""
+        return len(self._all)
+
+    def begins(self, block: Lines, at: int) -> bool:
+        """Return whether this shows the statements of a block from number `at`."""
+        shown = block[at : at + len(self._all)]
+        return len(shown) == len(self._all) and all(map(is_, shown, self._all))
+
+    def line(self) -> un.Line:
+        """Return the first statement."""
+        return self._all[0]
+
+    def lines(self) -> Lines:
+        """Return the statements."""
+        return (*self.lead, *self._all, *self.trail)
+
+    def get_symbol_names(self) -> list[str]:
+        """Return the names in the statements."""
+        return sorted(frozenset[str]().union(*map(names_of_line, self._all)))
+
+    def debug_string(self) -> str:
+        """Return the statements as Fortran."""
+        return "".join(f"{text}\n" for text in emit_lines(self._all, 0))
+
+
+class OtherConstruct(Statement):
+    """A construct for which PSyclone has no class; the blocks in it are nodes."""
+
+    fixed: ClassVar[str] = "A block of this construct cannot be removed."
+
+    def _shown(self) -> Iterable[LiveNode]:
+        assert self.source is not None
+        return [Schedule.of_block(block, self.known_nodes) for block in blocks_of(self.source)]
+
+    def blocks(self) -> Sequence[LiveNode]:
+        """Return the blocks in it."""
+        return self.children
+
+    def _made(self) -> un.Line:
+        assert self.source is not None
+        blocks = iter(self.children)
+        return with_each_block(self.source, lambda _: next(blocks).block())
+
+    def sync(self, line: un.Line, known: Known) -> None:
+        """Show `line`, which a step has made of this construct."""
+        for child, block in zip(self.children, blocks_of(line), strict=True):
+            child.sync(block, known)
+        self.source = self.cached_line = line
+
+    def get_symbol_names(self) -> list[str]:
+        """Return the names in the head of the construct."""
+        assert self.source is not None
+        return sorted(names_of_line(self.source))
+
+
+@statement_of.register(un.Assign)
+@statement_of.register(un.PointerAssign)
+def _(line: un.Line) -> Statement:
+    return Assignment.of_line(line)
+
+
+@statement_of.register
+def _(line: un.Return) -> Statement:
+    return Return.of_line(line)
+
+
+@statement_of.register(un.DoConcurrent)
+@statement_of.register(un.Forall)
+@statement_of.register(un.Associate)
+@statement_of.register(un.Critical)
+@statement_of.register(un.ScopedBlock)
+@statement_of.register(un.Conditional)
+def _(line: un.Line) -> Statement:
+    return OtherConstruct.of_line(line)
