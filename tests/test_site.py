@@ -1,4 +1,4 @@
-"""The pages of the site that nobody writes: one for each code, the reference, what has changed."""
+"""The generated pages of the site: diagnostics, Python API reference, changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The compiled core and its twin in Python: they are told apart by nothing but time."""
+"""The compiled core and the pure-Python fallback differ only in speed."""
 
 from __future__ import annotations
 
