@@ -29,7 +29,6 @@ from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir import unit as un
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.directive import Directive
 from psyclone_storage.ir.facts import Facts
 from psyclone_storage.ir.intrinsics import HARMLESS
@@ -42,6 +41,7 @@ from psyclone_storage.ir.rewrite import (
     walk_lines,
     with_each_block,
 )
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 
 _LOOP_DIRECTIVES = (
@@ -88,12 +88,12 @@ class PlannedCode:
     routine if no further step comes.
     """
 
-    code: KernelCode
+    code: Routine
     reasons: Reasons = ()
     unfinished: Reasons = ()
 
 
-def plan_regions(code: KernelCode, facts: Facts = ()) -> PlannedCode:
+def plan_regions(code: Routine, facts: Facts = ()) -> PlannedCode:
     """Return `code` with the clauses of all its directive blocks, and what is wrong with these."""
     if not any(isinstance(line, un.DirectiveBlock) for line in walk_lines(code.body)):
         return PlannedCode(code)
@@ -115,7 +115,7 @@ def directive_word(directive: Directive) -> str:
 class _Planner:
     """The clauses of the blocks of one routine, and the problems found on the way."""
 
-    def __init__(self, code: KernelCode, facts: Facts) -> None:
+    def __init__(self, code: Routine, facts: Facts) -> None:
         self._flow = flow_with(code, facts)
         self._facts = facts
         self._nodes = {id(node.line): node for node in self._flow.nodes}
