@@ -1,7 +1,7 @@
-"""Adding a target needs a folder and a row, adding an API its folders and three other files.
+"""A target is a folder and a row, an API its own folders and three files outside: both tried.
 
-The package is copied, the folders and rows are added, and the command compiles with the result. The
-test counts the changed files.
+The package is copied, the folders are written, the rows are put in, and the command compiles with
+what came out. What is counted is what had to be touched.
 """
 
 from __future__ import annotations
