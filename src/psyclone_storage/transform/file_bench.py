@@ -10,6 +10,7 @@ Use of a `FileBench` by steps, recipes and reports::
     bench.assume(Fact(FactKind.PURE, "f")) # promises; verdicts list those that they need
     bench.check(step), bench.apply(step)   # the reasons against a step, or the changed routines
     bench.edit("step", before, after)      # exchange the statements `before`, all of the body
+    bench.edit(..., declares=..., uses=...)  # with new variables and imports
     bench.undo()
     bench.unfinished()                     # what is wrong unless further steps come
     bench.changed_file()                   # trees before and after, for `emit_changed`
@@ -32,7 +33,12 @@ from typing import Protocol
 
 from psyclone_storage.analysis.bodies.flow import Flow, FlowNode
 from psyclone_storage.analysis.bodies.nests import CodeFootprint
-from psyclone_storage.analysis.bodies.regions import directive_word, plan_regions
+from psyclone_storage.analysis.bodies.regions import (
+    directive_word,
+    plan_new,
+    plan_regions,
+    without_wrong,
+)
 from psyclone_storage.analysis.bodies.verdict import Verdict, cures_of, flow_with, verdict_of
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
@@ -41,7 +47,7 @@ from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.directive import NO_OPTIONS, Directive, RegionOptions
-from psyclone_storage.ir.facts import Fact, Facts
+from psyclone_storage.ir.facts import FLOW_KINDS, Fact, Facts
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.linking import linked
 from psyclone_storage.ir.loops import addressed, loops_of
@@ -49,6 +55,7 @@ from psyclone_storage.ir.program_units import (
     DeclarationStatement,
     ProgramUnit,
     SourceFile,
+    UseStatement,
 )
 from psyclone_storage.ir.rewrite import blocks_of, walk_lines, with_each_block
 from psyclone_storage.transform.kernel.code import ChangesCode, check_loop_directives, placed
@@ -80,6 +87,8 @@ class EditRoutine:
     routine: str
     before: tuple[un.Line, ...] = field(repr=False)
     after: tuple[un.Line, ...] = field(repr=False)
+    declares: tuple[un.Declare, ...] = ()
+    uses: tuple[un.Use, ...] = ()
 
     @property
     def name(self) -> str:
@@ -119,6 +128,7 @@ class FileBench(Bench[FileTree, NamedStep]):
         self._routines = routines
         self._facts = facts
         self._flows: dict[tuple[int, Facts], tuple[KernelCode, Flow]] = {}
+        self._statements: dict[int, tuple[KernelCode, KernelCode]] = {}
         self.journal: list[JournalEntry[FileTree, NamedStep]] = []
 
     # ------------------------------------------------------------------------ questions
@@ -157,9 +167,13 @@ class FileBench(Bench[FileTree, NamedStep]):
         return loops_of(self.code(routine))
 
     def flow(self, routine: str) -> Flow:
-        """Return the data flow of a routine, with the promises; it is computed once."""
+        """Return the data flow of a routine, with the promises.
+
+        It is computed once: directives do not change it.
+        """
         code = self.code(routine)
-        key = (id(code), self._facts)
+        _, code = self._statements.get(id(code), (code, code))
+        key = (id(code), tuple(one for one in self._facts if one.kind in FLOW_KINDS))
         if key not in self._flows:
             self._flows[key] = (code, flow_with(code, self._facts))
         return self._flows[key][1]
@@ -189,27 +203,59 @@ class FileBench(Bench[FileTree, NamedStep]):
         """Return the footprint of a loop, for questions about other transformations."""
         return CodeFootprint(self.flow(routine), self.node(routine, uid))
 
+    def unit(self, routine: str) -> ProgramUnit:
+        """Return the program unit of a routine, as it was read."""
+        return self._routines.unit(routine)
+
+    @property
+    def file(self) -> SourceFile:
+        """The file as it was read."""
+        return self._routines.file
+
     def unfinished(self) -> Reasons:
         """Return what is wrong with the regions if no further step comes."""
-        planned = (plan_regions(code, self._facts) for code in self._tree.values())
-        return tuple(problem for one in planned for problem in one.unfinished)
+        return tuple(one for key in self._tree for one in self.unfinished_in(key))
+
+    def unfinished_in(self, routine: str) -> Reasons:
+        """Return what is wrong with the regions of a routine if no further step comes."""
+        return plan_regions(self.code(routine), self._facts).unfinished
+
+    def leave_out_unfinished(self, routine: str) -> Reasons:
+        """Leave out the regions of a routine that are unfinished, as a step; return the reasons.
+
+        The loops that threads would share in such a region get threads of their own.
+        """
+        found: list[Diagnostic] = []
+        while reasons := self.unfinished_in(routine):
+            found += reasons
+            code = self.code(routine)
+            self.edit(routine, code.body, without_wrong(code, self._facts).body)
+        return tuple(found)
 
     def changed_file(self) -> tuple[SourceFile, SourceFile]:
         """Return the file as it was read and with the steps so far."""
         before = self._with_codes({key: self._routines.code(key) for key in self._tree})
-        return before, self._with_codes(self._tree)
+        after = {key: plan_regions(code, self._facts).code for key, code in self._tree.items()}
+        return before, self._with_codes(after)
 
     # ------------------------------------------------------------------------ steps
 
     def edit(
-        self, routine: str, before: tuple[un.Line, ...], after: tuple[un.Line, ...]
+        self,
+        routine: str,
+        before: tuple[un.Line, ...],
+        after: tuple[un.Line, ...],
+        declares: tuple[un.Declare, ...] = (),
+        uses: tuple[un.Use, ...] = (),
     ) -> KernelCode:
         """Exchange the statements `before` of a routine for `after`, as a step in the journal.
+
+        The routine gets the variables `declares` and the imports `uses` in addition.
 
         Raises:
             CompileError: `T095`, the edit makes a region illegal; nothing has changed then.
         """
-        self.apply(EditRoutine(routine, before, after))
+        self.apply(EditRoutine(routine, before, after, declares, uses))
         return self.code(routine)
 
     def attempt(self, step: NamedStep) -> tuple[FileTree, Reasons]:
@@ -218,7 +264,13 @@ class FileBench(Bench[FileTree, NamedStep]):
             key, code = self._changed(step)
         except CompileError as error:
             return self._tree, error.problems
-        planned = plan_regions(linked(addressed(code)), self._facts)
+        if isinstance(step, AddDirective):
+            old = self.code(key)
+            planned = plan_new(code, self.flow(key), self._facts)
+            _, base = self._statements.get(id(old), (old, old))
+            self._statements[id(planned.code)] = (planned.code, base)
+        else:
+            planned = plan_regions(linked(addressed(code)), self._facts)
         if planned.reasons:
             is_edit = isinstance(step, EditRoutine | ChangesCode)
             return self._tree, _too_late(planned.reasons) if is_edit else planned.reasons
@@ -235,12 +287,14 @@ class FileBench(Bench[FileTree, NamedStep]):
     def _changed(self, step: NamedStep) -> tuple[str, KernelCode]:
         """Return the routine that a step changes, and how."""
         match step:
-            case EditRoutine(routine, before, after):
+            case EditRoutine(routine, before, after, declares, uses):
                 code = self.code(routine)
                 if code.body is not before and code.body != before:
                     message = f"'{routine}' has changed since the edit was prepared."
                     raise CompileError(Diagnostic("T095", message, code.module.routine))
-                return key_of(routine), replace(code, body=after)
+                items, imports = (*code.declarations, *declares), (*code.uses, *uses)
+                changed = replace(code, body=after, declarations=items, uses=imports)
+                return key_of(routine), changed
             case AddDirective(routine):
                 return key_of(routine), self._directed(step)
             case ChangesCode():
@@ -308,6 +362,8 @@ def _with_block(
             pairs = zip(blocks_of(line), changed, strict=True)
             parts = iter([old if new is None else new for old, new in pairs])
             inner = with_each_block(line, lambda _, parts=parts: next(parts))  # type: ignore[misc]
+            if isinstance(inner, un.DirectiveBlock):
+                inner = replace(inner, analysed=False)
             return (*lines[:at], inner, *lines[at + 1 :])
     return None
 
@@ -320,7 +376,8 @@ def _with_code(unit: ProgramUnit, code: KernelCode, read: KernelCode) -> Program
         for item in code.declarations
         if isinstance(item, un.Declare) and item.key not in known
     )
-    return replace(unit, body=code.body, specification=(*unit.specification, *new))
+    uses = tuple(UseStatement(one) for one in code.uses[len(read.uses) :])
+    return replace(unit, body=code.body, specification=(*uses, *unit.specification, *new))
 
 
 def _too_late(reasons: Reasons) -> Reasons:
