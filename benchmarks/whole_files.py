@@ -33,8 +33,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from psyclone_storage.base.source import SourceText
+from psyclone_storage.ir.code import KernelCode, SourceFile
 from psyclone_storage.ir.expr import Name
-from psyclone_storage.ir.program_units import ProgramUnit, SourceFile
 from psyclone_storage.ir.rewrite import rewritten, walk_lines
 from psyclone_storage.ir.unit import (
     Blank,
@@ -292,14 +292,20 @@ def difference(tree: SourceFile, changed: SourceFile, text: str) -> tuple[str, .
 
 
 def _plain(tree: SourceFile) -> SourceFile:
-    """Return a file without comments, whose order with directives is free, and labelled places."""
+    """Return a file without comments, whose order with directives is free, and labelled places.
+
+    The surroundings of units are left out, because they contain places in the text.
+    """
+    nowhere = KernelCode("").module
 
     def change(line: Line) -> tuple[Line, ...]:
         if isinstance(line, DirectiveLine):
             return (DirectiveLine(line.text),)
         return () if isinstance(line, Comment | Blank | Continue) else (line,)
 
-    return tree.changed(lambda unit: replace(unit, body=rewritten(unit.body, change)))
+    return tree.changed(
+        lambda unit: replace(unit, body=rewritten(unit.body, change), module=nowhere)
+    )
 
 
 def _first_changed(before: str, after: str) -> int:
@@ -347,7 +353,7 @@ def _with_exchange(tree: SourceFile, chosen: Line, new: Line) -> SourceFile:
         same = type(line) is type(chosen) and node_extent(line) == place
         return (new if same else line,)
 
-    def change_unit(unit: ProgramUnit) -> ProgramUnit:
+    def change_unit(unit: KernelCode) -> KernelCode:
         if not any(line is chosen for line in walk_lines(unit.body)):
             return unit
         return replace(unit, body=rewritten(unit.body, change))

@@ -55,6 +55,26 @@ def test_collisions_are_found(tmp_path: Path, first: str, second: str, found: bo
     assert [each.rule for each in violations(tmp_path)] == ["collision"] * found
 
 
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("def may_move() -> Reasons: ...\n", True),
+        ("def refused() -> Iterator[Diagnostic]: ...\n", True),
+        ("def broken() -> Diagnostic | None: ...\n", True),
+        ("def check_move() -> tuple[Diagnostic, ...]: ...\n", False),
+        ("def _refused() -> tuple[Diagnostic, ...]: ...\n", False),
+        ("def run_batch() -> tuple[Diagnostic, ...]: ...\n", False),
+        ("def missing_file() -> Diagnostic: ...\n", False),
+        ("def inlined() -> tuple[Code, Reasons]: ...\n", False),
+    ],
+)
+def test_functions_that_return_diagnostics_begin_with_check(
+    tmp_path: Path, text: str, found: bool
+) -> None:
+    (tmp_path / "a.py").write_text(text, encoding="utf-8")
+    assert [each.rule for each in violations(tmp_path)] == ["check-prefix"] * found
+
+
 def test_one_more_violation_is_above_the_limit(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("# behind\n\nx = 1\n# behind\n", encoding="utf-8")
     found = violations(tmp_path)

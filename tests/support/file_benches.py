@@ -7,9 +7,7 @@ from pathlib import Path
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.ir.directive import Directive, RegionOptions
 from psyclone_storage.ir.facts import Facts
-from psyclone_storage.languages.fortran.parse.body import FileRoutines
 from psyclone_storage.languages.fortran.parse.linked_files import link_file
-from psyclone_storage.languages.fortran.parse.resolve import resolve_code
 from psyclone_storage.languages.fortran.parse.syntax_tree import read_file
 from psyclone_storage.languages.fortran.print.edit_script import emit_changed
 from psyclone_storage.languages.sources.kernel_search import index_directories
@@ -21,7 +19,7 @@ def file_bench(text: str, facts: Facts = (), folders: tuple[Path, ...] = ()) -> 
     """Return a bench for a file with `text`, whose modules are in `folders`."""
     finder = ModuleFinder(index_directories(folders))
     file = link_file(read_file(SourceText("program.f90", text)), finder)
-    return FileBench(FileRoutines(file, lambda code: resolve_code(code, finder)), facts)
+    return FileBench(file, facts)
 
 
 def subroutine_bench(body: str, declared: str, facts: Facts = ()) -> FileBench:

@@ -1,4 +1,6 @@
-"""Rules for names and English in `src`: banned words, first words of docstrings, colliding names.
+"""Rules for names and English in `src`: banned words, first words of docstrings, names.
+
+Names may not collide, and a function that returns diagnostics begins with `check_`.
 
     python tests/support/language.py             print the figures, and where they may not rise
     python tests/support/language.py WORD ...    list the places of these rules
@@ -40,6 +42,17 @@ BANNED = (
     "what is (lent|held|kept|given|meant)", "hears?", "tells?", "rooms?", "doors?", "twins?",
     "has to be done for it",
 )  # fmt: skip
+# Return annotations of functions that look for problems, and functions that do work and report.
+PROBLEMS = re.compile(
+    r"Reasons|(?:tuple|list|Iterator|Iterable)\[Diagnostic(?:, \.\.\.)?\]|Diagnostic \| None"
+)
+REPORTING = {
+    "as_errors": "changes the severity of problems",
+    "report_devices": "prints a report",
+    "run_batch": "compiles files",
+    "run_tool": "executes a command",
+    "try_to_compile": "runs the Fortran compiler",
+}
 FIRST_WORDS = frozenset("what which where when who whose whether how why be own".split())
 
 
@@ -80,6 +93,17 @@ def _in_file(file: str, text: str) -> Iterator[Violation]:
         for match in _banned().finditer(words):
             place = line + words.count("\n", 0, match.start())
             yield Violation("banned-word", file, place, " ".join(match[0].split()))
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.FunctionDef) and _is_unprefixed_check(node):
+            yield Violation("check-prefix", file, node.lineno, node.name)
+
+
+def _is_unprefixed_check(function: ast.FunctionDef) -> bool:
+    """Return whether a public function returns what is wrong, and its name does not say so."""
+    name = function.name
+    is_named = name.startswith(("_", "check_")) or name in REPORTING
+    returned = ast.unparse(function.returns) if function.returns else ""
+    return not is_named and PROBLEMS.fullmatch(returned) is not None
 
 
 @cache

@@ -69,7 +69,7 @@ LATE: dict[str, set[str]] = {
         f"psyclone_storage.targets.lfric_{name}.TARGET" for name in ("c", "numpy", "cuda")
     },
     "passes/inline/kernels.py": {"psyclone_storage.passes.inline.inliner.inline_calls"},
-    "pipeline/thread_safety.py": {"psyclone_storage.transform.kernel.state.changed_state"},
+    "pipeline/thread_safety.py": {"psyclone_storage.transform.kernel.state.check_shared_state"},
 }
 
 # "__init__" is the package itself: the version. Imports inside a layer are always allowed.

@@ -17,7 +17,11 @@ from psyclone_storage.base.records import dataclass
 from psyclone_storage.cli.examples import UnpackExamples
 from psyclone_storage.cli.output_clashes import overwrites_input, written_twice
 from psyclone_storage.cli.parser import Formatter, Parser
-from psyclone_storage.cli.psyclone_options import add_psyclone_options, remarks, settings_for
+from psyclone_storage.cli.psyclone_options import (
+    add_psyclone_options,
+    check_psyclone_options,
+    settings_for,
+)
 from psyclone_storage.cli.schemas import SCHEMAS, PrintSchema
 from psyclone_storage.cli.style import add_style
 from psyclone_storage.config.settings import API_NAMES
@@ -127,7 +131,7 @@ def read_options(words: Sequence[str]) -> CommandOptions:
     """
     words = ["--version"] if list(words) == ["-v"] else words
     given = _build_parser().read(_with_flags_joined(words))
-    said = tuple(remarks(given))
+    said = tuple(check_psyclone_options(given))
     if any(item.severity is Severity.ERROR for item in said):
         raise CompileError(*said)
     options = CommandOptions(

@@ -56,7 +56,7 @@ def settings_for(given: argparse.Namespace) -> str:
     return " ".join(text for flag, text in _SETTINGS.items() if _is_given(given, flag))
 
 
-def remarks(given: argparse.Namespace) -> Iterator[Diagnostic]:
+def check_psyclone_options(given: argparse.Namespace) -> Iterator[Diagnostic]:
     """Yield a warning for each option without effect, and an error for each unsupported one."""
     for flag, why in _WITHOUT_EFFECT.items():
         if _is_given(given, flag):

@@ -12,8 +12,8 @@ from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.domains.data import DataTable
-from psyclone_storage.domains.declared import outside_of_arrays
-from psyclone_storage.domains.undeclared import undeclared
+from psyclone_storage.domains.declared import check_declared_bounds
+from psyclone_storage.domains.undeclared import check_all_declared
 from psyclone_storage.ir import schedule as sch
 from psyclone_storage.ir.kernel import Iteration, Kernel
 from psyclone_storage.ir.keys import key_of
@@ -87,7 +87,11 @@ def build_program(
     names = routine_names(algorithm, kernels)
     for name, parsed in zip(names, algorithm.invokes, strict=True):
         bound = domain.bind_invoke(parsed, algorithm, kernels)
-        found = (*undeclared(parsed, algorithm), *outside_of_arrays(parsed), *bound.problems)
+        found = (
+            *check_all_declared(parsed, algorithm),
+            *check_declared_bounds(parsed),
+            *bound.problems,
+        )
         problems += found
         if not found:
             schedule = _build_schedule(name, bound, domain, options)
@@ -107,7 +111,7 @@ def check_calls(
     problems: list[Diagnostic] = []
     for parsed in algorithm.invokes:
         calls = tuple(call for call in parsed.calls if call.key in kernels)
-        problems += (*undeclared(parsed, algorithm), *outside_of_arrays(parsed))
+        problems += (*check_all_declared(parsed, algorithm), *check_declared_bounds(parsed))
         problems += domain.bind_invoke(replace(parsed, calls=calls), algorithm, kernels).problems
     return tuple(problems)
 

@@ -89,7 +89,7 @@ def is_named_constant(expr: ex.Expr) -> bool:
     )
 
 
-def outside_of_arrays(invoke: ParsedInvoke) -> Iterator[Diagnostic]:
+def check_declared_bounds(invoke: ParsedInvoke) -> Iterator[Diagnostic]:
     """Yield `S106` for each constant subscript that is outside of the declared bounds."""
     for call in invoke.calls:
         for given in call.args:

@@ -51,7 +51,7 @@ class _DummyPair(NamedTuple):
     tolerance: InterfaceTolerance
 
 
-def compare_interface(
+def check_interface(
     kernel: Kernel, routine: ParsedRoutine, wanted: tuple[Dummy, ...], tolerance: InterfaceTolerance
 ) -> tuple[Diagnostic, ...]:
     """Return every way in which `routine` differs from the `wanted` dummies of `kernel`."""

@@ -23,7 +23,7 @@ _INCLUDES = regex(r"^[ \t]*#[ \t]*(?:include|define|undef)\b", re.MULTILINE)
 _UNSEEN_PARENT = (ScopeKind.SUBMODULE, ScopeKind.SEPARATE)
 
 
-def undeclared(invoke: ParsedInvoke, algorithm: ParsedAlgorithm) -> Iterator[Diagnostic]:
+def check_all_declared(invoke: ParsedInvoke, algorithm: ParsedAlgorithm) -> Iterator[Diagnostic]:
     """Yield each argument with a name that nothing declares (S115), where all names must be."""
     if not _tells_all(invoke.scopes) or _has_includes(algorithm.source):
         return

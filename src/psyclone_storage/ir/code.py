@@ -1,16 +1,19 @@
-"""The code of a kernel's subroutine.
+"""The routines of a Fortran file, as their author wrote them, and kernels changed by steps.
 
-It is read on demand. Statements are those of `ir.unit`; a statement without a class is `Opaque`. A
+One record serves all units: procedures, programs and modules, of whole files and of kernels, which
+are read on demand. Statements are those of `ir.unit`; a statement without a class is `Opaque`. A
 step that must understand a statement refuses an opaque one; other steps leave it in place.
+Everything has its place in the file, so that unchanged code can be printed as it was written.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
-from psyclone_storage.base.records import dataclass, field
+from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.ir.expr import Expr, Origin, Sort, Symbol
@@ -19,9 +22,19 @@ from psyclone_storage.ir.keys import (
     Named,
     key_of,
 )
+from psyclone_storage.ir.parsed import ScopeKind
 from psyclone_storage.ir.symbols import Procedure, SymbolTable, declared_symbol
 from psyclone_storage.ir.types import DerivedType, ScalarType
-from psyclone_storage.ir.unit import Blank, Comment, Declare, DirectiveLine, Line, Opaque, Use
+from psyclone_storage.ir.unit import (
+    Blank,
+    Comment,
+    Declare,
+    DirectiveLine,
+    Include,
+    Line,
+    Opaque,
+    Use,
+)
 from psyclone_storage.ir.used import kinds_in, values_in
 
 STATEMENT_FUNCTION = regex(
@@ -30,7 +43,67 @@ STATEMENT_FUNCTION = regex(
 """The head of a statement function, or of an assignment to an element: declarations tell which."""
 
 Specified = Declare | Comment | Blank | Opaque
-"""What stands in a specification part, besides imports and directives."""
+"""The items of a specification part, except imports and directives."""
+
+
+@dataclass(frozen=True, slots=True)
+class UseStatement:
+    """A `use` statement."""
+
+    use: Use
+    place: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class DeclarationStatement:
+    """A statement that declares one variable or several of one type."""
+
+    declares: tuple[Declare, ...]
+    place: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+Between = Comment | Blank | DirectiveLine | Include | Opaque
+"""The text between units, and between statements of a specification part."""
+
+SpecificationItem = UseStatement | DeclarationStatement | Between
+
+
+def uses_in(items: Iterable[SpecificationItem]) -> tuple[Use, ...]:
+    """Return the imports of a specification part."""
+    return tuple(item.use for item in items if isinstance(item, UseStatement))
+
+
+def declarations_in(items: Iterable[SpecificationItem]) -> tuple[Specified, ...]:
+    """Return a specification part in order, without its imports and directives."""
+    found: list[Specified] = []
+    for item in items:
+        match item:
+            case DeclarationStatement(declares):
+                found += declares
+            case Comment() | Blank() | Opaque():
+                found.append(item)
+    return tuple(found)
+
+
+def directives_in(items: Iterable[SpecificationItem]) -> tuple[DirectiveLine, ...]:
+    """Return the directives of a specification part."""
+    return tuple(item for item in items if isinstance(item, DirectiveLine))
+
+
+def in_order(items: Sequence[SpecificationItem]) -> tuple[SpecificationItem, ...]:
+    """Return a specification part with a statement for each variable, imports first."""
+    return specification_of(uses_in(items), declarations_in(items), directives_in(items))
+
+
+def specification_of(
+    uses: Iterable[Use], declarations: Iterable[Specified], directives: Iterable[DirectiveLine] = ()
+) -> tuple[SpecificationItem, ...]:
+    """Return the specification part with these imports, declarations and directives."""
+    stated = (
+        DeclarationStatement((item,)) if isinstance(item, Declare) else item
+        for item in declarations
+    )
+    return (*map(UseStatement, uses), *stated, *directives)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +135,10 @@ class KernelModule(Named):
     procedures and variables of modules, by their keys in the subroutine, that OpenACC's directives
     in those modules put on a device, and `known` are those procedures with their arguments.
     `context` looks up names and procedures of other modules; None where none is looked up.
+
+    A module that `is_python` lists no procedures. The variables that a kernel in it reads are
+    arguments of the generated function, whatever step changes the kernel: they are read from their
+    modules when an invoke runs.
     """
 
     name: str
@@ -79,6 +156,7 @@ class KernelModule(Named):
     on_device: frozenset[str] = frozenset()
     known: tuple[Procedure, ...] = ()
     context: ModuleContext | None = field(default=None, compare=False, repr=False)
+    is_python: bool = False
 
     def symbol(self, key: str) -> Symbol | None:
         """Return the variable or constant of the module with this key, None without one."""
@@ -99,15 +177,6 @@ class KernelModule(Named):
         """The file that the module is in."""
         return self.place.source
 
-    @property
-    def is_python(self) -> bool:
-        """Return whether it is a Python module, whose procedures are not listed.
-
-        The variables that a kernel in it reads are arguments of the generated function, whatever
-        step changes the kernel: they are read from their modules when an invoke runs.
-        """
-        return not self.procedures
-
     @cached_property
     def passed_variables(self) -> frozenset[str]:
         """The keys of the variables of Python modules that the kernel reads, none in Fortran."""
@@ -119,6 +188,10 @@ class KernelModule(Named):
     def declared(self) -> Mapping[str, Declare]:
         """The declarations of the module's specification part by their names in lower case."""
         return _by_name(self.declarations)
+
+
+_NOWHERE = SourceText("", "").whole()
+_NO_MODULE = KernelModule("", _NOWHERE, _NOWHERE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,41 +236,106 @@ CallsThatStay = tuple[tuple[Span | None, str], ...]
 
 @dataclass(frozen=True)
 class KernelCode(Named):
-    """A kernel's subroutine.
+    """A procedure, a program or a module: a program unit or what it contains.
 
-    `dummies` are the names of its arguments, in order. `prefix` is the text before the word
-    `subroutine`, such as `pure`, `suffix` the text after the arguments, such as `bind(c)`.
-    `uses` are its own, not those of the module around it. `declarations` are its specification
-    part in order,
-    `directives` are those at its end, as `acc routine seq`. `internal` are its internal
-    procedures, without the word `contains`. One that is `inlined` needs nothing of the module
-    around it and becomes a procedure of the module that calls it. One that is `in_place` is
-    inlined: its statements replace its call. `helpers` are the procedures of
-    its module that it may call, directly or not, and `specified` is the place of the specification
-    part, after the opening statement. `columns` are the numbers of columns in its stencils for
-    which a step has given it statements of their own. `hot_path` is the path through the statements
-    that a loop around them takes without branches if possible. `placed` are the inlined
-    procedures, `left` the calls that remain.
+    `prefix` is the text before the word `subroutine` or `function`, such as `pure`, `suffix` the
+    text after the arguments, such as `bind(c)`, and `opening` the first statement as written, in
+    one line; a main program may have none. `dummies` are the names of the arguments, in order,
+    `result` is that of a function's result. `specification` has the imports, declarations and
+    directives in order, `contained` the procedures after `contains` with the text between them.
+    `module` describes the surroundings. `place` is that of the opening, `specified` that of the
+    specification part, `contains` and `end` those of these statements, `extent` that of all of it.
+
+    A kernel that is `inlined` needs nothing of the module around it and becomes a procedure of the
+    module that calls it. One that is `in_place` is inlined: its statements replace its call.
+    `helpers` are the procedures of its module that it may call, directly or not. `columns` are the
+    numbers of columns in its stencils for which a step has given it statements of their own.
+    `hot_path` is the path through the statements that a loop around them takes without branches if
+    possible. `placed` are the inlined procedures, `left` the calls that remain.
     """
 
     name: str
-    dummies: tuple[str, ...]
-    declarations: tuple[Specified, ...]
-    body: tuple[Line, ...]
-    module: KernelModule
-    uses: tuple[Use, ...] = ()
+    dummies: tuple[str, ...] = ()
+    specification: tuple[SpecificationItem, ...] = ()
+    body: tuple[Line, ...] = ()
+    module: KernelModule = _NO_MODULE
+    kind: ScopeKind = ScopeKind.SUBROUTINE
     prefix: str = ""
-    directives: tuple[DirectiveLine, ...] = ()
     suffix: str = ""
-    internal: Opaque | None = None
+    opening: str = field(default="", compare=False)
+    result: str = ""
+    contained: tuple[KernelCode | Between, ...] = ()
     inlined: bool = False
     in_place: bool = False
     helpers: tuple[KernelCode, ...] = ()
-    specified: Span | None = field(default=None, compare=False, repr=False)
     columns: tuple[tuple[int, ...], ...] = ()
     hot_path: HotPath | None = None
     placed: tuple[PlacedProcedure, ...] = ()
     left: CallsThatStay = field(default=(), compare=False, repr=False)
+    place: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+    specified: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+    contains: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+    end: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+    extent: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+    @cached_property
+    def uses(self) -> tuple[Use, ...]:
+        """Its imports, not those of the module around it."""
+        return uses_in(self.specification)
+
+    @cached_property
+    def declarations(self) -> tuple[Specified, ...]:
+        """Its specification part in order, without imports and directives."""
+        return declarations_in(self.specification)
+
+    @cached_property
+    def directives(self) -> tuple[DirectiveLine, ...]:
+        """The directives of its specification part, such as `acc routine seq`."""
+        return directives_in(self.specification)
+
+    def with_specification(
+        self,
+        *,
+        uses: Iterable[Use] | None = None,
+        declarations: Iterable[Specified] | None = None,
+        directives: Iterable[DirectiveLine] | None = None,
+    ) -> KernelCode:
+        """Return the routine with other imports, declarations or directives."""
+        items = specification_of(
+            self.uses if uses is None else uses,
+            self.declarations if declarations is None else declarations,
+            self.directives if directives is None else directives,
+        )
+        return replace(self, specification=items)
+
+    @cached_property
+    def procedures(self) -> tuple[KernelCode, ...]:
+        """The procedures that it contains."""
+        return tuple(item for item in self.contained if isinstance(item, KernelCode))
+
+    @cached_property
+    def internal(self) -> Opaque | None:
+        """The text of the procedures that it contains, with all names in them; None without any."""
+        extents = [
+            place
+            for item in self.contained
+            if not isinstance(item, Comment | Blank | DirectiveLine)
+            if (place := item.extent if isinstance(item, KernelCode) else item.place) is not None
+        ]
+        texts = [item for item in self.contained if isinstance(item, Opaque)]
+        if not extents:
+            return texts[0] if texts else None
+        place = Span(extents[0].source, extents[0].start, extents[-1].stop)
+        names = frozenset[str]().union(*(item.names for item in texts))
+        names = names.union(*(item.mentioned_names for item in self.procedures))
+        return Opaque(place.text.replace("\r\n", "\n"), names, place=place)
+
+    @cached_property
+    def mentioned_names(self) -> frozenset[str]:
+        """All names in it, in lower case, those that it declares or imports included."""
+        own = {self.key, key_of(self.result), *self.dummy_keys} - {""}
+        imported = {name.key for use in self.uses for name in use.names}
+        return self.used_names | own | imported | self._declared.keys()
 
     def declared(self, name: str) -> Declare | None:
         """Return the declaration of `name`, whatever its case, or None."""
@@ -306,3 +444,65 @@ def _by_name(items: tuple[Specified, ...]) -> Mapping[str, Declare]:
     """Return the declarations among `items`, the first of each name, in lower case."""
     declared = (item for item in reversed(items) if isinstance(item, Declare))
     return {item.key: item for item in declared}
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A file: its text, and its program units with the text between them.
+
+    `statements` are the offsets of the first character and of the end of each statement, in the
+    order of the text. The first character of a statement with a label is that of the label.
+    """
+
+    source: SourceText = field(repr=False, compare=False)
+    units: tuple[KernelCode | Between, ...] = ()
+    statements: tuple[tuple[int, int], ...] = field(default=(), repr=False, compare=False)
+
+    def every_unit(self) -> Iterator[KernelCode]:
+        """Yield all units and the procedures in them, outer ones first."""
+        yield from (unit for _, unit in _with_outer(self.units, None))
+
+    def routines(self) -> dict[str, KernelCode]:
+        """Return the procedures and main programs by their names, in lower case.
+
+        A name that several routines have is preceded by that of the unit around. A main program
+        without a name is `main`.
+        """
+        found = [
+            (unit, outer) for outer, unit in _with_outer(self.units, None) if unit.kind in _ROUTINES
+        ]
+        counts = Counter(unit.key for unit, _ in found)
+        routines: dict[str, KernelCode] = {}
+        for unit, outer in found:
+            several = counts[unit.key] > 1 and outer is not None
+            key = f"{outer.key}.{unit.key}" if several and outer else unit.key or "main"
+            routines.setdefault(key, unit)
+        return routines
+
+    def changed(self, change: Callable[[KernelCode], KernelCode]) -> SourceFile:
+        """Return the file with each unit as `change` makes it, inner ones first."""
+        return replace(self, units=_changed(self.units, change))
+
+
+_ROUTINES = (ScopeKind.PROGRAM, ScopeKind.SUBROUTINE, ScopeKind.FUNCTION, ScopeKind.SEPARATE)
+
+
+def _with_outer(
+    units: tuple[KernelCode | Between, ...], outer: KernelCode | None
+) -> Iterator[tuple[KernelCode | None, KernelCode]]:
+    """Yield each unit, and the procedures in it, with the one around it."""
+    for unit in units:
+        if isinstance(unit, KernelCode):
+            yield outer, unit
+            yield from _with_outer(unit.contained, unit)
+
+
+def _changed(
+    units: tuple[KernelCode | Between, ...], change: Callable[[KernelCode], KernelCode]
+) -> tuple[KernelCode | Between, ...]:
+    return tuple(
+        change(replace(unit, contained=_changed(unit.contained, change)))
+        if isinstance(unit, KernelCode)
+        else unit
+        for unit in units
+    )

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir import expr as ex
-from psyclone_storage.ir.code import KernelCode, Specified
+from psyclone_storage.ir.code import DeclarationStatement, KernelCode, SpecificationItem
 from psyclone_storage.ir.rewrite import rewritten, with_expressions, with_parts
 from psyclone_storage.ir.typed import Typing, no_component
 from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
@@ -24,7 +24,7 @@ Structures = Callable[[DerivedType], ex.Symbol | None]
 def linked(code: KernelCode, structure: Structures | None = None) -> KernelCode:
     """Return `code` with the symbol of each name, as its declarations and its table have them."""
     outer = Linker(code.symbol, structure or code.structure)
-    declared = replace(code, declarations=tuple(map(outer.specified, code.declarations)))
+    declared = replace(code, specification=tuple(map(outer.specified, code.specification)))
     linker = Linker(declared.symbol, structure or declared.structure)
     body = rewritten(code.body, lambda line: (linker.line(line),))
     return replace(declared, body=body)
@@ -46,9 +46,11 @@ class Linker:
         self._names: dict[str, ex.Name] = {}
         self.typing = Typing(self._symbol_of, structure, component)
 
-    def specified(self, item: Specified) -> Specified:
-        """Return a declaration with its expressions linked."""
-        return self.declared(item) if isinstance(item, Declare) else item
+    def specified(self, item: SpecificationItem) -> SpecificationItem:
+        """Return an item of a specification part with its expressions linked."""
+        if not isinstance(item, DeclarationStatement):
+            return item
+        return replace(item, declares=tuple(map(self.declared, item.declares)))
 
     def declared(self, item: Declare) -> Declare:
         """Return the declaration of one name with its expressions linked."""

@@ -13,6 +13,7 @@ from psyclone_storage.base.regex import regex
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.intrinsics import PURE
 from psyclone_storage.ir.keys import keys_of
+from psyclone_storage.ir.symbols import Procedure
 from psyclone_storage.ir.unit import Declare, Imported, Opaque, Use
 from psyclone_storage.ir.used import names_in_declaration
 
@@ -31,6 +32,7 @@ _PROCEDURE = regex(
     r"^(?!\s*end\b)[^!'\"\n]*?\b(?:subroutine|function)\s+(?P<name>[a-z]\w*)",
     re.IGNORECASE | re.MULTILINE,
 )
+_OF_PROCEDURES = regex(r"(?:abstract|external|interface|procedure)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,10 +95,26 @@ def imports_of(code: KernelCode) -> tuple[tuple[Use, Imported], ...]:
 
 def local_names(code: KernelCode) -> frozenset[str]:
     """Return the names that a subroutine declares or imports itself, in lower case."""
+    opaque = (item.names for item in code.declarations if isinstance(item, Opaque))
+    return _certain_names(code).union(*opaque)
+
+
+def seen_procedures(code: KernelCode, around: tuple[Procedure, ...]) -> tuple[Procedure, ...]:
+    """Return the procedures of the units around a routine that none of its own names hides."""
+    stated = (
+        item.names
+        for item in code.declarations
+        if isinstance(item, Opaque) and _OF_PROCEDURES.match(item.text)
+    )
+    hidden = _certain_names(code).union(*stated)
+    if not any(one.name in hidden for one in around):
+        return around
+    return tuple(one for one in around if one.name not in hidden)
+
+
+def _certain_names(code: KernelCode) -> frozenset[str]:
     declared = {item.key for item in code.declarations if isinstance(item, Declare)}
     imported = {name.key for use in code.uses for name in use.names}
-    opaque = {name for item in code.declarations if isinstance(item, Opaque) for name in item.names}
-    dummies = {*code.dummy_keys}
     text = code.internal.text if code.internal else ""
     internal = keys_of(found["name"] for found in _PROCEDURE.finditer(text))
-    return frozenset(declared | imported | opaque | dummies | internal)
+    return frozenset({*declared, *imported, *code.dummy_keys, *internal})

@@ -203,13 +203,13 @@ def _with_body(code: KernelCode, body: Lines) -> KernelCode:
     while (more := needed.union(*_of_declarations(own, needed))) != needed:
         needed = more
     kept = tuple(item for item in declared if item.key in needed or item not in own)
-    cut = replace(code, body=body, declarations=kept, hot_path=None)
+    cut = replace(code.with_specification(declarations=kept), body=body, hot_path=None)
     needed |= kinds_in_block(cut)
     uses = (
         replace(use, names=tuple(name for name in use.names if name.key in needed))
         for use in code.uses
     )
-    return replace(cut, uses=tuple(uses))
+    return cut.with_specification(uses=uses)
 
 
 def _of_declarations(

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 from psyclone_storage.analysis.bodies.shapes import changed_names
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.names import NameTable
-from psyclone_storage.base.records import replace
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.rewrite import names_in, names_of_line, walk_lines
@@ -41,7 +40,8 @@ class Scratch:
         """Return a new local variable, whose name is `wish` or one like it."""
         name = self.fresh(wish)
         declared = Declare(name, kind, shape=shape)
-        self._code = replace(self._code, declarations=(*self._code.declarations, declared))
+        declarations = (*self._code.declarations, declared)
+        self._code = self._code.with_specification(declarations=declarations)
         return ex.Name(name)
 
     def counter(self, wish: str = "idx") -> ex.Name:

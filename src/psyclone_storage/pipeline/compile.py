@@ -26,7 +26,7 @@ from psyclone_storage.ir.schedule import Program, Schedule
 from psyclone_storage.ir.storage_access import StoragePolicy
 from psyclone_storage.ir.unit import Unit
 from psyclone_storage.ir.verify import check_schedule
-from psyclone_storage.languages.sources.included_invokes import invokes_in_includes
+from psyclone_storage.languages.sources.included_invokes import check_included_invokes
 from psyclone_storage.languages.sources.kernel_search import SourceIndex, index_directories
 from psyclone_storage.pipeline.kernel_naming import (
     KernelNumbering,
@@ -46,8 +46,8 @@ from psyclone_storage.pipeline.precisions import with_precisions
 from psyclone_storage.pipeline.request import CompileRequest, LineLimit, suffixes_of
 from psyclone_storage.pipeline.thread_safety import (
     add_thread_comments,
-    warn_of_unknown_effects,
-    warn_of_unordered_sums,
+    check_known_effects,
+    check_reproducible_sums,
 )
 from psyclone_storage.targets.apis import api_parts, lower, target_of
 from psyclone_storage.targets.extensions import check_extensions
@@ -172,8 +172,8 @@ class Compiler:
             warnings=(
                 *notes,
                 *self.kernels.warnings_of(called.files),
-                *(warn_of_unordered_sums(program) if self._wants_order else ()),
-                *warn_of_unknown_effects(program, self.kernels),
+                *(check_reproducible_sums(program) if self._wants_order else ()),
+                *check_known_effects(program, self.kernels),
                 *(self.requested.warnings(program, refused, rules) if self.requested else ()),
             ),
             refused=refused,
@@ -399,7 +399,7 @@ def _with_each(program: Program, change: Callable[[Schedule], Schedule]) -> Prog
 
 
 def _notes(algorithm: ParsedAlgorithm, includes: tuple[Path, ...], index: SourceIndex) -> Notes:
-    included = invokes_in_includes(algorithm.source, includes, index.read)
+    included = check_included_invokes(algorithm.source, includes, index.read)
     notes = (*algorithm.warnings, *included)
     if algorithm.invokes:
         return notes

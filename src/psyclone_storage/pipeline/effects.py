@@ -60,7 +60,11 @@ from psyclone_storage.pipeline.overloads import (
     sort_of,
 )
 from psyclone_storage.transform.kernel.passed import PassingCall, changed_by_calls
-from psyclone_storage.transform.kernel.state import changed_state, changes_unknown, ends_program
+from psyclone_storage.transform.kernel.state import (
+    changes_unknown,
+    check_shared_state,
+    ends_program,
+)
 
 Effects = tuple[tuple[SharedProcedure, ...], tuple[str, ...]]
 """Procedures that may change shared data, and the names of procedures that are not found."""
@@ -383,7 +387,7 @@ class SharedEffects:
             one = SharedProcedure(code, *changed_by_calls(code, sites))
             if changes_unknown(code, one.passed):
                 unknown.append(code.key)
-            if any(changed_state(code, passed=one.passed, aimed=one.aimed)):
+            if any(check_shared_state(code, passed=one.passed, aimed=one.aimed)):
                 shared.append(one)
         return _Known(tuple(shared), self._untrusted(calls),
                       tuple(one for one in unknown if one not in self.trusted))  # fmt: skip

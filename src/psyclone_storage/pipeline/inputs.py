@@ -22,8 +22,8 @@ from psyclone_storage.config.settings import Settings
 from psyclone_storage.languages.sources.include_lines import included_file, inclusions
 from psyclone_storage.languages.sources.kernel_search import (
     SourceIndex,
+    check_folders,
     index_directories,
-    unreadable_folders,
 )
 from psyclone_storage.pipeline.request import CompileRequest, suffixes_of
 
@@ -56,7 +56,7 @@ class Inputs:
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:
         """A warning for each folder that cannot be read."""
-        return unreadable_folders(self.index)
+        return check_folders(self.index)
 
     def digest(self, file: Path) -> str | None:
         """Return the digest of all inputs of the translation of `file`.

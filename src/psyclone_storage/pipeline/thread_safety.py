@@ -33,7 +33,7 @@ def add_thread_comments(unit: Unit, program: Program, kernels: KernelRepository)
     return replace(unit, routines=routines)
 
 
-def warn_of_unordered_sums(program: Program) -> Iterator[Diagnostic]:
+def check_reproducible_sums(program: Program) -> Iterator[Diagnostic]:
     """Yield a warning for each sum that is not reproducible: those on a device (G003)."""
     for invoke in program.invokes:
         for item in statements(invoke.schedule):
@@ -51,7 +51,7 @@ def warn_of_unordered_sums(program: Program) -> Iterator[Diagnostic]:
                     )
 
 
-def warn_of_unknown_effects(program: Program, kernels: KernelRepository) -> Iterator[Diagnostic]:
+def check_known_effects(program: Program, kernels: KernelRepository) -> Iterator[Diagnostic]:
     """Yield a warning about procedures with unknown effects that threads call (S016)."""
     unknown: dict[str, KernelCall] = {}
     for invoke in program.invokes:
@@ -100,11 +100,11 @@ def _notes(body: tuple[Statement, ...], kernels: KernelRepository) -> Iterator[s
 def _of_call(call: KernelCall, kernels: KernelRepository) -> Iterator[str]:
     if call.kernel.is_builtin:
         return
-    from psyclone_storage.transform.kernel.state import changed_state  # noqa: PLC0415
+    from psyclone_storage.transform.kernel.state import check_shared_state  # noqa: PLC0415
 
     for one in kernels.shared_procedures(call.kernel, call.codes):
         trusted = kernels.is_thread_safe(call.kernel, one.code)
-        if trusted and any(changed_state(one.code, passed=one.passed, aimed=one.aimed)):
+        if trusted and any(check_shared_state(one.code, passed=one.passed, aimed=one.aimed)):
             yield (
                 f"Threads share '{one.code.name}', which changes what it keeps from call to call:"
                 " THREAD_SAFE_PROCEDURES of the settings says that they may."

@@ -29,7 +29,7 @@ from psyclone_storage.transform.catalogue import (
     Refusal,
     StepRequest,
     apply_request,
-    missing_places,
+    check_places,
     read_steps,
     without_moves,
 )
@@ -103,7 +103,7 @@ class UserTransforms:
         For a script, kernels that are not compiled for the device are warnings as well: PSyclone
         accepts them, because compilers may support or reject them.
         """
-        left = (*warn_of_useless_steps(refused), *warn_of_host_kernels(program, refused, rules))
+        left = (*check_useless_steps(refused), *check_host_kernels(program, refused, rules))
         if self.recipe is None:
             return left
         found = check_completion(program, in_storages=self.in_storages)
@@ -159,7 +159,7 @@ def apply_steps(
     refused: dict[str, list[Refusal]] = {}
     done: set[str] = set()
     for request in requests:
-        absent = [missing_places(bench, request) for bench in benches]
+        absent = [check_places(bench, request) for bench in benches]
         if request.has_place and all(absent):
             raise CompileError(*(problem for problems in absent for problem in problems))
         for bench, problems in zip(benches, absent, strict=True):
@@ -268,7 +268,7 @@ NOTHING_TO_DO = frozenset({
 """Codes of reasons why a step does not apply to a place."""
 
 
-def warn_of_useless_steps(refused: Refused) -> Iterator[Diagnostic]:
+def check_useless_steps(refused: Refused) -> Iterator[Diagnostic]:
     """Yield a warning for each step that was refused everywhere it could apply (T092).
 
     For steps that offload loops, `warn_of_host_kernels` names the kernels instead.
@@ -297,7 +297,7 @@ TO_DEVICE = frozenset({"acc-loop", "acc-parallel", "acc-kernels"})
 """The steps that offload loops to a device with separate memory."""
 
 
-def warn_of_host_kernels(program: Program, refused: Refused, rules: Rules) -> Iterator[Diagnostic]:
+def check_host_kernels(program: Program, refused: Refused, rules: Rules) -> Iterator[Diagnostic]:
     """Yield a warning for each kernel on the host that a step failed to offload (T090).
 
     Kernels without such a step are on the host on purpose. Data of the others may be on the device

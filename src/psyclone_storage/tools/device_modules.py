@@ -17,12 +17,11 @@ from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText, Span
-from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.code import DeclarationStatement, KernelCode
 from psyclone_storage.ir.expr import Origin, Sort, Symbol, spell
 from psyclone_storage.ir.intrinsic_modules import INTRINSIC_MODULES
 from psyclone_storage.ir.keys import key_of, keys_of
 from psyclone_storage.ir.parsed import ScopeKind
-from psyclone_storage.ir.program_units import DeclarationStatement, ProgramUnit
 from psyclone_storage.ir.rewrite import place_of_line, walk_lines
 from psyclone_storage.ir.scopes import imports_of
 from psyclone_storage.ir.symbols import ModuleSymbols, Procedure
@@ -41,8 +40,8 @@ from psyclone_storage.transform.kernel.acc_annotate import (
 )
 from psyclone_storage.transform.kernel.routine import (
     changed_on_device,
+    check_device_routine,
     has_preprocessed_head,
-    may_run_on_device,
     values_of,
 )
 
@@ -141,8 +140,8 @@ class DeviceModules:
                 yield Path(source.name), emit_changed(before, after)
 
     def _with_directives(
-        self, names: Collection[str], needs: Needs, unit: ProgramUnit
-    ) -> ProgramUnit:
+        self, names: Collection[str], needs: Needs, unit: KernelCode
+    ) -> KernelCode:
         key = key_of(unit.name)
         known = self.finder.module(key)
         if unit.kind is not ScopeKind.MODULE or key not in names or known is None:
@@ -218,7 +217,7 @@ class DeviceModules:
         return self._obstacles[name].get(key)
 
     def _found_obstacles(self, module: ModuleCode) -> Iterator[tuple[str, Diagnostic]]:
-        units = (one for one in read_file(module.source).units if isinstance(one, ProgramUnit))
+        units = (one for one in read_file(module.source).units if isinstance(one, KernelCode))
         unit = next((one for one in units if key_of(one.name) == module.name), None)
         if unit is None or unit.kind is not ScopeKind.MODULE:
             return
@@ -329,7 +328,7 @@ class DeviceModules:
             return Judged(reasons=(Diagnostic("T055", text, file=module.source.name),))
         used = self._used(code, callers)
         there = used.there | ({code.key} - values_of(code))
-        reasons = (*may_run_on_device(code, there), *used.reasons)
+        reasons = (*check_device_routine(code, there), *used.reasons)
         if has_preprocessed_head(code):
             text = f"The declarations of '{code.name}' depend on the preprocessor."
             reasons = (*reasons, Diagnostic("T055", text, code.module.routine))
@@ -390,7 +389,7 @@ def _resolved(module: ModuleCode, key: str, finder: ModuleFinder) -> KernelCode 
         return None
 
 
-def _extent(unit: ProgramUnit) -> tuple[int, int]:
+def _extent(unit: KernelCode) -> tuple[int, int]:
     """Return where a unit starts and stops in its file."""
     assert unit.extent is not None
     return unit.extent.start, unit.extent.stop

@@ -23,13 +23,13 @@ from psyclone_storage.languages.sources.files import read_source
 from psyclone_storage.targets.apis import api_parts, target_of
 from psyclone_storage.targets.spec import Language, find_kernel_types
 from psyclone_storage.tools.device_modules import DeviceModules, Needs
-from psyclone_storage.transform.device import kernel_on_host
+from psyclone_storage.transform.device import check_kernel_on_device
 from psyclone_storage.transform.kernel.imports import (
-    may_be_arguments,
-    may_be_inputs,
+    check_variables_as_arguments,
+    check_variables_as_inputs,
     with_imports_passed,
 )
-from psyclone_storage.transform.kernel.routine import may_run_on_device, names_on_device
+from psyclone_storage.transform.kernel.routine import check_device_routine, names_on_device
 
 _ROUTINE = DirectiveLine(meaning=AccRoutineDirective(DeviceLevel.SEQ))
 
@@ -115,7 +115,7 @@ def _judged(
 
     These have procedures on a device first, and variables where these cannot be arguments.
     """
-    for_host = tuple(kernel_on_host(kernel))
+    for_host = tuple(check_kernel_on_device(kernel))
     found, needs = _by_steps(codes), Needs()
     left = []
     for variables in (False, True):
@@ -131,7 +131,9 @@ def _judged(
         found = min(reversed(left), key=lambda one: len(one.reasons))
     if reasons := tuple(dict.fromkeys((*for_host, *found.reasons))):
         return KernelOnDevice(name, path, (), reasons)
-    ready = tuple(replace(code, directives=(*code.directives, _ROUTINE)) for code in found.codes)
+    ready = tuple(
+        code.with_specification(directives=(*code.directives, _ROUTINE)) for code in found.codes
+    )
     return KernelOnDevice(name, path, found.steps, (), kernel, ready, needs)
 
 
@@ -146,15 +148,19 @@ class _Tried:
 
 def _by_steps(codes: tuple[KernelCode, ...]) -> _Tried:
     """Return the subroutines after the fewest steps that put them on a device."""
-    reasons = [one for code in codes for one in may_run_on_device(code, names_on_device(code))]
+    reasons = [one for code in codes for one in check_device_routine(code, names_on_device(code))]
     steps: tuple[str, ...] = ("acc-routine",)
     imports = [code for code in codes if code.module.variables or code.module.unresolved]
     if reasons and len(codes) == 1 and imports:
         (code,) = imports
         others = [one for one in reasons if not one.remedies]
-        reasons = [*others, *may_be_arguments(code), *(() if others else may_be_inputs(code))]
+        reasons = [
+            *others,
+            *check_variables_as_arguments(code),
+            *(() if others else check_variables_as_inputs(code)),
+        ]
         if not reasons:
             passed = with_imports_passed(code)
             codes, steps = (passed,), ("imports-to-arguments", *steps)
-            reasons = [*may_run_on_device(passed, names_on_device(passed))]
+            reasons = [*check_device_routine(passed, names_on_device(passed))]
     return _Tried(steps, codes, tuple(reasons))

@@ -16,7 +16,7 @@ from psyclone_storage.ir.schedule import Compound, HaloExchange, Phase, Schedule
 from psyclone_storage.ir.walk import find, place_near, replaced, statements
 from psyclone_storage.transform.halos import without_halos
 from psyclone_storage.transform.legality import HalosInFlight
-from psyclone_storage.transform.step import CheckedStep, StepPlace, missing
+from psyclone_storage.transform.step import CheckedStep, StepPlace, check_present
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class SplitExchange(CheckedStep):
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return all reasons against the split."""
-        if problems := missing(schedule, self.exchange):
+        if problems := check_present(schedule, self.exchange):
             return problems
         found = find(schedule, self.exchange)
         if not isinstance(found, HaloExchange):
@@ -163,7 +163,7 @@ class UnpinExchange(CheckedStep):
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return all reasons against it."""
-        if problems := missing(schedule, self.exchange):
+        if problems := check_present(schedule, self.exchange):
             return problems
         place = place_near(schedule, self.exchange)
         found = find(schedule, self.exchange)

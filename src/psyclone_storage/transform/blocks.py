@@ -13,7 +13,7 @@ from psyclone_storage.ir.directive import Directive
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.walk import outer_loops, path_to, place_near, replaced
 from psyclone_storage.transform.halos import may_be_written, without_halos
-from psyclone_storage.transform.step import CheckedStep, missing, under_directive
+from psyclone_storage.transform.step import CheckedStep, check_no_directive, check_present
 
 
 def block_between(schedule: sch.Schedule, first: str, last: str) -> tuple[sch.Statement, ...]:
@@ -90,7 +90,7 @@ def check_block(
     They must follow one another (T003, T023) and be loops or constructs (T027). They must be under
     no directives but those of `around` and contain none but those of `inside` (T007).
     """
-    if problems := missing(schedule, first, last):
+    if problems := check_present(schedule, first, last):
         return problems
     block = block_between(schedule, first, last)
     if not block:
@@ -98,7 +98,7 @@ def check_block(
         return (Diagnostic("T023", message, place_near(schedule, first)),)
     reasons: list[Diagnostic] = []
     for item in block:
-        reasons += under_directive(schedule, item.uid, around=around, inside=inside)
+        reasons += check_no_directive(schedule, item.uid, around=around, inside=inside)
         if not isinstance(item, sch.Loop | sch.DirectiveRegion):
             message = f"'{item.uid}' is no loop, and threads would all do it."
             reasons.append(Diagnostic("T027", message, place_near(schedule, item.uid)))

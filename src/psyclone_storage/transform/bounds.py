@@ -11,7 +11,7 @@ from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.rules import KnownBounds, Rules
 from psyclone_storage.ir.schedule import Loop, Schedule, Statement
 from psyclone_storage.ir.walk import place_of
-from psyclone_storage.transform.step import ReplacesLoop, part_of_a_split, under_directive
+from psyclone_storage.transform.step import ReplacesLoop, check_no_directive, check_not_split
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +41,8 @@ class ConstantLoopBounds(ReplacesLoop):
 
     def check_loop(self, schedule: Schedule, rules: Rules, loop: Loop) -> Reasons:
         """Return all reasons against constant bounds."""
-        reasons = list(under_directive(schedule, self.loop))
-        reasons += part_of_a_split(schedule, self.loop)
+        reasons = list(check_no_directive(schedule, self.loop))
+        reasons += check_not_split(schedule, self.loop)
         if any(inside.parts for inside in _with_loops_inside(loop)):
             message = f"'{loop.uid}' was fused under a test of the bounds that its parts have now."
             hint = "Give the loops constant bounds before they are fused."

@@ -58,7 +58,7 @@ from psyclone_storage.transform.outline import OutlineLoop
 from psyclone_storage.transform.profile import AddProfileRegion
 from psyclone_storage.transform.redundant import ComputeRedundantly
 from psyclone_storage.transform.simd import VectoriseLoop
-from psyclone_storage.transform.step import Step, missing
+from psyclone_storage.transform.step import Step, check_present
 from psyclone_storage.transform.swap import SwapInKernel, SwapLoops
 from psyclone_storage.transform.tile import (
     StripMineInKernel,
@@ -234,7 +234,7 @@ def apply_request(bench: Workbench, request: StepRequest) -> tuple[Refusal, ...]
     return tuple(Refusal(step, reasons) for step, reasons in tried.values() if reasons)
 
 
-def missing_places(bench: Workbench, request: StepRequest) -> Reasons:
+def check_places(bench: Workbench, request: StepRequest) -> Reasons:
     """Return which places, given by name, the schedule does not have (T003).
 
     Some steps work on the schedule itself, which goes by its own name, or on its end.
@@ -244,7 +244,7 @@ def missing_places(bench: Workbench, request: StepRequest) -> Reasons:
     schedule = bench.schedule
     always = (schedule.name, END)
     found = [uid for uid in uids if uid in always or find(schedule, uid) is not None]
-    return missing(schedule, *(uid for uid in uids if uid not in found))
+    return check_present(schedule, *(uid for uid in uids if uid not in found))
 
 
 def step_text(step: Step) -> str:

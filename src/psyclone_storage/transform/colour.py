@@ -12,7 +12,7 @@ from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Loop, Over, Reach, Schedule, Statement
 from psyclone_storage.ir.walk import outer_loops, place_of
-from psyclone_storage.transform.step import ReplacesLoop, part_of_a_split, under_directive
+from psyclone_storage.transform.step import ReplacesLoop, check_no_directive, check_not_split
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +44,8 @@ class ColourLoop(ReplacesLoop):
 
     def check_loop(self, schedule: Schedule, rules: Rules, loop: Loop) -> Reasons:
         """Return all reasons against colouring."""
-        reasons = list(under_directive(schedule, self.loop))
-        reasons += part_of_a_split(schedule, self.loop)
+        reasons = list(check_no_directive(schedule, self.loop))
+        reasons += check_not_split(schedule, self.loop)
         if loop.over is not Over.CELLS:
             message = f"'{loop.uid}' runs over {loop.over.value}, which have no colours."
             reasons.append(Diagnostic("T005", message, place_of(loop)))

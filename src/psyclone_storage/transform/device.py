@@ -20,10 +20,10 @@ from psyclone_storage.ir.kernel import Access, BasisOperation, Kernel
 from psyclone_storage.ir.schedule import DirectiveRegion, KernelCall, Loop, Schedule, Statement
 from psyclone_storage.ir.transfer import EnterData, TaskWait
 from psyclone_storage.ir.walk import kernel_calls, path_to, place_near, place_of, statements
-from psyclone_storage.transform.kernel.routine import may_run_on_device
+from psyclone_storage.transform.kernel.routine import check_device_routine
 
 
-def may_follow(schedule: Schedule, block: Sequence[Statement]) -> Reasons:
+def check_waits(schedule: Schedule, block: Sequence[Statement]) -> Reasons:
     """Return which statements of `block` must wait for another one, where nothing waits (T080)."""
     return tuple(
         must_wait(schedule, first, second)
@@ -45,7 +45,7 @@ def must_wait(schedule: Schedule, first: Statement, second: Statement) -> Diagno
     )
 
 
-def reasons_for_host(block: Sequence[Statement]) -> Reasons:
+def check_device_support(block: Sequence[Statement]) -> Reasons:
     """Return which calls in `block` need what only the host can do (T087, in place T052, T055)."""
     calls = [
         call
@@ -85,7 +85,7 @@ def _on_the_host(call: KernelCall) -> Iterator[Diagnostic]:
             )
 
 
-def kernel_on_host(kernel: Kernel) -> Iterator[Diagnostic]:
+def check_kernel_on_device(kernel: Kernel) -> Iterator[Diagnostic]:
     """Yield the features of `kernel`, for any caller, that only the host supports (T087)."""
     yield from _looks_up(kernel, kernel.span)
     for described in kernel.args:
@@ -111,7 +111,7 @@ def _looks_up(kernel: Kernel, place: Span | None) -> Iterator[Diagnostic]:
 def _in_place(call: KernelCall) -> Iterator[Diagnostic]:
     """Yield the uses of host-only features in the inlined statements of `call`."""
     if not call.is_called:
-        yield from (reason for code in call.codes for reason in may_run_on_device(code))
+        yield from (reason for code in call.codes for reason in check_device_routine(code))
 
 
 # ---------------------------------------------------------------------------- at the end

@@ -2,7 +2,7 @@
 
 Use of a `FileBench` by steps, recipes and reports::
 
-    bench = FileBench(routines, facts)     # routines: languages.fortran.parse.body.FileRoutines
+    bench = FileBench(file, facts)         # file: a linked ir.code.SourceFile
     bench.routines                         # keys in the order of the text
     bench.code("step")                     # the routine after the steps; `code.body` is frozen
     bench.loops("step")                    # its loops; `loop.uid` is stable over steps
@@ -29,7 +29,6 @@ first loop after its word: `omp-do(loop1)`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Protocol
 
 from psyclone_storage.analysis.bodies.flow import Flow, FlowNode
 from psyclone_storage.analysis.bodies.nests import CodeFootprint
@@ -45,39 +44,20 @@ from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_
 from psyclone_storage.base.names import did_you_mean
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.ir import unit as un
-from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.code import (
+    DeclarationStatement,
+    KernelCode,
+    SourceFile,
+    UseStatement,
+)
 from psyclone_storage.ir.directive import NO_OPTIONS, Directive, RegionOptions
 from psyclone_storage.ir.facts import FLOW_KINDS, Fact, Facts
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.linking import linked
 from psyclone_storage.ir.loops import addressed, loops_of
-from psyclone_storage.ir.program_units import (
-    DeclarationStatement,
-    ProgramUnit,
-    SourceFile,
-    UseStatement,
-)
 from psyclone_storage.ir.rewrite import blocks_of, walk_lines, with_each_block
 from psyclone_storage.transform.kernel.code import ChangesCode, check_loop_directives, placed
 from psyclone_storage.transform.workbench import Bench, JournalEntry, NamedStep
-
-
-class RoutineSource(Protocol):
-    """The routines of a linked file."""
-
-    @property
-    def file(self) -> SourceFile:
-        """The file."""
-
-    @property
-    def keys(self) -> tuple[str, ...]:
-        """The names of the routines, in lower case."""
-
-    def unit(self, key: str) -> ProgramUnit:
-        """Return the program unit of a routine."""
-
-    def code(self, key: str) -> KernelCode:
-        """Return a routine as it was read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,14 +81,15 @@ class AddDirective:
     """Put a directive around the loop `first`, or around the statements from `first` to `last`.
 
     `first` and `last` are uids of loops or blocks; `loop` is accepted by directives of loops, which
-    need no `last`.
+    need no `last`. Instead of both, `around` may have the first and the last statement themselves.
     """
 
     routine: str
-    first: str
+    first: str = ""
     last: str = ""
     directive: Directive = Directive.OMP_PARALLEL_DO
     options: RegionOptions = NO_OPTIONS
+    around: tuple[un.Line, ...] = field(default=(), repr=False)
 
     @property
     def name(self) -> str:
@@ -123,9 +104,10 @@ FileTree = Mapping[str, KernelCode]
 class FileBench(Bench[FileTree, NamedStep]):
     """The routines of a file with the steps applied to them; see the module's docstring."""
 
-    def __init__(self, routines: RoutineSource, facts: Facts = ()) -> None:
+    def __init__(self, file: SourceFile, facts: Facts = ()) -> None:
         super().__init__({})
-        self._routines = routines
+        self._file = file
+        self._routines = file.routines()
         self._facts = facts
         self._flows: dict[tuple[int, Facts], tuple[KernelCode, Flow]] = {}
         self._statements: dict[int, tuple[KernelCode, KernelCode]] = {}
@@ -136,7 +118,7 @@ class FileBench(Bench[FileTree, NamedStep]):
     @property
     def routines(self) -> tuple[str, ...]:
         """The keys of the routines, in the order of the text."""
-        return self._routines.keys
+        return tuple(self._routines)
 
     @property
     def facts(self) -> Facts:
@@ -158,9 +140,9 @@ class FileBench(Bench[FileTree, NamedStep]):
         if key not in self.routines:
             hint = did_you_mean(routine, self.routines)
             message = f"There is no routine '{routine}'."
-            file = self._routines.file.source.name
+            file = self._file.source.name
             raise CompileError(Diagnostic("T003", message, file=file, hint=hint))
-        return self._tree.get(key) or self._routines.code(key)
+        return self._tree.get(key) or self._routines[key]
 
     def loops(self, routine: str) -> tuple[un.Do, ...]:
         """Return the loops of a routine in the order of its text."""
@@ -203,14 +185,10 @@ class FileBench(Bench[FileTree, NamedStep]):
         """Return the footprint of a loop, for questions about other transformations."""
         return CodeFootprint(self.flow(routine), self.node(routine, uid))
 
-    def unit(self, routine: str) -> ProgramUnit:
-        """Return the program unit of a routine, as it was read."""
-        return self._routines.unit(routine)
-
     @property
     def file(self) -> SourceFile:
         """The file as it was read."""
-        return self._routines.file
+        return self._file
 
     def unfinished(self) -> Reasons:
         """Return what is wrong with the regions if no further step comes."""
@@ -234,9 +212,15 @@ class FileBench(Bench[FileTree, NamedStep]):
 
     def changed_file(self) -> tuple[SourceFile, SourceFile]:
         """Return the file as it was read and with the steps so far."""
-        before = self._with_codes({key: self._routines.code(key) for key in self._tree})
+        starts = {one.extent.start: key for key, one in self._routines.items() if one.extent}
         after = {key: plan_regions(code, self._facts).code for key, code in self._tree.items()}
-        return before, self._with_codes(after)
+
+        def change(unit: KernelCode) -> KernelCode:
+            key = starts.get(unit.extent.start) if unit.extent is not None else None
+            code = None if key is None else after.get(key)
+            return unit if code is None else _with_code(unit, code)
+
+        return self._file, self._file.changed(change)
 
     # ------------------------------------------------------------------------ steps
 
@@ -292,9 +276,9 @@ class FileBench(Bench[FileTree, NamedStep]):
                 if code.body is not before and code.body != before:
                     message = f"'{routine}' has changed since the edit was prepared."
                     raise CompileError(Diagnostic("T095", message, code.module.routine))
-                items, imports = (*code.declarations, *declares), (*code.uses, *uses)
-                changed = replace(code, body=after, declarations=items, uses=imports)
-                return key_of(routine), changed
+                items = (*map(UseStatement, uses), *code.specification,
+                         *(DeclarationStatement((item,)) for item in declares))  # fmt: skip
+                return key_of(routine), replace(code, body=after, specification=items)
             case AddDirective(routine):
                 return key_of(routine), self._directed(step)
             case ChangesCode():
@@ -323,19 +307,6 @@ class FileBench(Bench[FileTree, NamedStep]):
         hint = did_you_mean(uid, names) or f"There are: {', '.join(names)}."
         return Diagnostic("T003", f"There is no '{uid}' in '{routine}'.", place, hint=hint)
 
-    def _with_codes(self, codes: FileTree) -> SourceFile:
-        keys = {
-            unit.extent.start: key
-            for key in codes
-            if (unit := self._routines.unit(key)).extent is not None
-        }
-
-        def change(unit: ProgramUnit) -> ProgramUnit:
-            key = keys.get(unit.extent.start) if unit.extent is not None else None
-            return unit if key is None else _with_code(unit, codes[key], self._routines.code(key))
-
-        return self._routines.file.changed(change)
-
 
 def uid_of(line: un.Line) -> str:
     """Return the uid of a loop or of a block with a directive, an empty string for others."""
@@ -351,9 +322,9 @@ def _with_block(
     lines: tuple[un.Line, ...], step: AddDirective, last: str
 ) -> tuple[un.Line, ...] | None:
     """Return statements with the block of a step in them, None if its places are not found."""
-    uids = [uid_of(line) for line in lines]
-    if step.first in uids and last in uids[uids.index(step.first) :]:
-        start, stop = uids.index(step.first), uids.index(last) + 1
+    found = _range_of(lines, step, last)
+    if found is not None:
+        start, stop = found
         block = un.DirectiveBlock(step.directive, step.options, lines[start:stop])
         return (*lines[:start], block, *lines[stop:])
     for at, line in enumerate(lines):
@@ -368,15 +339,28 @@ def _with_block(
     return None
 
 
-def _with_code(unit: ProgramUnit, code: KernelCode, read: KernelCode) -> ProgramUnit:
-    """Return a unit with the statements of `code`, and its variables that were not `read`."""
-    known = {item.key for item in read.declarations if isinstance(item, un.Declare)}
+def _range_of(lines: tuple[un.Line, ...], step: AddDirective, last: str) -> tuple[int, int] | None:
+    """Return where the statements of a step start and stop, None if they are not in this block."""
+    if step.around:
+        ends = [
+            at for at, line in enumerate(lines) if line is step.around[0] or line is step.around[-1]
+        ]
+        return (ends[0], ends[-1] + 1) if len(ends) == len({*map(id, step.around)}) else None
+    uids = [uid_of(line) for line in lines]
+    if step.first in uids and last in uids[uids.index(step.first) :]:
+        return uids.index(step.first), uids.index(last) + 1
+    return None
+
+
+def _with_code(unit: KernelCode, code: KernelCode) -> KernelCode:
+    """Return a unit with the statements of `code`, and its new variables and imports."""
+    known = {item.key for item in unit.declarations if isinstance(item, un.Declare)}
     new = tuple(
         DeclarationStatement((item,))
         for item in code.declarations
         if isinstance(item, un.Declare) and item.key not in known
     )
-    uses = tuple(UseStatement(one) for one in code.uses[len(read.uses) :])
+    uses = tuple(UseStatement(use) for use in code.uses if use not in unit.uses)
     return replace(unit, body=code.body, specification=(*uses, *unit.specification, *new))
 
 

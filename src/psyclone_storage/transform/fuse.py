@@ -19,7 +19,13 @@ from psyclone_storage.passes.loops import fuse_loops
 from psyclone_storage.passes.nests import fuse_schedule_loops
 from psyclone_storage.transform.halos import without_halos
 from psyclone_storage.transform.nests import OnKernelNest
-from psyclone_storage.transform.step import CheckedStep, StepPlace, loop_named, loops_in, missing
+from psyclone_storage.transform.step import (
+    CheckedStep,
+    StepPlace,
+    check_present,
+    loop_named,
+    loops_in,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +71,7 @@ class FuseLoops(CheckedStep):
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return all reasons against one loop."""
-        if problems := missing(schedule, self.first, self.second):
+        if problems := check_present(schedule, self.first, self.second):
             return problems
         bare = without_halos(schedule)
         assertions = UserAssertions(self.same_space, self.in_order, self.tested)

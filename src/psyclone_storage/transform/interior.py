@@ -21,7 +21,7 @@ from psyclone_storage.ir.loop_split import (
 )
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.walk import outer_loops, path_to, place_of
-from psyclone_storage.transform.step import OnLoop, loop_named, part_of_a_split, under_directive
+from psyclone_storage.transform.step import OnLoop, check_no_directive, check_not_split, loop_named
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +64,8 @@ class SplitInterior(OnLoop):
         if any(isinstance(item, sch.Loop) for item in path_to(schedule, self.loop)[:-1]):
             message = f"'{loop.uid}' stands in another loop, which has to be cut with it."
             return (Diagnostic("T037", message, place),)
-        reasons = list(under_directive(schedule, self.loop))
-        reasons += part_of_a_split(schedule, self.loop)
+        reasons = list(check_no_directive(schedule, self.loop))
+        reasons += check_not_split(schedule, self.loop)
         if not _exchanges_before(schedule, self.loop):
             message = f"No exchange stands before '{loop.uid}' that its interior could hide."
             hint = "Leave it in one piece: what it reads is clean, or exchanged further up."

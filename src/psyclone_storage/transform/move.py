@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from psyclone_storage.analysis.footprints import Reasons
-from psyclone_storage.analysis.schedules.order import may_move
+from psyclone_storage.analysis.schedules.order import check_move
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import HaloExchange, Schedule, Statement
 from psyclone_storage.ir.walk import find, place_near, replaced
 from psyclone_storage.transform.halos import without_halos
-from psyclone_storage.transform.step import CheckedStep, StepPlace, missing
+from psyclone_storage.transform.step import CheckedStep, StepPlace, check_present
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class MoveStatement(CheckedStep):
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return all reasons against the move."""
-        if problems := missing(schedule, self.statement, self.target):
+        if problems := check_present(schedule, self.statement, self.target):
             return problems
         fixed = self._fixed(schedule)
         if find(fixed, self.target) is None or find(fixed, self.statement) is None:
@@ -60,7 +60,7 @@ class MoveStatement(CheckedStep):
                     hint="Name a loop or a pinned exchange.",
                 ),
             )
-        return may_move(fixed, self.statement, self.target, after=self.after)
+        return check_move(fixed, self.statement, self.target, after=self.after)
 
     def transform(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return the schedule with the statement in its new place."""

@@ -24,7 +24,7 @@ from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Loop, Over, Schedule
 from psyclone_storage.ir.walk import place_of, replaced
 from psyclone_storage.transform.kernel.code import ChangesCode, placed
-from psyclone_storage.transform.step import ReplacesLoop, loops_in, under_directive
+from psyclone_storage.transform.step import ReplacesLoop, check_no_directive, loops_in
 
 
 class OnScheduleNest(ReplacesLoop):  # pylint: disable=abstract-method
@@ -40,7 +40,7 @@ class OnScheduleNest(ReplacesLoop):  # pylint: disable=abstract-method
     def check_loop(self, schedule: Schedule, rules: Rules, loop: Loop) -> Reasons:
         """Return all reasons against the step on the nest."""
         return (
-            *under_directive(schedule, loop.uid),
+            *check_no_directive(schedule, loop.uid),
             *self.check_options(loop),
             *self.check_nest(LoopFootprint(schedule, rules, loop)),
         )

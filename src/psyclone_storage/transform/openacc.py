@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.analysis.schedules.races import check_races
-from psyclone_storage.analysis.schedules.reduction import may_share_region
+from psyclone_storage.analysis.schedules.reduction import check_reductions_in_region
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.source import Span
@@ -22,13 +22,13 @@ from psyclone_storage.ir.schedule import DirectiveRegion, Loop, Over, Schedule, 
 from psyclone_storage.ir.transfer import Side
 from psyclone_storage.ir.walk import path_to, place_near, place_of, statements
 from psyclone_storage.transform.blocks import OnBlock, block_between, check_block
-from psyclone_storage.transform.device import may_follow, reasons_for_host
+from psyclone_storage.transform.device import check_device_support, check_waits
 from psyclone_storage.transform.halos import without_halos
 from psyclone_storage.transform.step import (
     SharesIterations,
     StepPlace,
     calls_inside,
-    under_directive,
+    check_no_directive,
 )
 
 _DATA = (Directive.ACC_DATA,)
@@ -70,8 +70,8 @@ class AccLoop(SharesIterations):
 
     def check_loop(self, schedule: Schedule, rules: Rules, loop: Loop) -> Reasons:
         """Return all reasons against sharing the iterations."""
-        around = under_directive(schedule, self.loop, around=(*_DATA, *_REGIONS))
-        reasons = (*around, *reasons_for_host((loop,)))
+        around = check_no_directive(schedule, self.loop, around=(*_DATA, *_REGIONS))
+        reasons = (*around, *check_device_support((loop,)))
         if self.sequential and (self.gang or self.vector):
             message = "A loop that runs in order has neither gangs nor vectors."
             reasons += (Diagnostic("T084", message, place_of(loop)),)
@@ -143,10 +143,10 @@ class AccParallel(OnBlock):
         loops = [loop for item in block for loop in _outermost(item)]
         return (
             *reasons,
-            *may_share_region(schedule, block),
-            *reasons_for_host(block),
+            *check_reductions_in_region(schedule, block),
+            *check_device_support(block),
             *(reason for loop in loops for reason in check_races(schedule, rules, loop)),
-            *may_follow(schedule, block),
+            *check_waits(schedule, block),
         )
 
     def region(self, block: tuple[Statement, ...]) -> DirectiveRegion:
@@ -195,7 +195,11 @@ class AccKernels(OnBlock):
             reasons += (_end_waits(f"'{self.first}'", place_near(schedule, self.first)),)
         if self.queue >= 0 and any(isinstance(item, Loop) for item in around):
             reasons += (_is_counted_meanwhile(self.first, place_near(schedule, self.first)),)
-        return (*reasons, *may_share_region(schedule, block), *reasons_for_host(block))
+        return (
+            *reasons,
+            *check_reductions_in_region(schedule, block),
+            *check_device_support(block),
+        )
 
     def region(self, block: tuple[Statement, ...]) -> DirectiveRegion:
         """Return the statements under `acc kernels`."""

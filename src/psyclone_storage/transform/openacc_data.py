@@ -21,7 +21,7 @@ from psyclone_storage.ir.transfer import EnterData, Side, Update
 from psyclone_storage.ir.view import component_text
 from psyclone_storage.ir.walk import find, kernel_calls, place_near, replaced, statements
 from psyclone_storage.transform.halos import without_halos
-from psyclone_storage.transform.step import CheckedStep, StepPlace, missing
+from psyclone_storage.transform.step import CheckedStep, StepPlace, check_present
 
 _SIDES = {side.value: side for side in Side}
 
@@ -108,7 +108,7 @@ class AccUpdate(CheckedStep):
                 place_near(schedule, self.at),
             )
             return (Diagnostic("T084", message, place, hint=hint),)
-        if self.at != END and (problems := missing(schedule, self.at)):
+        if self.at != END and (problems := check_present(schedule, self.at)):
             return problems
         bare = without_halos(schedule)
         if self.at != END and self.at not in {item.uid for item in bare.body}:

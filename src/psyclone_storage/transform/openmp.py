@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.analysis.schedules.races import check_races
-from psyclone_storage.analysis.schedules.reduction import may_share_region, reductions_in
+from psyclone_storage.analysis.schedules.reduction import check_reductions_in_region, reductions_in
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.regex import regex
@@ -25,7 +25,7 @@ from psyclone_storage.transform.blocks import (
     check_block,
     runs_between_exchanges,
 )
-from psyclone_storage.transform.step import SharesIterations, StepPlace, under_directive
+from psyclone_storage.transform.step import SharesIterations, StepPlace, check_no_directive
 
 _IN_A_TEAM = (
     Directive.OMP_DO,
@@ -140,7 +140,7 @@ class OpenParallelRegion(OnBlock):
         reasons = check_block(schedule, self.first, self.last, inside=_IN_A_TEAM)
         return (
             *reasons,
-            *may_share_region(schedule, block_between(schedule, self.first, self.last)),
+            *check_reductions_in_region(schedule, block_between(schedule, self.first, self.last)),
         )
 
     def region(self, block: tuple[Statement, ...]) -> DirectiveRegion:
@@ -155,7 +155,7 @@ def _check_threads(
     step: ParallelDo | ShareLoop,
     around: Collection[Directive] = (),
 ) -> Reasons:
-    reasons = under_directive(schedule, loop.uid, around=around)
+    reasons = check_no_directive(schedule, loop.uid, around=around)
     if not _SCHEDULES.fullmatch(step.schedule):
         message = f"OpenMP has no schedule '{step.schedule}'."
         hint = "There are static, dynamic, guided (each with a chunk size: static,8), auto and"

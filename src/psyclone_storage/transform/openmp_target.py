@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.analysis.schedules.races import check_races
-from psyclone_storage.analysis.schedules.reduction import may_share_region
+from psyclone_storage.analysis.schedules.reduction import check_reductions_in_region
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.directive import Directive
@@ -16,8 +16,8 @@ from psyclone_storage.ir.schedule import DirectiveRegion, Loop, Schedule, Statem
 from psyclone_storage.ir.transfer import Side
 from psyclone_storage.ir.walk import path_to, place_near, statements
 from psyclone_storage.transform.blocks import OnBlock, block_between, check_block
-from psyclone_storage.transform.device import reasons_for_host
-from psyclone_storage.transform.step import SharesIterations, StepPlace, under_directive
+from psyclone_storage.transform.device import check_device_support
+from psyclone_storage.transform.step import SharesIterations, StepPlace, check_no_directive
 
 _TEAMS = (Directive.OMP_TEAMS_DO,)
 _TARGET = (Directive.OMP_TARGET,)
@@ -43,10 +43,10 @@ class TeamsDo(SharesIterations):
 
     def check_loop(self, schedule: Schedule, rules: Rules, loop: Loop) -> Reasons:
         """Return all reasons against sharing the iterations."""
-        reasons = under_directive(schedule, self.loop, around=_TARGET)
+        reasons = check_no_directive(schedule, self.loop, around=_TARGET)
         return (
             *reasons,
-            *reasons_for_host((loop,)),
+            *check_device_support((loop,)),
             *check_races(schedule, rules, loop),
         )
 
@@ -92,7 +92,11 @@ class OpenTarget(OnBlock):
         if teams and (len(block) > 1 or block[0] not in teams):
             message = f"'{teams[0].uid}' must be all that its region holds."
             reasons += (Diagnostic("T089", message, place_near(schedule, teams[0].uid)),)
-        return (*reasons, *may_share_region(schedule, block), *reasons_for_host(block))
+        return (
+            *reasons,
+            *check_reductions_in_region(schedule, block),
+            *check_device_support(block),
+        )
 
     def region(self, block: tuple[Statement, ...]) -> DirectiveRegion:
         """Return the statements under `omp target`."""

@@ -8,7 +8,7 @@ from typing import ClassVar
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.analysis.schedules.dependence import dependences
 from psyclone_storage.analysis.schedules.races import check_races
-from psyclone_storage.analysis.schedules.reduction import may_share_region, reductions_in
+from psyclone_storage.analysis.schedules.reduction import check_reductions_in_region, reductions_in
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.directive import Directive, RegionOptions
@@ -28,8 +28,8 @@ from psyclone_storage.transform.step import (
     CheckedStep,
     SharesIterations,
     StepPlace,
-    missing,
-    under_directive,
+    check_no_directive,
+    check_present,
 )
 
 _TASKS = (Directive.OMP_TASK, Directive.OMP_TASKLOOP)
@@ -118,7 +118,7 @@ class TaskLoop(SharesIterations):
 
     def check_loop(self, schedule: Schedule, rules: Rules, loop: Loop) -> Reasons:
         """Return all reasons against tasks."""
-        reasons = under_directive(schedule, self.loop, around=_AROUND_TASKS)
+        reasons = check_no_directive(schedule, self.loop, around=_AROUND_TASKS)
         if self.grainsize < 0 or self.num_tasks < 0 or (self.grainsize and self.num_tasks):
             message = "Tasks have a size, or there is a number of them, from 1 on, but not both."
             reasons += (Diagnostic("T084", message, place_near(schedule, self.loop)),)
@@ -155,7 +155,7 @@ class MakeTask(SharesIterations):
 
     def check_loop(self, schedule: Schedule, rules: Rules, loop: Loop) -> Reasons:
         """Return all reasons against a task."""
-        return (*under_directive(schedule, loop.uid, around=_AROUND_TASKS), *_no_sums(loop))
+        return (*check_no_directive(schedule, loop.uid, around=_AROUND_TASKS), *_no_sums(loop))
 
     def transform_loop(self, schedule: Schedule, rules: Rules, loop: Loop) -> Statement:
         """Return the loop under `omp task`."""
@@ -186,7 +186,7 @@ class AwaitTasks(CheckedStep):
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return all reasons against waiting: nothing depends on a task there."""
-        if problems := missing(schedule, self.region):
+        if problems := check_present(schedule, self.region):
             return problems
         region = find(schedule, self.region)
         if not isinstance(region, DirectiveRegion) or not region.directive.is_of_one_thread:
@@ -234,7 +234,7 @@ def _makes_tasks(item: Statement) -> bool:
 
 def _check_one(schedule: Schedule, first: str, last: str) -> Reasons:
     reasons = check_block(schedule, first, last, around=_TEAM, inside=_TASKS)
-    return (*reasons, *may_share_region(schedule, block_between(schedule, first, last)))
+    return (*reasons, *check_reductions_in_region(schedule, block_between(schedule, first, last)))
 
 
 def _no_sums(loop: Loop) -> Iterator[Diagnostic]:

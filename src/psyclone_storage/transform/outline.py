@@ -25,7 +25,7 @@ from psyclone_storage.ir.walk import (
     replaced,
     statements,
 )
-from psyclone_storage.transform.step import StepPlace, loop_named, not_a_loop
+from psyclone_storage.transform.step import StepPlace, check_is_loop, loop_named
 
 _PASSED = (ArgKind.FIELD, ArgKind.GRID_PROPERTY, ArgKind.SCALAR)
 
@@ -71,7 +71,7 @@ class OutlineLoop:
 
     def check(self, schedule: sch.Schedule, rules: Rules) -> Reasons:
         """Return all reasons against a procedure."""
-        if problems := not_a_loop(schedule, self.loop):
+        if problems := check_is_loop(schedule, self.loop):
             return problems
         loop = loop_named(schedule, self.loop)
         if loop.outlined:

@@ -14,7 +14,7 @@ from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.walk import find, kernel_calls, path_to, place_near, replaced, statements
 from psyclone_storage.transform.halos import without_halos
-from psyclone_storage.transform.step import CheckedStep, StepPlace, missing
+from psyclone_storage.transform.step import CheckedStep, StepPlace, check_present
 
 
 class ProfileGranularity(Enum):
@@ -55,7 +55,7 @@ class AddProfileRegion(CheckedStep):
 
     def check(self, schedule: sch.Schedule, rules: Rules) -> Reasons:
         """Return all reasons against the region."""
-        if problems := missing(schedule, self.first, self.last):
+        if problems := check_present(schedule, self.first, self.last):
             return problems
         around = path_to(schedule, self.first)[:-1]
         if outer := [item for item in around if isinstance(item, sch.Loop | sch.DirectiveRegion)]:

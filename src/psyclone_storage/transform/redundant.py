@@ -14,7 +14,7 @@ from psyclone_storage.ir.region import WHOLE, Depth, describe_depth
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Extent, KernelCall, Loop, Over, Reach, Schedule, Statement
 from psyclone_storage.ir.walk import calls_in, path_to, place_of, replaced
-from psyclone_storage.transform.step import OnLoop, part_of_a_split, under_directive
+from psyclone_storage.transform.step import OnLoop, check_no_directive, check_not_split
 
 _LARGER = (Iteration.CELL_COLUMN, Iteration.DOF)
 
@@ -50,8 +50,8 @@ class ComputeRedundantly(OnLoop):
         """Return all reasons against running further."""
         outer = _outermost(schedule, loop.uid)
         reasons = [
-            *under_directive(schedule, outer.uid),
-            *part_of_a_split(schedule, outer.uid),
+            *check_no_directive(schedule, outer.uid),
+            *check_not_split(schedule, outer.uid),
         ]
         if not schedule.distributed:
             message = "Without distributed memory there is no halo to compute."

@@ -14,7 +14,7 @@ from psyclone_storage.ir.directive import Directive
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import DirectiveRegion, Loop, Over, Schedule
 from psyclone_storage.ir.walk import kernel_calls, path_to, place_of, replaced
-from psyclone_storage.transform.step import OnLoop, loop_named, loops_in, under_directive
+from psyclone_storage.transform.step import OnLoop, check_no_directive, loop_named, loops_in
 
 _OF_THREADS = (Directive.OMP_DO, Directive.OMP_PARALLEL_DO)
 
@@ -63,7 +63,7 @@ class VectoriseLoop(OnLoop):
         )
         around = () if region is None else (region.directive, Directive.OMP_PARALLEL)
         return (
-            *under_directive(schedule, loop.uid, around=around),
+            *check_no_directive(schedule, loop.uid, around=around),
             *reasons,
             *check_races(schedule, rules, loop),
         )

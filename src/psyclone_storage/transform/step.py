@@ -124,7 +124,7 @@ class OnLoop(CheckedStep):
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return why there is no such loop, or all reasons against the step on it."""
-        problems = not_a_loop(schedule, self.loop)
+        problems = check_is_loop(schedule, self.loop)
         return problems or self.check_loop(schedule, rules, loop_named(schedule, self.loop))
 
     def check_loop(self, schedule: Schedule, rules: Rules, loop: Loop) -> Reasons:
@@ -179,7 +179,7 @@ def calls_inside(schedule: Schedule, uid: str) -> tuple[str, ...]:
     return tuple(call.uid for call in calls)
 
 
-def missing(schedule: Schedule, *uids: str) -> Reasons:
+def check_present(schedule: Schedule, *uids: str) -> Reasons:
     """Return that statements are not there (T003), with the nearest name that is."""
     absent = [uid for uid in uids if find(schedule, uid) is None]
     if not absent:
@@ -196,9 +196,9 @@ def missing(schedule: Schedule, *uids: str) -> Reasons:
     )
 
 
-def not_a_loop(schedule: Schedule, uid: str) -> Reasons:
+def check_is_loop(schedule: Schedule, uid: str) -> Reasons:
     """Return why `uid` is no loop of `schedule` (T003, T004)."""
-    if problems := missing(schedule, uid):
+    if problems := check_present(schedule, uid):
         return problems
     if isinstance(find(schedule, uid), Loop):
         return ()
@@ -212,7 +212,7 @@ def loop_named(schedule: Schedule, uid: str) -> Loop:
     return loop
 
 
-def under_directive(
+def check_no_directive(
     schedule: Schedule,
     uid: str,
     *,
@@ -239,7 +239,7 @@ def under_directive(
     )
 
 
-def part_of_a_split(schedule: Schedule, uid: str) -> Reasons:
+def check_not_split(schedule: Schedule, uid: str) -> Reasons:
     """Return that `uid` is in a part of a loop that was cut, which fits the others (T036)."""
     found = [item for item in path_to(schedule, uid) if isinstance(item, Loop) and item.peel]
     return tuple(

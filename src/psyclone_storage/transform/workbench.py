@@ -24,11 +24,11 @@ from psyclone_storage.ir.schedule import KernelCall, Schedule, Statement
 from psyclone_storage.ir.verify import check_schedule
 from psyclone_storage.ir.walk import find, kernel_calls, place_near, replaced
 from psyclone_storage.transform.halos import keeps_plan
-from psyclone_storage.transform.kernel.state import changed_state
+from psyclone_storage.transform.kernel.state import check_shared_state
 from psyclone_storage.transform.legality import check_constructs, check_flights
 from psyclone_storage.transform.step import (
     Step,
-    missing,
+    check_present,
     needs_code,
     shares_calls,
 )
@@ -209,7 +209,7 @@ class Workbench(Bench[Schedule, Step]):
                 message = f"'{uid}' is no longer there: '{applied.step.name}' has removed it."
                 place = place_near(self._tree, uid)
                 raise CompileError(Diagnostic("T008", message, place, hint="Undo that step first."))
-        raise CompileError(*missing(self._tree, uid))
+        raise CompileError(*check_present(self._tree, uid))
 
     def codes_of(self, uid: str) -> tuple[KernelCode, ...]:
         """Return the subroutines of the call `uid`, as changed by the steps so far.
@@ -276,7 +276,7 @@ class Workbench(Bench[Schedule, Step]):
                 continue
             for one in self._shared(call):
                 mentioned = None if one.callers else self._mentioned
-                races = changed_state(one.code, mentioned, one.passed, one.callers, one.aimed)
+                races = check_shared_state(one.code, mentioned, one.passed, one.callers, one.aimed)
                 found.update(dict.fromkeys(races))
         return tuple(found)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.domains.undeclared import undeclared
+from psyclone_storage.domains.undeclared import check_all_declared
 from psyclone_storage.languages.fortran.parse.algorithm import read_algorithm
 from psyclone_storage.languages.fortran.parse.scope_lookup import link_algorithm
 
@@ -27,7 +27,7 @@ end module alg_mod
 def found(call: str, more: str = "", text: str = PLAIN) -> list[tuple[str, str]]:
     source = SourceText("alg.x90", text.format(call=call, more=more))
     algorithm = link_algorithm(read_algorithm(source), {})
-    problems = undeclared(algorithm.invokes[0], algorithm)
+    problems = check_all_declared(algorithm.invokes[0], algorithm)
     return [(one.message.split("'")[1], one.span.text if one.span else "") for one in problems]
 
 

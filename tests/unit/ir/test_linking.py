@@ -160,7 +160,7 @@ def test_a_declaration_that_changes_changes_what_its_name_stands_for() -> None:
         if isinstance(item, Declare) and item.name == "b" else item
         for item in code.declarations
     )  # fmt: skip
-    after = linked(replace(code, declarations=longer))
+    after = linked(code.with_specification(declarations=longer))
     assert unlinked(after) == []
     kinds = {
         type(part) for part in parts(after) if isinstance(part, Index) and spell(part) == "b(i)"

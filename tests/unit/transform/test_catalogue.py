@@ -11,8 +11,8 @@ from psyclone_storage.transform.catalogue import (
     STEPS,
     Refusal,
     apply_request,
+    check_places,
     explain_refusals,
-    missing_places,
     read_steps,
     step_text,
 )
@@ -108,7 +108,7 @@ def test_part_of_a_place_narrows_the_choice() -> None:
 
 def test_places_that_a_schedule_lacks_are_named() -> None:
     (request,) = read_steps("fuse{first=loop1 second=loop9}")
-    assert codes(missing_places(bench(dofs("u write w3")), request)) == ["T003"]
+    assert codes(check_places(bench(dofs("u write w3")), request)) == ["T003"]
 
 
 def test_an_option_that_is_wrong_anywhere_is_an_error() -> None:

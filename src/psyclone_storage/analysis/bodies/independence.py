@@ -92,7 +92,7 @@ def independence_of(
     """Return whether iterations of `loop` depend on each other, and why (T052, T062)."""
     found = _Conflicts(loop, flow)
     sharing = _Sharing(loop, flow, promises)
-    reasons = list(reasons_not_understood(flow.inside(loop), flow))
+    reasons = list(check_nodes_understood(flow.inside(loop), flow))
     if promises.independent and reasons:
         sharing.used.add(FactKind.INDEPENDENT)
         reasons = []
@@ -344,7 +344,7 @@ def has_shape(name: str, flow: Flow) -> bool:
 # ---------------------------------------------------------------------------- reasons
 
 
-def reasons_not_understood(nodes: Iterable[FlowNode], flow: Flow) -> Reasons:
+def check_nodes_understood(nodes: Iterable[FlowNode], flow: Flow) -> Reasons:
     """Return what in some statements may do anything (T052)."""
     return tuple(dict.fromkeys(_unknown(nodes, flow)))
 

@@ -25,7 +25,6 @@ from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
 
 _SHARED = frozenset({"pointer", "target"})
 _SAVE_ALL = regex(r"(?:^|;)[ \t]*save[ \t]*(?:$|[!;])", re.IGNORECASE | re.MULTILINE)
-_RESULT = regex(r"\bresult\s*\(\s*(\w+)\s*\)", re.IGNORECASE)
 _WORD = regex(r"[a-z]\w*", re.IGNORECASE)
 _NAME_AND_BRACKET = regex(r"\b(?P<name>[a-z]\w*)\s*(?P<bracket>\()?", re.IGNORECASE)
 _ATTRIBUTES = frozenset(
@@ -97,9 +96,16 @@ class RoutineNames:
             for item in _opaque(self.code.declarations)
             if not STATEMENT_FUNCTION.match(item.text)
         ]
-        lines = (line for line in walk_lines(self.code.body) if isinstance(line, un.Opaque))
-        here += [line.names for line in lines if _first_word(line) == "data"]
-        hidden = {item.key for item in self.code.declarations if isinstance(item, un.Declare)}
+        hidden = frozenset(
+            item.key for item in self.code.declarations if isinstance(item, un.Declare)
+        )
+        for line in walk_lines(self.code.body):
+            if isinstance(line, un.Opaque) and _first_word(line) in ("data", "entry"):
+                here.append(line.names)
+            elif isinstance(line, un.Include):
+                here.append(hidden)
+        if any(_first_word(item) == "include" for item in _opaque(self.code.declarations)):
+            here.append(hidden)
         return frozenset().union(*here) | (frozenset().union(*outer) - hidden)
 
     @cached_property
@@ -173,7 +179,11 @@ class RoutineNames:
 
     def _root(self, key: str) -> un.Declare | None:
         code = self.code
-        return code.declared(key) or code.module.declared.get(key) or self.imported.get(key)
+        found = code.declared(key) or code.module.declared.get(key) or self.imported.get(key)
+        if found is None and key == key_of(code.result):
+            symbol = code.symbol(key)
+            found = None if symbol.type is None else declaration_of(symbol)
+        return found
 
     def is_local(self, key: str) -> bool:
         """Return whether the lifetime of a variable ends with a call of the routine.
@@ -183,6 +193,8 @@ class RoutineNames:
         declared = self.code.declared(key)
         if declared is None or key in self._visible or key in self.unclear or self._keeps:
             return False
+        if any(isinstance(item, un.Include) for item in self.code.contained):
+            return False
         if self.code.internal is not None and key in self.code.internal.names:
             return False
         words = declared.words
@@ -191,8 +203,7 @@ class RoutineNames:
     @cached_property
     def _visible(self) -> frozenset[str]:
         """The variables whose values a caller gives or gets: dummies and a function's result."""
-        results = _RESULT.findall(self.code.suffix)
-        return frozenset((*self.code.dummy_keys, self.code.key, *map(key_of, results)))
+        return frozenset((*self.code.dummy_keys, key_of(self.code.result)))
 
     # ------------------------------------------------------------------------ functions
 

@@ -15,11 +15,11 @@ from psyclone_storage.analysis.bodies.accesses import irregular_lines
 from psyclone_storage.analysis.bodies.dependence_tests import DependenceTests, IterationOrder
 from psyclone_storage.analysis.bodies.flow import Flow, FlowNode, Item, flow_of
 from psyclone_storage.analysis.bodies.independence import (
+    check_nodes_understood,
     element_reason,
     has_shape,
     independence_of,
     loop_variant,
-    reasons_not_understood,
     rounded_reason,
     scalar_reason,
 )
@@ -79,7 +79,7 @@ class CodeFootprint:
 
     def check_known(self) -> Reasons:
         """Return which statements may touch anything or jump out of the loop."""
-        return not_plain(self.loop, self.flow)
+        return check_plain(self.loop, self.flow)
 
     def check_bounds(self) -> Reasons:
         """Return why the bounds of the loop and the inner loop may change between iterations."""
@@ -288,7 +288,7 @@ def inner_node(loop: FlowNode, flow: Flow) -> FlowNode | None:
     return next(one for one in inside if len(one.around) == depth)
 
 
-def not_plain(loop: FlowNode, flow: Flow) -> Reasons:
+def check_plain(loop: FlowNode, flow: Flow) -> Reasons:
     """Return what in a loop may do anything, or may go elsewhere (T052)."""
     irregular = tuple(
         Diagnostic(
@@ -299,7 +299,7 @@ def not_plain(loop: FlowNode, flow: Flow) -> Reasons:
         for node in flow.inside(loop)
         if irregular_lines((node.line,))
     )
-    return tuple(dict.fromkeys((*reasons_not_understood(flow.inside(loop), flow), *irregular)))
+    return tuple(dict.fromkeys((*check_nodes_understood(flow.inside(loop), flow), *irregular)))
 
 
 def _bounds(loop: FlowNode) -> list[Expr]:

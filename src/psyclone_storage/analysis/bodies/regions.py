@@ -13,8 +13,8 @@ from psyclone_storage.analysis.bodies.accesses import unknown_calls
 from psyclone_storage.analysis.bodies.def_use import touches_any
 from psyclone_storage.analysis.bodies.flow import Flow, FlowNode
 from psyclone_storage.analysis.bodies.independence import (
+    check_nodes_understood,
     may_be_copied,
-    reasons_not_understood,
 )
 from psyclone_storage.analysis.bodies.nests import CodeFootprint, inner_node
 from psyclone_storage.analysis.bodies.verdict import (
@@ -345,7 +345,7 @@ class _Planner:
             self.reasons += _leaves(node, flow)
             return
         if kind is Directive.ACC_KERNELS:
-            self.reasons += reasons_not_understood(flow.inside(node), flow)
+            self.reasons += check_nodes_understood(flow.inside(node), flow)
             self.reasons += _leaves(node, flow)
             self._check_calls(node)
             if not any(isinstance(one.line, un.Do) for one in flow.inside(node)):

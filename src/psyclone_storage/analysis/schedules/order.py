@@ -23,7 +23,7 @@ from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.walk import kernel_calls, path_to, place_near, place_of
 
 
-def may_move(schedule: sch.Schedule, uid: str, target: str, *, after: bool = False) -> Reasons:
+def check_move(schedule: sch.Schedule, uid: str, target: str, *, after: bool = False) -> Reasons:
     """Return why the statement `uid` must not move to just before, or `after`, `target`.
 
     Both must be top-level statements of the schedule. No dependence may exist, in either direction,

@@ -39,7 +39,7 @@ def reductions_in(block: sch.Compound) -> tuple[ReducedScalar, ...]:
     )
 
 
-def may_share_region(schedule: sch.Schedule, blocks: Sequence[sch.Statement]) -> Reasons:
+def check_reductions_in_region(schedule: sch.Schedule, blocks: Sequence[sch.Statement]) -> Reasons:
     """Return why `blocks` must not run under one team of threads, for the sake of a reduction."""
     aliases = aliases_in(schedule)
     calls = [

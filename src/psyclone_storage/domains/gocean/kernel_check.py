@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.domains.gocean.arguments import build_gocean_dummies
-from psyclone_storage.domains.kernel_check import InterfaceTolerance, compare_interface
+from psyclone_storage.domains.kernel_check import InterfaceTolerance, check_interface
 from psyclone_storage.ir.interface import Dummy, Role
 from psyclone_storage.ir.kernel import Access, Kernel
 from psyclone_storage.ir.parsed import ParsedRoutine
@@ -20,7 +20,7 @@ from psyclone_storage.ir.types import Intrinsic
 
 def check_gocean_procedure(kernel: Kernel, routine: ParsedRoutine) -> tuple[Diagnostic, ...]:
     """Return every way in which `routine` differs from what `kernel`'s metadata asks for."""
-    return compare_interface(kernel, routine, build_gocean_dummies(kernel), _LEEWAY)
+    return check_interface(kernel, routine, build_gocean_dummies(kernel), _LEEWAY)
 
 
 def _any_kind(wanted: Dummy, kind: str) -> bool:

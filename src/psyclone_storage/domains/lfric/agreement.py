@@ -70,7 +70,9 @@ def _describe_argument(arg: KernelArg, kernel: Kernel, position: int) -> str:
     return f"{letter}{arg.intrinsic.value} {arg.kind.value}{vector}{on} ({arg.access.value})"
 
 
-def repeated(call: ParsedCall, kernel: Kernel, slots: tuple[Slot, ...]) -> Iterator[Diagnostic]:
+def check_repeated_arguments(
+    call: ParsedCall, kernel: Kernel, slots: tuple[Slot, ...]
+) -> Iterator[Diagnostic]:
     """Yield `S102` for each argument of `call` that it passes to the kernel already."""
     first: dict[str, ParsedArgument] = {}
     for slot, given in zip(slots, call.args, strict=True):

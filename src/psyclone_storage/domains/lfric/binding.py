@@ -12,7 +12,11 @@ from psyclone_storage.base.records import replace
 from psyclone_storage.domains.build import BoundCall
 from psyclone_storage.domains.data import ArgumentUse
 from psyclone_storage.domains.declared import Declared, declared, is_variable
-from psyclone_storage.domains.lfric.agreement import check_argument, repeated, wrong_count
+from psyclone_storage.domains.lfric.agreement import (
+    check_argument,
+    check_repeated_arguments,
+    wrong_count,
+)
 from psyclone_storage.domains.lfric.arguments import build_lfric_dummies
 from psyclone_storage.domains.lfric.slots import (
     BindingContext,
@@ -48,7 +52,7 @@ def bind_lfric_call(
     slots = slots_of(kernel)
     if len(slots) != len(call.args):
         return BoundCall(None, (wrong_count(call, kernel, slots),))
-    problems = list(repeated(call, kernel, slots))
+    problems = list(check_repeated_arguments(call, kernel, slots))
     actuals: dict[Slot, Actual] = {}
     for slot, given in zip(slots, call.args, strict=True):
         found = list(check_argument(slot, given, kernel, around))

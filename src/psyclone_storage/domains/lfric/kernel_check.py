@@ -7,7 +7,7 @@ own, whatever the metadata says, and all operators on a mesh have as many cells.
 from __future__ import annotations
 
 from psyclone_storage.base.diagnostic import Diagnostic
-from psyclone_storage.domains.kernel_check import InterfaceTolerance, compare_interface
+from psyclone_storage.domains.kernel_check import InterfaceTolerance, check_interface
 from psyclone_storage.domains.lfric.arguments import build_lfric_dummies
 from psyclone_storage.ir.expr import Expr, Name
 from psyclone_storage.ir.interface import Dummy, Role
@@ -28,7 +28,7 @@ _NCELL_3D = "_ncell_3d"
 
 def check_lfric_procedure(kernel: Kernel, routine: ParsedRoutine) -> tuple[Diagnostic, ...]:
     """Return every way in which `routine` differs from what `kernel`'s metadata asks for."""
-    return compare_interface(kernel, routine, build_lfric_dummies(kernel), _LEEWAY)
+    return check_interface(kernel, routine, build_lfric_dummies(kernel), _LEEWAY)
 
 
 def _any_kind(wanted: Dummy, kind: str) -> bool:  # noqa: ARG001 - a InterfaceTolerance's

@@ -147,10 +147,10 @@ def _not_for_devices(code: KernelCode, unit: CUnit) -> list[Diagnostic]:
             " a module."
         )
         problems.append(Diagnostic("G005", message, code.place_of(unit.shared[0]), hint=HINT))
-    return [*problems, *unknown_lengths(code, unit)]
+    return [*problems, *check_array_lengths(code, unit)]
 
 
-def unknown_lengths(code: KernelCode, unit: CUnit, hint: str = HINT) -> list[Diagnostic]:
+def check_array_lengths(code: KernelCode, unit: CUnit, hint: str = HINT) -> list[Diagnostic]:
     """Return what is said of a kernel's own arrays whose lengths are found when it runs."""
     problems = []
     for function in unit.functions:

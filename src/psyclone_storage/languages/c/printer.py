@@ -61,7 +61,7 @@ def print_c(code: KernelCode, around: ModuleContext) -> CUnit:
     return CUnit(tuple(program.functions), frozenset(program.helpers))
 
 
-def no_check(_code: KernelCode, _unit: CUnit) -> list[Diagnostic]:
+def check_nothing(_code: KernelCode, _unit: CUnit) -> list[Diagnostic]:
     """Return no problems."""
     return []
 
@@ -70,7 +70,7 @@ def print_together(
     kernels: Iterable[KernelCode],
     callers: Iterable[KernelCode],
     around: ModuleContext,
-    check: Callable[[KernelCode, CUnit], list[Diagnostic]] = no_check,
+    check: Callable[[KernelCode, CUnit], list[Diagnostic]] = check_nothing,
 ) -> CUnit:
     """Return kernels, then subroutines that call them, as functions of C, each once.
 

@@ -16,7 +16,7 @@ from psyclone_storage.languages.fortran.parse.statements import scan
 from psyclone_storage.languages.sources.include_lines import Inclusion, included_file, inclusions
 
 
-def invokes_in_includes(
+def check_included_invokes(
     source: SourceText, folders: tuple[Path, ...], read: Callable[[Path], SourceText]
 ) -> Iterator[Diagnostic]:
     """Yield each included file with an invoke (P015, a warning), at the line that includes it.

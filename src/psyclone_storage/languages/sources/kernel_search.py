@@ -201,7 +201,7 @@ def _is_file(path: Path) -> bool:
         return False
 
 
-def unreadable_folders(index: SourceIndex) -> tuple[Diagnostic, ...]:
+def check_folders(index: SourceIndex) -> tuple[Diagnostic, ...]:
     """Return a warning for each folder of `index` that could not be read."""
     return tuple(
         Diagnostic(

@@ -51,11 +51,13 @@ def inline_calls(
         return kc.InlinedCode(code, remaining)
     table = code.module.symbols
     table = replace(table, symbols={**table.symbols, **names.symbols})
-    made = replace(
-        code,
-        body=body,
-        declarations=(*code.declarations, *names.declared.values()),
+    specified = code.with_specification(
         uses=(*code.uses, *names.uses),
+        declarations=(*code.declarations, *names.declared.values()),
+    )
+    made = replace(
+        specified,
+        body=body,
         module=replace(code.module, symbols=table),
         placed=inliner.procedures,
     )

@@ -8,15 +8,15 @@ from typing import ClassVar
 
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir import expr as ex
-from psyclone_storage.ir.keys import key_of
-from psyclone_storage.ir.parsed import ScopeKind
-from psyclone_storage.ir.program_units import (
+from psyclone_storage.ir.code import (
     DeclarationStatement,
-    ProgramUnit,
+    KernelCode,
     SourceFile,
     SpecificationItem,
     UseStatement,
 )
+from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.parsed import ScopeKind
 from psyclone_storage.ir.rewrite import expressions_of, walk_lines
 from psyclone_storage.scripting.psyir.live import LiveNode
 from psyclone_storage.scripting.psyir.statements import Known, Lines, Schedule, Statement
@@ -33,11 +33,11 @@ class UnitNode(LiveNode):
     is_routine = False
     fixed: ClassVar[str] = "A procedure cannot be removed from a file."
 
-    def __init__(self, unit: ProgramUnit, outer: SymbolTable | None) -> None:
+    def __init__(self, unit: KernelCode, outer: SymbolTable | None) -> None:
         super().__init__()
         self.take(unit, outer)
 
-    def take(self, unit: ProgramUnit, outer: SymbolTable | None) -> None:
+    def take(self, unit: KernelCode, outer: SymbolTable | None) -> None:
         """Show a unit in the scope of the `outer` table."""
         self.unit = unit
         items = unit.specification
@@ -47,7 +47,7 @@ class UnitNode(LiveNode):
         self.table = SymbolTable(declares, uses, unit.dummies, outer)
         self.table.node = self
         self.inner = [
-            _node_of_unit(one, self.table) for one in unit.contained if isinstance(one, ProgramUnit)
+            _node_of_unit(one, self.table) for one in unit.contained if isinstance(one, KernelCode)
         ]
 
     @property
@@ -58,11 +58,11 @@ class UnitNode(LiveNode):
     def _details(self) -> str:
         return self.unit.name
 
-    def frozen(self) -> ProgramUnit:
+    def frozen(self) -> KernelCode:
         """Return the unit, the very record if nothing in it was edited."""
         inner = iter(self.inner)
         contained = tuple(
-            next(inner).frozen() if isinstance(one, ProgramUnit) else one
+            next(inner).frozen() if isinstance(one, KernelCode) else one
             for one in self.unit.contained
         )
         body, specification = self.frozen_body(), self._specification()
@@ -112,7 +112,7 @@ class Routine(UnitNode, Schedule):
 
     # UnitNode's would call 'LiveNode.__init__' only.
     # pylint: disable-next=super-init-not-called
-    def __init__(self, unit: ProgramUnit, outer: SymbolTable | None) -> None:
+    def __init__(self, unit: KernelCode, outer: SymbolTable | None) -> None:
         Schedule.__init__(self)
         self._block = self._source_block = unit.body
         self.take(unit, outer)
@@ -120,9 +120,9 @@ class Routine(UnitNode, Schedule):
         self.key = ""
 
     def _shown(self) -> Iterable[LiveNode]:
-        bench = self.root.bench if self.key else None
-        if bench is not None:
-            self._source_block = bench.code(self.key).body
+        root = self.root
+        if self.key and isinstance(root, FileContainer) and root.bench is not None:
+            self._source_block = root.bench.code(self.key).body
             self._block = None if self._block is None else self._source_block
         return super()._shown()
 
@@ -204,9 +204,7 @@ class FileContainer(LiveNode):
         self.name = name
         self.bench = bench
         self._file = file
-        self.units = [
-            _node_of_unit(one, None) for one in file.units if isinstance(one, ProgramUnit)
-        ]
+        self.units = [_node_of_unit(one, None) for one in file.units if isinstance(one, KernelCode)]
 
     @staticmethod
     def on(bench: FileBench) -> FileContainer:
@@ -216,7 +214,8 @@ class FileContainer(LiveNode):
     def _shown(self) -> Iterator[LiveNode]:
         keys = {}
         if self.bench is not None:
-            keys = {_start_of(self.bench.unit(key)): key for key in self.bench.routines}
+            routines = self.bench.file.routines()
+            keys = {_start_of(unit): key for key, unit in routines.items()}
         for unit in self.units:
             for routine in _routines_in(unit):
                 routine.key = keys.get(_start_of(routine.unit), "")
@@ -233,8 +232,7 @@ class FileContainer(LiveNode):
         """Return the file with all edits, the very record if there are none."""
         units = iter(self.units)
         made = tuple(
-            next(units).frozen() if isinstance(one, ProgramUnit) else one
-            for one in self._file.units
+            next(units).frozen() if isinstance(one, KernelCode) else one for one in self._file.units
         )
         if all(one is other for one, other in zip(made, self._file.units, strict=True)):
             return self._file
@@ -248,7 +246,7 @@ class FileContainer(LiveNode):
         return "".join(child.debug_string() for child in self.children)
 
 
-def _start_of(unit: ProgramUnit) -> int:
+def _start_of(unit: KernelCode) -> int:
     return -1 if unit.extent is None else unit.extent.start
 
 
@@ -267,5 +265,5 @@ def _internal(unit: UnitNode) -> Iterator[UnitNode]:
         yield from _internal(inner)
 
 
-def _node_of_unit(unit: ProgramUnit, outer: SymbolTable | None) -> UnitNode:
+def _node_of_unit(unit: KernelCode, outer: SymbolTable | None) -> UnitNode:
     return (Container if unit.kind in _HOLDERS else Routine)(unit, outer)

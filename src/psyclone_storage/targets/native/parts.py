@@ -13,7 +13,7 @@ from psyclone_storage.base.source import SourceText
 from psyclone_storage.infrastructures.lfric import SINGLE
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir import unit as un
-from psyclone_storage.ir.code import KernelCode, KernelModule
+from psyclone_storage.ir.code import KernelCode, KernelModule, specification_of
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rewrite import expressions_of, rewritten, walk_lines
 from psyclone_storage.ir.symbols import SymbolTable
@@ -118,7 +118,7 @@ def _part(
     lines += tuple(un.Assign(ex.Name(found_name(one)), ex.Name(one)) for one in reduced)
     module = _module(routine.name, [about[0][key] for key in used if key in about[0]])
     dummies = tuple(item.name for item in declared if item.attributes)
-    code = KernelCode(name, dummies, tuple(declared), lines, module)
+    code = KernelCode(name, dummies, specification_of((), declared), lines, module)
     return ComputedPart(code, reduced, exact, shared)
 
 
@@ -151,7 +151,7 @@ def _module(name: str, called: list[KernelCode]) -> KernelModule:
         for code in called
     }
     place = _NOWHERE.whole()
-    return KernelModule(name, place, place, symbols=SymbolTable(symbols))
+    return KernelModule(name, place, place, symbols=SymbolTable(symbols), is_python=True)
 
 
 def names_in_order(lines: tuple[un.Line, ...]) -> dict[str, None]:

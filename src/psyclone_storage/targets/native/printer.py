@@ -20,12 +20,12 @@ from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.unit import Declare, HoldData, Routine, Unit
 from psyclone_storage.languages.c import exact_sums
 from psyclone_storage.languages.c.calls import CFunction
-from psyclone_storage.languages.c.entry_points import unknown_lengths
+from psyclone_storage.languages.c.entry_points import check_array_lengths
 from psyclone_storage.languages.c.helpers import cuda_preamble, preamble
 from psyclone_storage.languages.c.printer import (
     CUnit,
+    check_nothing,
     function_text,
-    no_check,
     print_together,
 )
 from psyclone_storage.languages.fortran.print.printer import InlinedProcedures
@@ -141,7 +141,7 @@ def _printed(
     loops = [part.code for plan in plans for part in plan.parts]
     codes = {code.key: code for code in inlined.codes}
     around = modules_around(codes, form.api.kinds, bounds_checks=inlined.bounds_checks)
-    check = partial(unknown_lengths, hint=_LENGTHS) if form.device else no_check
+    check = partial(check_array_lengths, hint=_LENGTHS) if form.device else check_nothing
     printed = print_together(inlined.codes, loops, around, check)
     if form.device and "psy_random" in printed.helpers:
         message = "Kernels of CUDA have no pseudo-random numbers, which 'setval_random' sets."

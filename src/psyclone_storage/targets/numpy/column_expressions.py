@@ -89,7 +89,7 @@ class ValueWriter:
 
     def is_short(self, expr: ex.Expr) -> bool:
         """Return whether a value has four bytes: in Python it says so, in Fortran it is refused."""
-        if self.code.module.procedures:
+        if not self.code.module.is_python:
             return False
         match expr:
             case ex.Literal(_, Intrinsic.REAL, kind):
@@ -110,7 +110,7 @@ class ValueWriter:
     @property
     def has_short(self) -> bool:
         """Return whether a variable has four bytes, except matrices of columns in a kernel."""
-        if self.code.module.procedures:
+        if not self.code.module.is_python:
             return False
         declared = (one for one in self.code.declarations if isinstance(one, Declare))
         return any(map(self._has_singles, declared))
@@ -184,8 +184,8 @@ class ValueWriter:
                 return python_literal(found.value)
             raise UnsupportedError(f"the value of the constant '{name.text}' is no number")
         declared = self.code.declared(name.text)
-        is_passed = declared is not None and declared.shape and not self.code.module.procedures
-        in_fortran = bool(self.code.module.procedures)
+        is_passed = declared is not None and declared.shape and self.code.module.is_python
+        in_fortran = not self.code.module.is_python
         if in_fortran and declared is not None and not is_passed and self._has_singles(declared):
             raise UnsupportedError("it computes in single precision")
         return self.name(name)
@@ -193,12 +193,12 @@ class ValueWriter:
     def _has_singles(self, declared: Declare) -> bool:
         """Return whether a variable of Fortran has four bytes; kernels in Python widen elements."""
         kind = declared.type.kind_key if isinstance(declared.type, ScalarType) else None
-        in_fortran = bool(self.code.module.procedures) and kind in SOMETIMES_SINGLE
+        in_fortran = not self.code.module.is_python and kind in SOMETIMES_SINGLE
         return in_fortran or kind in SINGLE_KINDS
 
     def _is_single(self, expr: ex.Literal) -> bool:
         """Return whether a number of Fortran has no kind, and is not the same in double."""
-        in_fortran = bool(self.code.module.procedures)
+        in_fortran = not self.code.module.is_python
         if not in_fortran or expr.kind is not None or expr.is_double:
             return False
         value = float(python_literal(expr))
@@ -247,7 +247,7 @@ class ValueWriter:
             return f"{abi.WHOLE}({rounds}({self.spelling.of(items[0])}))"
         if word == "real" and len(items) == 2 and self._is_double(items[1]):
             return f"np.float64({self.spelling.of(items[0])})"
-        if word == "real" and self.code.module.procedures:
+        if word == "real" and not self.code.module.is_python:
             raise UnsupportedError("it computes in single precision")
         if word == "real" and len(items) == _PAIR:
             return f"{OF_FOUR}({self.spelling.of(items[0])})"
@@ -277,7 +277,7 @@ class ValueWriter:
         declared = self.code.declared(expr.base.text)
         if declared is None or not declared.shape:
             return None
-        if self.code.module.procedures and self._has_singles(declared):
+        if not self.code.module.is_python and self._has_singles(declared):
             raise UnsupportedError("it computes in single precision")
         lowers = self.lowers(expr)
         if len(lowers) != len(expr.items):

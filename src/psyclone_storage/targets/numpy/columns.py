@@ -15,7 +15,7 @@ from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.infrastructures.lfric import SPACES_OF_LAYERS
 from psyclone_storage.ir import unit as un
-from psyclone_storage.ir.code import KernelCode, KernelModule
+from psyclone_storage.ir.code import KernelCode, KernelModule, specification_of
 from psyclone_storage.ir.expr import Expr, Member, Name, Range, Section
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rewrite import (
@@ -282,9 +282,9 @@ def _computed(text: _RoutineText, part: tuple[un.Line, ...], found: set[str]) ->
     code = KernelCode(
         routine.name,
         tuple(item.name for item in routine.dummies),
-        (*routine.dummies, *routine.variables),
+        specification_of((), (*routine.dummies, *routine.variables)),
         part,
-        KernelModule(routine.name, place, place),
+        KernelModule(routine.name, place, place, is_python=True),
     )
     writer = ProcedureWriter(
         code, found=frozenset(found), kernels=text.codes, problems=text.problems

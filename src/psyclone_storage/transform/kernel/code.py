@@ -32,7 +32,7 @@ from psyclone_storage.ir.scopes import local_names
 from psyclone_storage.ir.unit import Declare, DirectiveLine, Line, Opaque
 from psyclone_storage.ir.walk import find, kernel_calls, place_near, place_of, replaced
 from psyclone_storage.passes.inline.kernels import inline_procedures
-from psyclone_storage.transform.step import CheckedStep, StepPlace, missing
+from psyclone_storage.transform.step import CheckedStep, StepPlace, check_present
 
 _DECLARES_NO_VARIABLE = regex(
     r"type\b(?!\s*\()|(?:abstract\s+)?interface\b|procedure\b|private\b|public\b|implicit\b",
@@ -68,7 +68,7 @@ def check_call(schedule: Schedule, uid: str) -> Reasons:
     There is no such call (T003, T004), it is a built-in (T050), or a subroutine uses variables of
     its module (T053).
     """
-    if problems := missing(schedule, uid):
+    if problems := check_present(schedule, uid):
         return problems
     call = find(schedule, uid)
     if not isinstance(call, KernelCall):
@@ -172,7 +172,7 @@ def inlined_codes(schedule: Schedule, uid: str) -> tuple[InlinedCode, ...]:
     return tuple(map(inline_procedures, codes_of(schedule, uid)))
 
 
-def calls_that_remain(inlined: InlinedCode) -> Reasons:
+def check_remaining_calls(inlined: InlinedCode) -> Reasons:
     """Return why calls of a subroutine were not inlined (T070)."""
     message = f"A call in '{inlined.code.name}' stays"
     return tuple(

@@ -138,8 +138,8 @@ def _with_constants(code: KernelCode, values: Mapping[str, int]) -> KernelCode:
         constant = replace(item, attributes=("parameter",), value=value)
         return (constant, replace(item, name=renamed[item.key]))
 
+    declarations = (new for item in code.declarations for new in declared(item))
     return replace(
-        code,
+        code.with_specification(declarations=declarations),
         dummies=tuple(renamed.get(key_of(name), name) for name in code.dummies),
-        declarations=tuple(new for item in code.declarations for new in declared(item)),
     )

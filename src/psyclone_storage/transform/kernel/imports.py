@@ -25,7 +25,7 @@ from psyclone_storage.ir.symbols import declaration_of
 from psyclone_storage.ir.types import ScalarType
 from psyclone_storage.ir.unit import Call, Declare, Imported, Use
 from psyclone_storage.ir.walk import find, path_to, replaced
-from psyclone_storage.transform.device import reasons_for_host
+from psyclone_storage.transform.device import check_device_support
 from psyclone_storage.transform.kernel.code import (
     OnCall,
     as_on_device,
@@ -90,7 +90,7 @@ class ImportsToArguments(OnCall):
         around = path_to(changed, self.call)
         block = [item for item in around if isinstance(item, sch.DirectiveRegion)]
         on_device = any(item.runs_on_device for item in block)
-        return reasons_for_host(block[:1]) if on_device else ()
+        return check_device_support(block[:1]) if on_device else ()
 
     def _changed(self, schedule: sch.Schedule) -> sch.Schedule:
         call = find(schedule, self.call)
@@ -108,7 +108,7 @@ class ImportsToArguments(OnCall):
         return replaced(schedule, self.call, replace(call, codes=(linked(changed),)))
 
 
-def may_be_arguments(code: KernelCode) -> Iterator[Diagnostic]:
+def check_variables_as_arguments(code: KernelCode) -> Iterator[Diagnostic]:
     """Yield why variables of modules cannot be arguments of `code` on a device, for any caller."""
     if problems := tuple(_about_names(code)):
         yield from problems
@@ -120,7 +120,7 @@ def may_be_arguments(code: KernelCode) -> Iterator[Diagnostic]:
             yield Diagnostic("T087", text, code.place_of(variable.key))
 
 
-def may_be_inputs(code: KernelCode) -> Iterator[Diagnostic]:
+def check_variables_as_inputs(code: KernelCode) -> Iterator[Diagnostic]:
     """Yield why variables may have other values after a call of `code`, or within it."""
     if problems := tuple(_about_procedures(code)):
         yield from problems
@@ -316,11 +316,10 @@ def _with_arguments(code: KernelCode) -> KernelCode:
         (at for at, item in enumerate(code.declarations) if isinstance(item, Declare)),
         len(code.declarations),
     )
+    declarations = (*code.declarations[:first], *added, *code.declarations[first:])
     changed = replace(
-        code,
+        code.with_specification(uses=uses, declarations=declarations),
         dummies=(*code.dummies, *(item.key for item in variables)),
-        uses=tuple(uses),
-        declarations=(*code.declarations[:first], *added, *code.declarations[first:]),
     )
     known = as_on_device(changed)
     written = written_names(known.body, RoutineNames(known))
@@ -329,7 +328,7 @@ def _with_arguments(code: KernelCode) -> KernelCode:
         intents.get(item.name, item) if isinstance(item, Declare) else item
         for item in changed.declarations
     )
-    return replace(changed, declarations=declarations)
+    return changed.with_specification(declarations=declarations)
 
 
 def _argument(variable: Symbol, kind: str | None) -> Declare:

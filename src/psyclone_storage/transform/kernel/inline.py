@@ -45,8 +45,8 @@ from psyclone_storage.transform.kernel.code import (
     POINT_ITERATIONS,
     OnCall,
     calls_for,
-    calls_that_remain,
     check_body,
+    check_remaining_calls,
     codes_of,
     inlined_codes,
     not_understood,
@@ -111,7 +111,7 @@ class InlineCall(OnCall):
         reasons = tuple(_against(own, call, schedule))
         if inlined.code is not own and not tuple(_against(inlined.code, call, schedule)):
             return inlined.code, ()
-        remaining = calls_that_remain(inlined) if reasons else ()
+        remaining = check_remaining_calls(inlined) if reasons else ()
         return own, (*reasons, *remaining)
 
 
@@ -332,15 +332,12 @@ def _self_contained(code: KernelCode) -> KernelCode:
         names = tuple(un.Imported(name, name) for name in sorted(unknown))
         uses.append(un.Use(_whole_modules(code)[0], names))
     own = (item for item in code.declarations if isinstance(item, un.Declare))
-    return replace(
-        code,
-        uses=tuple(replace(use, whole=False) for use in uses),
+    specified = code.with_specification(
+        uses=(replace(use, whole=False) for use in uses),
         declarations=(*around.constants, *own),
-        body=_without_ends(code.body),
         directives=(),
-        inlined=False,
-        in_place=True,
     )
+    return replace(specified, body=_without_ends(code.body), inlined=False, in_place=True)
 
 
 def _whole_modules(code: KernelCode) -> list[str]:

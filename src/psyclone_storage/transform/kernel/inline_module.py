@@ -58,7 +58,9 @@ class InlineKernelModule(OnCall):
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return all reasons against taking the subroutine out of its module."""
-        return check_called(schedule, self.call) or check_each(schedule, self.call, against_leaving)
+        return check_called(schedule, self.call) or check_each(
+            schedule, self.call, check_leaving_module
+        )
 
     def transform(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return `schedule` with the subroutine in the PSy layer."""
@@ -87,7 +89,7 @@ class InlinePointKernel(InlineKernelModule):
         return calls_for(schedule, POINT_ITERATIONS)
 
 
-def against_leaving(code: KernelCode) -> Iterator[Diagnostic]:
+def check_leaving_module(code: KernelCode) -> Iterator[Diagnostic]:
     """Yield all reasons against taking a subroutine out of its module (T053, T054, T056)."""
     if code.inlined:
         message = f"'{code.name}' is in the PSy layer already."
@@ -171,7 +173,7 @@ def _with_helpers(code: KernelCode, helpers: tuple[Procedure, ...]) -> KernelCod
         return code
     names = frozenset[str]().union(*(item.names for item in helpers))
     text = "\n\n".join(item.place.text for item in helpers)
-    return replace(code, internal=Opaque(text, names))
+    return replace(code, contained=(Opaque(text, names),))
 
 
 @kept_with_first
@@ -182,12 +184,11 @@ def on_its_own(given: KernelCode) -> KernelCode:
     whole = tuple(use for use in code.module.uses if use.whole and around.unknown)
     first = _end_of_implicit(code)
     declarations = code.declarations
-    return replace(
-        code,
+    specified = code.with_specification(
         uses=(*code.uses, *around.uses, *map(_without_names, whole)),
         declarations=(*declarations[:first], *around.constants, *declarations[first:]),
-        inlined=True,
     )
+    return replace(specified, inlined=True)
 
 
 def _without_names(use: Use) -> Use:

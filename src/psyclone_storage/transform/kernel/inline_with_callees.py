@@ -25,15 +25,15 @@ from psyclone_storage.transform.kernel.code import (
     COLUMN_ITERATIONS,
     OnCall,
     calls_for,
-    calls_that_remain,
     check_body,
     check_called,
+    check_remaining_calls,
     codes_of,
     inlined_codes,
     placed,
     with_called_codes,
 )
-from psyclone_storage.transform.kernel.inline_module import against_leaving, on_its_own
+from psyclone_storage.transform.kernel.inline_module import check_leaving_module, on_its_own
 from psyclone_storage.transform.step import StepPlace
 
 MOST_STATEMENTS = 400
@@ -73,7 +73,7 @@ class InlineProcedures(OnCall):
         codes, inlined = codes_of(schedule, self.call), inlined_codes(schedule, self.call)
         if any(one.code is not code for one, code in zip(inlined, codes, strict=True)):
             return ()
-        remaining = tuple(reason for one in inlined for reason in calls_that_remain(one))
+        remaining = tuple(reason for one in inlined for reason in check_remaining_calls(one))
         message = f"'{codes[0].name}' calls no procedure of a module."
         return remaining or (Diagnostic("T067", message, codes[0].module.routine),)
 
@@ -117,7 +117,7 @@ class InlineCallingKernel(OnCall):
         return tuple(map(_too_long, long)) or tuple(
             placed(reason, one.code.module.routine)
             for one in inlined
-            for reason in against_leaving(one.code)
+            for reason in check_leaving_module(one.code)
         )
 
     def transform(self, schedule: Schedule, rules: Rules) -> Schedule:
@@ -192,7 +192,7 @@ def _nothing_gained(inlined: tuple[InlinedCode, ...]) -> Iterator[Diagnostic]:
     """Yield why no call in a loop has become statements (T067, T070)."""
     code = inlined[0].code
     for one in inlined:
-        yield from calls_that_remain(one)
+        yield from check_remaining_calls(one)
     if names := dict.fromkeys(item.name for one in inlined for item in _elsewhere(one)):
         message = f"'{code.name}' calls {listed(list(names), 'and')} outside of loops alone."
         hint = "There a call costs little; 'inline-procedures' puts it in place all the same."

@@ -109,8 +109,7 @@ def with_bounds_inside(code: KernelCode) -> KernelCode:
     assert inside is not None
     declared = tuple(Declare(name.text, INTEGER, ("intent(in)",)) for name in names)
     return replace(
-        code,
+        code.with_specification(declarations=(*code.declarations, *declared)),
         dummies=(*code.dummies, *(name.text for name in names)),
-        declarations=(*code.declarations, *declared),
         body=(If((Branch(inside, code.body),)),),
     )

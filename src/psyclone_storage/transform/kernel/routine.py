@@ -15,7 +15,7 @@ from psyclone_storage.analysis.bodies.names import RoutineNames
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.names import listed
-from psyclone_storage.base.records import dataclass, replace
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.regex import regex
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.directive import AccRoutineDirective, DeviceLevel, KernelDirective
@@ -117,7 +117,9 @@ class DeclareTarget(OnCall):
 
 def _with_directive(schedule: Schedule, uid: str, meaning: KernelDirective) -> Schedule:
     new = DirectiveLine(meaning=meaning)
-    return with_each(schedule, uid, lambda code: replace(code, directives=(*code.directives, new)))
+    return with_each(
+        schedule, uid, lambda code: code.with_specification(directives=(*code.directives, new))
+    )
 
 
 def _check(schedule: Schedule, uid: str, asked: _Asked, force: bool) -> Reasons:
@@ -131,10 +133,10 @@ def _reasons(code: KernelCode, asked: _Asked, force: bool) -> Iterator[Diagnosti
         message = f"'{code.name}' has the directive '{_NAMES[asked]}' already."
         yield Diagnostic("T054", message, code.module.routine)
         return
-    yield from may_run_on_device(code, names_on_device(code, asked), asked, force=force)
+    yield from check_device_routine(code, names_on_device(code, asked), asked, force=force)
 
 
-def may_run_on_device(
+def check_device_routine(
     code: KernelCode,
     there: frozenset[str] = frozenset(),
     asked: _Asked = AccRoutineDirective,

@@ -76,7 +76,7 @@ def saved_inside(code: KernelCode) -> str:
     return "" if found is None else found.group().strip()
 
 
-def changed_state(
+def check_shared_state(
     code: KernelCode,
     mentioned: Mentioned | None = None,
     passed: frozenset[str] = frozenset(),

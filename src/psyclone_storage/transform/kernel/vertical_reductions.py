@@ -172,9 +172,9 @@ def _is_of(kind: ScalarType, value: ex.Expr, code: KernelCode) -> bool:
 def _without_declarations(code: KernelCode, keys: frozenset[str]) -> KernelCode:
     """Return `code` without the declarations of those variables that nothing names any more."""
     kept = tuple(item for item in code.declarations if _key_of(item) not in keys)
-    unused = keys - set(map(key_of, names_of(replace(code, declarations=kept))))
+    unused = keys - set(map(key_of, names_of(code.with_specification(declarations=kept))))
     kept = tuple(item for item in code.declarations if _key_of(item) not in unused)
-    return replace(code, declarations=kept)
+    return code.with_specification(declarations=kept)
 
 
 def _key_of(item: Specified) -> str:

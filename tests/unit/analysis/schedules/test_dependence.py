@@ -11,7 +11,7 @@ from psyclone_storage.analysis.schedules.dependence import (
     edges,
     forward,
 )
-from psyclone_storage.analysis.schedules.order import may_move
+from psyclone_storage.analysis.schedules.order import check_move
 from psyclone_storage.ir.kernel import Access
 from psyclone_storage.transform.halos import with_halos
 from unit.analysis.small import RULES, cells, dofs, draw, field, scalar, schedule
@@ -87,8 +87,8 @@ def test_random_numbers_are_taken_in_order() -> None:
     (edge, *_) = dependences(made, made.body[0], made.body[2])
     assert edge.datum == "random numbers"
     assert not dependences(made, made.body[0], made.body[1])
-    assert [reason.code for reason in may_move(made, "loop3", "loop1")] == ["S004"] * 3
-    assert not may_move(made, "loop2", "loop4", after=True)
+    assert [reason.code for reason in check_move(made, "loop3", "loop1")] == ["S004"] * 3
+    assert not check_move(made, "loop2", "loop4", after=True)
 
 
 def test_an_exchange_reads_and_writes_its_component() -> None:

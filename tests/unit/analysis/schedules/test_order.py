@@ -8,7 +8,7 @@ import pytest
 
 from psyclone_storage.analysis.footprints import UserAssertions
 from psyclone_storage.analysis.schedules.nests import check_fuse_neighbours
-from psyclone_storage.analysis.schedules.order import may_move
+from psyclone_storage.analysis.schedules.order import check_move
 from psyclone_storage.ir.region import Depth
 from psyclone_storage.ir.schedule import HaloExchange
 from unit.analysis.small import RULES, Passed, cells, dofs, halo, scalar, schedule
@@ -37,18 +37,18 @@ def codes(reasons: object) -> list[str]:
 def test_a_statement_passes_what_does_not_depend_on_it(
     uid: str, target: str, after: bool, expected: list[str]
 ) -> None:
-    assert codes(may_move(THREE, uid, target, after=after)) == expected
+    assert codes(check_move(THREE, uid, target, after=after)) == expected
 
 
 def test_the_reason_names_the_data_and_the_kind_of_dependence() -> None:
-    (reason,) = may_move(THREE, "loop3", "loop1")
+    (reason,) = check_move(THREE, "loop3", "loop1")
     assert reason.message == "'loop3' cannot pass 'loop1': for 'a' this is a read after write."
     assert reason.hint == "Keep 'loop1' before 'loop3'."
 
 
 def test_neighbours_may_change_places() -> None:
-    assert may_move(THREE, "loop1", "loop2", after=True) == ()
-    assert may_move(THREE, "loop2", "loop1") == ()
+    assert check_move(THREE, "loop1", "loop2", after=True) == ()
+    assert check_move(THREE, "loop2", "loop1") == ()
 
 
 def fused(first: Passed | str, second: Passed | str, *, over: str = "cells") -> list[str]:
@@ -157,7 +157,7 @@ def test_loops_over_coarse_cells_need_the_same_coarse_field() -> None:
 
 
 def test_a_statement_may_stay_where_it_is() -> None:
-    assert may_move(THREE, "loop1", "loop1") == ()
+    assert check_move(THREE, "loop1", "loop1") == ()
 
 
 def test_only_loops_become_one() -> None:

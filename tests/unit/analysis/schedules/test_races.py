@@ -9,7 +9,7 @@ import pytest
 from psyclone_storage.analysis.schedules.races import changes_shared_dofs, check_races
 from psyclone_storage.analysis.schedules.reduction import (
     ReducedScalar,
-    may_share_region,
+    check_reductions_in_region,
     reductions_in,
 )
 from psyclone_storage.base.diagnostic import Diagnostic
@@ -89,7 +89,7 @@ def test_reductions_are_found_with_their_operation() -> None:
 
 def may_share(*calls: KernelCall) -> tuple[Diagnostic, ...]:
     made = schedule(*calls)
-    return may_share_region(made, outer_loops(made))
+    return check_reductions_in_region(made, outer_loops(made))
 
 
 def test_loops_that_use_what_one_reduces_do_not_share_a_region() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from psyclone_storage.domains.declared import outside_of_arrays
+from psyclone_storage.domains.declared import check_declared_bounds
 from psyclone_storage.domains.lfric.builtins import builtin, builtin_names
 from psyclone_storage.domains.lfric.structures import STRUCTURES
 from psyclone_storage.ir.kernel import Access, ArgKind, KernelArg
@@ -214,4 +214,4 @@ type(our_type) :: ours(2)
 """
     parsed = algorithm(f"call invoke(setval_c({text}, 0.0))", declarations)
     (invoke,) = link_algorithm(parsed, STRUCTURES).invokes
-    assert [one.code for one in outside_of_arrays(invoke)] == ["S106"] * refused
+    assert [one.code for one in check_declared_bounds(invoke)] == ["S106"] * refused

@@ -11,9 +11,9 @@ from psyclone_storage.base.diagnostic import CompileError, Diagnostic, Severity
 from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.languages.sources.kernel_search import (
     SourceIndex,
+    check_folders,
     find_kernel,
     index_directories,
-    unreadable_folders,
 )
 
 PLACE: Span = SourceText("alg.x90", "k_type").whole()
@@ -127,7 +127,7 @@ def test_an_unreadable_folder_is_a_warning_that_names_the_option(
     unreadable(monkeypatch, folder)
     found = index(tmp_path / "kernels", path.parent)
     assert find_kernel(found, "k_type", "k_mod", PLACE) == path
-    (warning,) = unreadable_folders(found)
+    (warning,) = check_folders(found)
     assert (warning.code, warning.severity) == ("P033", Severity.WARNING)
     option = "of '-d'" if place == "." else f"below '-d {tmp_path / 'kernels'}'"
     reason = "cannot be read: Permission denied."
@@ -140,7 +140,7 @@ def test_an_unreadable_folder_of_include_files_is_a_warning(
 ) -> None:
     write(tmp_path / "secret" / "j_mod.f90")
     unreadable(monkeypatch, tmp_path / "secret")
-    (warning,) = unreadable_folders(index_directories((), (tmp_path / "secret",)))
+    (warning,) = check_folders(index_directories((), (tmp_path / "secret",)))
     assert "of '-I' cannot be read" in warning.message
 
 
@@ -151,4 +151,4 @@ def test_links_that_cannot_be_followed_do_no_harm(tmp_path: Path) -> None:
     found = index_directories((tmp_path,), (tmp_path,))
     assert find_kernel(found, "k_type", "k_mod", PLACE) == path
     assert found.beside == {"k_mod": (str(path),)}
-    assert unreadable_folders(found) == ()
+    assert check_folders(found) == ()

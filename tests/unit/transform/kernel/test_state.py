@@ -8,7 +8,7 @@ from psyclone_storage.base.source import SourceText
 from psyclone_storage.languages.fortran.parse.body import read_code
 from psyclone_storage.languages.fortran.parse.state import read_state
 from psyclone_storage.transform.kernel.routine import MakeAccRoutine
-from psyclone_storage.transform.kernel.state import changed_state
+from psyclone_storage.transform.kernel.state import check_shared_state
 from psyclone_storage.transform.openmp import ParallelDo, ShareLoop
 from psyclone_storage.transform.openmp_tasks import MakeTask, TaskLoop
 from psyclone_storage.transform.step import Step
@@ -108,7 +108,7 @@ STORED_AND_MORE = {
 
 def found(specification: str, body: str, above: str) -> list[str]:
     source = SourceText("work_mod.f90", module(body, specification, above))
-    return [reason.message for reason in changed_state(read_code(source, "work_code"))]
+    return [reason.message for reason in check_shared_state(read_code(source, "work_code"))]
 
 
 def found_beside(kept: tuple[str, str, str], below: str, names: tuple[str, ...] = ()) -> list[str]:
@@ -116,7 +116,7 @@ def found_beside(kept: tuple[str, str, str], below: str, names: tuple[str, ...] 
     specification, body, above = kept
     source = SourceText("work_mod.f90", module(body, specification, above, below))
     code = read_code(source, "work_code")
-    return [one.message for one in changed_state(code, lambda _, name: name in names)]
+    return [one.message for one in check_shared_state(code, lambda _, name: name in names)]
 
 
 @pytest.mark.parametrize("stored", STORED.values(), ids=STORED)

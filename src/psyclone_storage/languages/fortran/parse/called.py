@@ -87,7 +87,8 @@ def _seeing(outer: KernelCode, inner: KernelCode) -> KernelCode:
     seen = (item for item in outer.declarations
             if not isinstance(item, Declare) or item.key not in hidden)  # fmt: skip
     declarations = (*seen, *inner.declarations)
-    return replace(inner, declarations=declarations, uses=(*inner.uses, *outer.uses))
+    uses = (*inner.uses, *outer.uses)
+    return inner.with_specification(declarations=declarations, uses=uses)
 
 
 def with_constructs(code: KernelCode) -> KernelCode:
@@ -118,7 +119,7 @@ def with_constructs(code: KernelCode) -> KernelCode:
         return everywhere(line.body, lambda expr: substituted(expr, values))
 
     body = rewritten(opened, dissolved)
-    return replace(code, body=body, uses=tuple(uses), declarations=tuple(declarations))
+    return replace(code.with_specification(uses=uses, declarations=declarations), body=body)
 
 
 def _renamed(item: Specified, new: Mapping[str, str]) -> Specified:
@@ -233,5 +234,6 @@ def _with_result(scope: ScopeNode) -> tuple[KernelCode, str]:
         for item in scope.parsed.declarations:
             if item.key == result:
                 declared = declaration_of(symbol_of(item, Origin.LOCAL))
-                return replace(code, declarations=(*code.declarations, declared)), result
+                declarations = (*code.declarations, declared)
+                return code.with_specification(declarations=declarations), result
     return code, result

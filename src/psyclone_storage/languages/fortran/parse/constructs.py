@@ -16,6 +16,7 @@ from psyclone_storage.base.records import replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir import unit as un
+from psyclone_storage.ir.code import declarations_in, uses_in
 from psyclone_storage.languages.fortran.parse.actions import read_simple
 from psyclone_storage.languages.fortran.parse.brackets import closing
 from psyclone_storage.languages.fortran.parse.comments import (
@@ -43,7 +44,7 @@ from psyclone_storage.languages.fortran.parse.construct_heads import (
 )
 from psyclone_storage.languages.fortran.parse.spec_part import (
     end_of_specification,
-    read_specification,
+    read_items,
 )
 from psyclone_storage.languages.fortran.parse.statements import SourceStatement
 from psyclone_storage.languages.fortran.parse.tokens import UnreadableError
@@ -380,14 +381,14 @@ class _ElementCursor:
         stop = self._end_of(start)
         inside = self._run[start + 1 : stop - 1]
         first = end_of_specification(inside)
-        specification = read_specification(inside[:first])
-        if specification.directives:
+        specification = read_items(inside[:first], whole=False)
+        if any(isinstance(item, un.DirectiveLine) for item in specification):
             return None
         inner = _ElementCursor(inside[first:], whole=True)
         body = tuple(inner.everything())
         self._at = stop - 1
         self._close("block", name)
-        parts = (specification.uses, specification.declarations, body)
+        parts = (uses_in(specification), declarations_in(specification), body)
         return un.ScopedBlock(*parts, name=name, extent=self._extent(start))
 
     def _close(self, word: str, name: str) -> None:

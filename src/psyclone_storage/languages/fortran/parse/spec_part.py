@@ -1,9 +1,8 @@
-"""The specification part of a module or a subroutine in its order.
+"""Specification parts in order: where they end, and which of their statements are understood.
 
-Owns where that part ends, and which of its statements are understood: imports, and declarations of
-variables that say nothing beyond what `ir.unit.Declare` holds. Definitions of types,
-interfaces, characters with a length, pointers with a target and what the preprocessor chooses
-between are opaque.
+These are imports, and declarations of variables that `ir.unit.Declare` represents. Definitions of
+types, interfaces, characters with a length, pointers with a target and branches of the preprocessor
+are opaque.
 """
 
 from __future__ import annotations
@@ -12,17 +11,16 @@ import re
 from collections.abc import Iterator, Sequence
 
 from psyclone_storage.base.diagnostic import CompileError
-from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.regex import regex
-from psyclone_storage.ir.code import Specified
-from psyclone_storage.ir.expr import Expr, Range, Star, Verbatim, walk
-from psyclone_storage.ir.parsed import Declaration, ParsedUse
-from psyclone_storage.ir.program_units import (
+from psyclone_storage.ir.code import (
     DeclarationStatement,
     SpecificationItem,
     UseStatement,
+    in_order,
 )
-from psyclone_storage.ir.unit import Declare, DirectiveLine, Imported, Opaque, Use
+from psyclone_storage.ir.expr import Expr, Range, Star, Verbatim, walk
+from psyclone_storage.ir.parsed import Declaration, ParsedUse
+from psyclone_storage.ir.unit import Declare, Imported, Opaque, Use
 from psyclone_storage.languages.fortran.parse.comments import (
     NestingError,
     conditional_run,
@@ -53,15 +51,6 @@ _NATURE = regex(r"use\s*,\s*intrinsic\b", re.IGNORECASE)
 _PARAMETERISED = regex(r"(?:type|class)\s*\([^()]*\(", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Specification:
-    """A specification part: its imports, its directives, and all the rest in order."""
-
-    uses: tuple[Use, ...]
-    declarations: tuple[Specified, ...]
-    directives: tuple[DirectiveLine, ...]
-
-
 def end_of_specification(run: Sequence[Element]) -> int:
     """Return the position after the last element of `run`'s specification part.
 
@@ -87,47 +76,41 @@ def end_of_specification(run: Sequence[Element]) -> int:
     return last
 
 
-def read_specification(run: Sequence[Element]) -> Specification:
-    """Return the declarations in the elements of a specification part."""
-    uses: list[Use] = []
-    declarations: list[Specified] = []
-    directives: list[DirectiveLine] = []
-    for item in _items(run):
-        match item:
-            case Use():
-                uses.append(item)
-            case DirectiveLine():
-                directives.append(item)
-            case _:
-                declarations.append(item)
-    return Specification(tuple(uses), tuple(declarations), tuple(directives))
+def read_items(run: Sequence[Element], *, whole: bool) -> tuple[SpecificationItem, ...]:
+    """Return the statements of a specification part in order, and the text between them.
 
-
-def read_items(run: Sequence[Element]) -> tuple[SpecificationItem, ...]:
-    """Return the statements of a specification part in their order, and the text between them."""
+    `whole` keeps the order of all text, and a statement with an error is opaque. Otherwise a
+    trailing comment precedes its statement, and imports come first, directives last.
+    """
     found: list[SpecificationItem] = []
     place = 0
     while place < len(run):
         element, start = run[place], place
         if isinstance(element, SourceStatement):
-            place = _end_of_block(run, place)
-            found.append(_item(run[start:place]))
+            place = stop = _end_of_block(run, place)
+            after = run[place] if place < len(run) and not whole else None
+            if isinstance(after, Remark) and after.trailing:
+                found.append(remark_line(after))
+                place += 1
+            found.append(_item(run[start:stop], whole=whole))
         elif conditional_step(element):
             place = _end_of_conditional(run, place)
             found.append(opaque(run[start:place]))
         else:
             place += 1
             found.append(remark_line(element))
-    return tuple(found)
+    return tuple(found) if whole else in_order(found)
 
 
-def _item(run: Sequence[Element]) -> SpecificationItem:
+def _item(run: Sequence[Element], *, whole: bool) -> SpecificationItem:
     """Return one statement, opaque if it is not understood, a definition as a whole."""
     first = run[0]
     assert isinstance(first, SourceStatement)
     try:
         said = tuple(_statement(run))
     except CompileError:
+        if not whole:
+            raise
         return opaque(run)
     declares = tuple(item for item in said if isinstance(item, Declare))
     if declares and len(declares) == len(said):
@@ -140,33 +123,8 @@ def _item(run: Sequence[Element]) -> SpecificationItem:
     return opaque(run)
 
 
-def _items(run: Sequence[Element]) -> Iterator[Specified | Use | DirectiveLine]:
-    place = 0
-    while place < len(run):
-        element, start = run[place], place
-        if isinstance(element, SourceStatement):
-            place = _end_of_block(run, place)
-            if place < len(run) and _is_trailing(run[place]):
-                yield from _remark(run[place])
-                yield from _statement(run[start:place])
-                place += 1
-            else:
-                yield from _statement(run[start:place])
-        elif conditional_step(element):
-            place = _end_of_conditional(run, place)
-            yield opaque(run[start:place])
-        else:
-            place += 1
-            yield from _remark(element)
-
-
 def _is_trailing(element: Element) -> bool:
     return isinstance(element, Remark) and element.trailing
-
-
-def _remark(element: Element) -> Iterator[Specified | DirectiveLine]:
-    if isinstance(element, Remark):
-        yield remark_line(element)
 
 
 def _end_of_conditional(run: Sequence[Element], place: int) -> int:
@@ -176,7 +134,7 @@ def _end_of_conditional(run: Sequence[Element], place: int) -> int:
         return len(run)
 
 
-def _statement(run: Sequence[Element]) -> Iterator[Specified | Use]:
+def _statement(run: Sequence[Element]) -> Iterator[Declare | Opaque | Use]:
     statement = run[0]
     if len(run) == 1 and isinstance(statement, SourceStatement) and not statement.split:
         use = read_use(statement)

@@ -70,7 +70,7 @@ _WORDS = frozenset(
 )
 
 
-def find_broken(statement: SourceStatement, *, has_macros: bool = False) -> Diagnostic | None:
+def check_statement(statement: SourceStatement, *, has_macros: bool = False) -> Diagnostic | None:
     """Return why `statement` cannot be Fortran (P014, a warning), None if no check fails.
 
     With `has_macros` a statement may begin with any word.
@@ -101,7 +101,7 @@ class SyntaxCheck:
         """Record the detectable errors in `statement`; `scope` is its enclosing scope."""
         if not self._preprocessed:
             self._broken += self._nesting.follow(statement, scope)
-        problem = find_broken(statement, has_macros=self._preprocessed)
+        problem = check_statement(statement, has_macros=self._preprocessed)
         if problem is not None and not statement.split:
             self._broken.append(problem)
 

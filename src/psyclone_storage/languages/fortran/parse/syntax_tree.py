@@ -1,7 +1,8 @@
-"""Whole files of Fortran: every program unit, its specification, its statements, its procedures.
+"""Units of Fortran files: each with its specification, its statements and its procedures.
 
-Reads any text to its end: unsupported text becomes an opaque node in place. Of a conditional of the
-preprocessor around units or their first statements all branches are read.
+A whole file is read to its end: unsupported text becomes an opaque node in place. Of a conditional
+of the preprocessor around units or their first statements all branches are read. A kernel is a unit
+that is read by itself, in the form that steps change and print again: see `read_lines`.
 """
 
 from __future__ import annotations
@@ -9,34 +10,30 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from psyclone_storage.base.diagnostic import CompileError
+from psyclone_storage.base.records import replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText, Span
+from psyclone_storage.ir import code as kc
+from psyclone_storage.ir.loops import addressed
 from psyclone_storage.ir.parsed import ScopeKind
-from psyclone_storage.ir.program_units import (
-    Between,
-    ProgramUnit,
-    SourceFile,
-)
-from psyclone_storage.ir.unit import Include
-from psyclone_storage.languages.fortran.parse.body import end_of_functions
+from psyclone_storage.ir.unit import Declare, Include, Opaque
 from psyclone_storage.languages.fortran.parse.comments import (
     conditional_step,
     is_conditional,
     is_other_branch,
     remark_line,
 )
-from psyclone_storage.languages.fortran.parse.constructs import read_whole_lines
+from psyclone_storage.languages.fortran.parse.constructs import read_lines, read_whole_lines
 from psyclone_storage.languages.fortran.parse.spec_part import (
     end_of_specification,
     read_items,
-    read_specification,
 )
 from psyclone_storage.languages.fortran.parse.spec_statements import read_procedure
 from psyclone_storage.languages.fortran.parse.statements import SourceStatement, scan
 from psyclone_storage.languages.fortran.parse.trivia import (
     Element,
     Remark,
+    RemarkKind,
     elements,
     start_of,
     stop_of,
@@ -52,26 +49,35 @@ _END = regex(
     r"(?:\s*\w+)?)?$",
     re.IGNORECASE,
 )
+_BETWEEN = (RemarkKind.COMMENT, RemarkKind.BLANK)
 _INCLUDE = regex(r"include\s*(?P<file>'[^']*'|\"[^\"]*\")$", re.IGNORECASE)
 
 
-def read_file(source: SourceText) -> SourceFile:
+def read_file(source: SourceText) -> kc.SourceFile:
     """Return all that is in `source`."""
     statements = list(scan(source))
     run = tuple(elements(statements, source.whole()))
     places = tuple((start_of(item), stop_of(item)) for item in statements)
-    return SourceFile(source, tuple(_File(source, run).units(inside=False)), places)
+    units = tuple(_UnitReader(source, run, whole=True).units(inside=False))
+    return kc.SourceFile(source, units, places)
 
 
-class _File:
-    """A position in the elements of a file, moved on as units are read."""
+def read_unit(run: Sequence[Element], module: kc.KernelModule) -> kc.KernelCode:
+    """Return the kernel in `run`, which starts with its first statement and has none at its end."""
+    source = module.source
+    return replace(_UnitReader(source, run, whole=False).unit(), module=module)
 
-    def __init__(self, source: SourceText, run: Sequence[Element]) -> None:
+
+class _UnitReader:
+    """A position in a run of elements, moved on as units are read."""
+
+    def __init__(self, source: SourceText, run: Sequence[Element], *, whole: bool) -> None:
         self._source = source
         self._run = run
+        self._whole = whole
         self._at = 0
 
-    def units(self, *, inside: bool) -> Iterator[ProgramUnit | Between]:
+    def units(self, *, inside: bool) -> Iterator[kc.KernelCode | kc.Between]:
         """Yield units and the text between them, up to the end of the enclosing one, `inside`."""
         while self._at < len(self._run):
             element = self._run[self._at]
@@ -84,45 +90,58 @@ class _File:
                 self._at += 1
                 yield Include(included["file"], place=element.whole())
             else:
-                yield self._unit()
+                yield self.unit()
 
-    def _unit(self) -> ProgramUnit:
+    def unit(self) -> kc.KernelCode:
         """Return the unit that starts here: a main program where no statement opens another."""
         first = self._run[self._at]
         assert isinstance(first, SourceStatement)
         head = _opening(first)
         start = self._at
-        if head is None:
-            head = ProgramUnit(ScopeKind.PROGRAM, "")
-            place = None
-        else:
+        place = None
+        if head is not None:
             self._at += 1
-            self._other_openings()
+            if self._whole:
+                self._other_openings()
             place = self._place(start, self._at)
         body = self._end_of_specification()
-        specification = read_items(self._run[self._at : body])
+        specification = read_items(self._run[self._at : body], whole=self._whole)
+        if functions := _end_of_functions(self._run[body : self._end_of_body(body)], specification):
+            body += functions
+            specification = read_items(self._run[self._at : body], whole=self._whole)
+        specified = self._specified(place, body)
         stop = self._end_of_body(body)
-        lines = read_whole_lines(self._run[body:stop])
+        lines = (read_whole_lines if self._whole else read_lines)(self._run[body:stop])
         self._at = stop
         contains = self._contains()
         contained = tuple(self.units(inside=True)) if contains else ()
         last = self._run[self._at] if self._at < len(self._run) else None
         end = last.whole() if isinstance(last, SourceStatement) else None
         self._at += end is not None
-        return ProgramUnit(
-            head.kind,
-            head.name,
-            head.opening,
-            head.dummies,
-            head.result,
-            specification,
-            lines,
-            contained,
-            place=place,
-            contains=contains,
-            end=end,
-            extent=self._place(start, self._at),
+        return addressed(
+            replace(
+                head or kc.KernelCode("", kind=ScopeKind.PROGRAM),
+                specification=specification,
+                body=lines,
+                contained=contained,
+                place=place,
+                specified=specified,
+                contains=contains,
+                end=end,
+                extent=self._place(start, self._at),
+            )
         )
+
+    def _specified(self, place: Span | None, stop: int) -> Span | None:
+        """Return the place of a specification part, which ends with a declaration or directive."""
+        if place is None:
+            return None
+        ends = [
+            stop_of(item)
+            for item in self._run[self._at : stop]
+            if not isinstance(item, Remark) or item.kind not in _BETWEEN
+        ]
+        return Span(self._source, place.stop, max(ends, default=place.stop))
 
     def _is_statement(self) -> bool:
         return self._at < len(self._run) and isinstance(self._run[self._at], SourceStatement)
@@ -155,17 +174,13 @@ class _File:
         """Return the position after the specification part; a file may be included in it."""
         run, at = self._run, self._at
         stop = at + end_of_specification(run[at:])
-        while stop < len(run):
+        while self._whole and stop < len(run):
             following = self._behind_include(stop)
             more = end_of_specification(run[following:]) if following else 0
             if not more or following is None:
                 break
             stop = following + more
-        last = self._end_of_body(stop)
-        try:
-            return stop + end_of_functions(run[stop:last], read_specification(run[at:stop]))
-        except CompileError:
-            return stop
+        return stop
 
     def _behind_include(self, at: int) -> int | None:
         """Return the position after the include line that is the next statement, if it is one."""
@@ -198,15 +213,48 @@ class _File:
         return Span(self._source, start_of(first), stop_of(last))
 
 
-def _opening(statement: SourceStatement) -> ProgramUnit | None:
+def _end_of_functions(run: Sequence[Element], specification: Sequence[kc.SpecificationItem]) -> int:
+    """Return the position after the statement functions at the start of `run`.
+
+    They belong to the specification part and define functions, whose types are declared there.
+    """
+    declarations = kc.declarations_in(specification)
+    unclear = frozenset[str]().union(
+        *(item.names for item in declarations if isinstance(item, Opaque))
+    )
+    scalars = {
+        item.key
+        for item in declarations
+        if isinstance(item, Declare) and not item.shape and not item.attributes
+    }
+    end = 0
+    for place, item in enumerate(run, 1):
+        if isinstance(item, Remark):
+            continue
+        found = kc.STATEMENT_FUNCTION.match(item.text)
+        if found is None or found["name"].lower() not in scalars - unclear:
+            break
+        end = place
+    return end
+
+
+def _opening(statement: SourceStatement) -> kc.KernelCode | None:
     """Return the description of the unit that a statement opens, None if it opens none."""
     text = statement.text
     if found := _SEPARATE.match(text):
-        return ProgramUnit(ScopeKind.SEPARATE, found["name"], text)
+        return kc.KernelCode(found["name"], kind=ScopeKind.SEPARATE, opening=text)
     if found := _UNIT.match(text):
         kind = ScopeKind(" ".join(found["kind"].lower().replace("blockdata", "block data").split()))
-        return ProgramUnit(kind, found["name"] or "", text)
+        return kc.KernelCode(found["name"] or "", kind=kind, opening=text)
     head = read_procedure(statement)
     if head is None:
         return None
-    return ProgramUnit(ScopeKind(head.kind), head.name, text, head.dummies, head.result)
+    return kc.KernelCode(
+        head.name,
+        head.dummies,
+        kind=ScopeKind(head.kind),
+        prefix=head.prefix,
+        suffix=head.suffix,
+        opening=text,
+        result=head.result,
+    )

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from psyclone_storage.base.diagnostic import raise_if_any
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.ir.code import KernelCode, KernelModule
+from psyclone_storage.ir.code import KernelCode, KernelModule, specification_of
 from psyclone_storage.ir.expr import Expr, Name, Origin, Range, Sort, Symbol
 from psyclone_storage.ir.interface import OF_VALUES, Dummy, Role
 from psyclone_storage.ir.loops import addressed
@@ -31,11 +31,11 @@ from psyclone_storage.languages.python.parse.inline_functions import HelpersInPl
 from psyclone_storage.languages.python.parse.metadata import (
     IN_FORTRAN_TOO,
     KernelDefinition,
+    check_kernel_name,
     code_name,
     find_kernel_definition,
     module_name,
     python_kernel_names,
-    unusable_name,
 )
 from psyclone_storage.languages.python.parse.module_names import (
     assigned_names,
@@ -89,9 +89,13 @@ def read_python_body(
     routine = found.tree.span(found.node)
     symbols = SymbolTable({key: _symbol(one, dialect.real) for key, one in scope.imported.items()})
     module = KernelModule(module_name(source), source.whole(), routine, declarations=constants,
-                          symbols=symbols)  # fmt: skip
+                          symbols=symbols, is_python=True)  # fmt: skip
     order = tuple(scope.passed)
-    return addressed(KernelCode(code_name(found.node.name), order, declarations, body, module))
+    return addressed(
+        KernelCode(
+            code_name(found.node.name), order, specification_of((), declarations), body, module
+        )
+    )
 
 
 def _may_return(node: ast.FunctionDef) -> bool:
@@ -168,7 +172,7 @@ def _check_names(scope: KernelScope) -> None:
     """Refuse names that differ in case alone, and those of functions that are called, too."""
     seen = {name.lower(): name for name in scope.arguments}
     for name, local in scope.locals.items():
-        if problem := unusable_name(name, seen, local.first):
+        if problem := check_kernel_name(name, seen, local.first):
             scope.problems.append(problem)
     for name, _ in _used(scope):
         if (other := seen.setdefault(name.lower(), name)) != name:

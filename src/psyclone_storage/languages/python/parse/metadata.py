@@ -154,7 +154,7 @@ def _check_names(found: KernelDefinition) -> Iterator[Diagnostic]:
     places = [(found.node.name, tree.name_of(found.node))]
     places += [(arg.arg, tree.span(arg)) for arg in _all_args(found.node)]
     for name, span in places:
-        if problem := unusable_name(name, seen, span):
+        if problem := check_kernel_name(name, seen, span):
             yield problem
 
 
@@ -163,7 +163,7 @@ IN_FORTRAN_TOO = (
 )
 
 
-def unusable_name(name: str, seen: dict[str, str], span: Span) -> Diagnostic | None:
+def check_kernel_name(name: str, seen: dict[str, str], span: Span) -> Diagnostic | None:
     """Return the error in a name, and record the name in `seen`."""
     other = seen.setdefault(name.lower(), name)
     if not (name.isascii() and name[:1].isalpha() and len(name) <= MAX_FORTRAN_NAME):

@@ -12,21 +12,22 @@ from functools import reduce
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.names import NameTable
-from psyclone_storage.base.records import dataclass, field
+from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.source import Span
 from psyclone_storage.infrastructures.lfric import UNNAMED_REAL
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir import unit as un
-from psyclone_storage.ir.code import KernelCode, KernelModule, ModuleContext
-from psyclone_storage.ir.keys import key_of
-from psyclone_storage.ir.operators import Operator, Precedence
-from psyclone_storage.ir.parsed import ScopeKind
-from psyclone_storage.ir.program_units import (
+from psyclone_storage.ir.code import (
     DeclarationStatement,
-    ProgramUnit,
+    KernelCode,
+    KernelModule,
+    ModuleContext,
     SourceFile,
     UseStatement,
 )
+from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.operators import Operator, Precedence
+from psyclone_storage.ir.parsed import ScopeKind
 from psyclone_storage.ir.rewrite import names_in, place_of_line, walk_lines
 from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
 from psyclone_storage.ir.typing import INTEGER, CScope, PrintError
@@ -60,7 +61,7 @@ HomeOf = Callable[[str, tuple[Surrounding, ...]], tuple[str, str] | None]
 """Gives the module of a kernel and its name there, None where no import has it."""
 
 
-def has_invokes(unit: ProgramUnit) -> bool:
+def has_invokes(unit: KernelCode) -> bool:
     """Return whether a unit has invokes of its own."""
     return any(isinstance(line, un.Call) and _is_invoke(line) for line in walk_lines(unit.body))
 
@@ -82,7 +83,7 @@ class AlgorithmContext:
 
 
 def translate_algorithm(
-    file: SourceFile, units: tuple[ProgramUnit, ...], context: AlgorithmContext, title: str
+    file: SourceFile, units: tuple[KernelCode, ...], context: AlgorithmContext, title: str
 ) -> PythonText:
     """Return a module with a function for each of `units`, which are units of `file`.
 
@@ -118,7 +119,7 @@ def translate_algorithm(
 
 
 def _function(
-    unit: ProgramUnit, said: Callable[[str], str], body: list[PlacedLine]
+    unit: KernelCode, said: Callable[[str], str], body: list[PlacedLine]
 ) -> Iterator[PlacedLine]:
     """Yield a function, whose arguments are annotated, and its call where it is a program."""
     dummies = [f"{_named(name)}{said(name)}" for name in unit.dummies]
@@ -163,23 +164,18 @@ def _imported(module: str, words: list[str]) -> list[str]:
 
 
 def _scope(
-    unit: ProgramUnit,
+    unit: KernelCode,
     around: tuple[Surrounding, ...],
     file: SourceFile,
     context: AlgorithmContext,
 ) -> CScope:
     """Return the names that a unit sees."""
-    declares = tuple(
-        one for item in unit.specification
-        if isinstance(item, DeclarationStatement) for one in item.declares
-    )  # fmt: skip
     whole = file.source.whole()
-    module = KernelModule(f"{unit.name} ", whole, unit.extent or whole)
-    code = KernelCode(unit.name, unit.dummies, declares, unit.body, module)
-    return CScope(code, context.around(around))
+    module = KernelModule(f"{unit.name} ", whole, unit.extent or whole, is_python=True)
+    return CScope(replace(unit, module=module), context.around(around))
 
 
-def _surroundings(file: SourceFile, unit: ProgramUnit) -> Iterator[Surrounding]:
+def _surroundings(file: SourceFile, unit: KernelCode) -> Iterator[Surrounding]:
     """Yield a unit and those around it, the innermost first."""
     around = [one for one in file.every_unit() if unit in _within(one)]
     for one in (unit, *reversed(around)):
@@ -187,10 +183,10 @@ def _surroundings(file: SourceFile, unit: ProgramUnit) -> Iterator[Surrounding]:
         yield Surrounding(uses, one.name if one.kind is ScopeKind.MODULE else "")
 
 
-def _within(unit: ProgramUnit) -> Iterator[ProgramUnit]:
+def _within(unit: KernelCode) -> Iterator[KernelCode]:
     """Yield the procedures in a unit, and those in them."""
     for inner in unit.contained:
-        if isinstance(inner, ProgramUnit):
+        if isinstance(inner, KernelCode):
             yield inner
             yield from _within(inner)
 
@@ -208,7 +204,7 @@ def _named(name: str) -> str:
 class _UnitWriter:
     """The writer of one procedure."""
 
-    unit: ProgramUnit
+    unit: KernelCode
     around: tuple[Surrounding, ...]
     home_of: HomeOf
     scope: CScope

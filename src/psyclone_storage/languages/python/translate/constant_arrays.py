@@ -54,9 +54,9 @@ def with_arrays_of_modules(code: KernelCode, scope: CScope) -> KernelCode:
         return code
     table = code.module.symbols
     symbols = {key: symbol for one in found for key, symbol in one.symbols.items()}
+    declarations = (*code.declarations, *(one.declared for one in found))
     return replace(
-        code,
-        declarations=(*code.declarations, *(one.declared for one in found)),
+        code.with_specification(declarations=declarations),
         body=(*(line for one in found for line in one.read), *code.body),
         module=replace(code.module, symbols=replace(table, symbols={**table.symbols, **symbols})),
     )
@@ -168,7 +168,7 @@ def without_constant_arrays(code: KernelCode, scope: CScope) -> KernelCode:
         declared.append(_variable(item))
     if not assigned:
         return code
-    return replace(code, declarations=tuple(declared), body=(*assigned, *code.body))
+    return replace(code.with_specification(declarations=declared), body=(*assigned, *code.body))
 
 
 def _values(

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from psyclone_storage.base.source import SourceText
+from psyclone_storage.ir.code import DeclarationStatement, KernelCode, SourceFile
 from psyclone_storage.ir.expr import (
     CallFunction,
     Expr,
@@ -19,7 +20,6 @@ from psyclone_storage.ir.expr import (
     spell,
     walk,
 )
-from psyclone_storage.ir.program_units import DeclarationStatement, ProgramUnit, SourceFile
 from psyclone_storage.ir.rewrite import expressions_of, walk_lines
 from psyclone_storage.languages.fortran.parse.linked_files import link_file
 from psyclone_storage.languages.fortran.parse.syntax_tree import read_file
@@ -102,21 +102,21 @@ def linked(text: str, finder: ModuleFinder) -> SourceFile:
     return link_file(read_file(SourceText("x.f90", text)), finder)
 
 
-def unit(file: SourceFile, name: str) -> ProgramUnit:
+def unit(file: SourceFile, name: str) -> KernelCode:
     return next(one for one in file.every_unit() if one.name == name)
 
 
-def parts(one: ProgramUnit) -> list[Expr]:
+def parts(one: KernelCode) -> list[Expr]:
     lines = walk_lines(one.body)
     return [part for line in lines for expr in expressions_of(line) for part in walk(expr)]
 
 
-def brackets(one: ProgramUnit) -> dict[str, str]:
+def brackets(one: KernelCode) -> dict[str, str]:
     """Return what the brackets in a unit are, by their text."""
     return {spell(part): type(part).__name__ for part in parts(one) if isinstance(part, Index)}
 
 
-def symbols(one: ProgramUnit) -> dict[str, Symbol]:
+def symbols(one: KernelCode) -> dict[str, Symbol]:
     found = {part.text: part.symbol for part in parts(one) if isinstance(part, Name)}
     assert None not in found.values()
     return {text: symbol for text, symbol in found.items() if symbol is not None}

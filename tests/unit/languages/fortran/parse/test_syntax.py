@@ -8,7 +8,7 @@ from psyclone_storage.base.diagnostic import Diagnostic, Severity
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.languages.fortran.parse.kernel_syntax import check_syntax
 from psyclone_storage.languages.fortran.parse.statements import scan
-from psyclone_storage.languages.fortran.parse.syntax import SyntaxCheck, find_broken
+from psyclone_storage.languages.fortran.parse.syntax import SyntaxCheck, check_statement
 
 FORTRAN = """\
 x = -1.0e-3_r_def * (y + z)**2
@@ -102,7 +102,7 @@ BROKEN = {
 
 def broken(text: str, *, has_macros: bool = False) -> list[Diagnostic]:
     source = SourceText("alg.x90", text)
-    found = (find_broken(statement, has_macros=has_macros) for statement in scan(source))
+    found = (check_statement(statement, has_macros=has_macros) for statement in scan(source))
     return [problem for problem in found if problem]
 
 
