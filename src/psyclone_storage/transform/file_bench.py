@@ -110,6 +110,7 @@ class FileBench(Bench[FileTree, NamedStep]):
         self._routines = file.routines()
         self._facts = facts
         self._flows: dict[tuple[int, Facts], tuple[KernelCode, Flow]] = {}
+        self._new: list[un.DirectiveBlock] = []
         self._statements: dict[int, tuple[KernelCode, KernelCode]] = {}
         self.journal: list[JournalEntry[FileTree, NamedStep]] = []
 
@@ -128,6 +129,11 @@ class FileBench(Bench[FileTree, NamedStep]):
     def assume(self, *facts: Fact) -> None:
         """Record promises."""
         self._facts = tuple(dict.fromkeys((*self._facts, *facts)))
+        self._last = None
+
+    def withdraw(self, facts: Facts) -> None:
+        """Withdraw all promises but `facts`, which were made before."""
+        self._facts = facts
         self._last = None
 
     def code(self, routine: str) -> KernelCode:
@@ -196,7 +202,8 @@ class FileBench(Bench[FileTree, NamedStep]):
 
     def unfinished_in(self, routine: str) -> Reasons:
         """Return what is wrong with the regions of a routine if no further step comes."""
-        return plan_regions(self.code(routine), self._facts).unfinished
+        planned = plan_regions(self.code(routine), self._facts)
+        return (*planned.reasons, *planned.unfinished)
 
     def leave_out_unfinished(self, routine: str) -> Reasons:
         """Leave out the regions of a routine that are unfinished, as a step; return the reasons.
@@ -250,7 +257,7 @@ class FileBench(Bench[FileTree, NamedStep]):
             return self._tree, error.problems
         if isinstance(step, AddDirective):
             old = self.code(key)
-            planned = plan_new(code, self.flow(key), self._facts)
+            planned = plan_new(code, self._new[0], self.flow(key), self._facts)
             _, base = self._statements.get(id(old), (old, old))
             self._statements[id(planned.code)] = (planned.code, base)
         else:
@@ -291,7 +298,8 @@ class FileBench(Bench[FileTree, NamedStep]):
     def _directed(self, step: AddDirective) -> KernelCode:
         code = self.code(step.routine)
         last = step.last or step.first
-        body = _with_block(code.body, step, last)
+        self._new.clear()
+        body = _with_block(code.body, step, last, self._new)
         if body is None:
             known = tuple(uid for line in walk_lines(code.body) if (uid := uid_of(line)))
             for uid in (step.first, last):
@@ -319,16 +327,19 @@ def uid_of(line: un.Line) -> str:
 
 
 def _with_block(
-    lines: tuple[un.Line, ...], step: AddDirective, last: str
+    lines: tuple[un.Line, ...], step: AddDirective, last: str, new: list[un.DirectiveBlock]
 ) -> tuple[un.Line, ...] | None:
-    """Return statements with the block of a step in them, None if its places are not found."""
+    """Return statements with the block of a step in them, None if its places are not found.
+
+    The block is added to `new`.
+    """
     found = _range_of(lines, step, last)
     if found is not None:
         start, stop = found
-        block = un.DirectiveBlock(step.directive, step.options, lines[start:stop])
-        return (*lines[:start], block, *lines[stop:])
+        new.append(un.DirectiveBlock(step.directive, step.options, lines[start:stop]))
+        return (*lines[:start], new[-1], *lines[stop:])
     for at, line in enumerate(lines):
-        changed = [_with_block(block, step, last) for block in blocks_of(line)]
+        changed = [_with_block(block, step, last, new) for block in blocks_of(line)]
         if any(block is not None for block in changed):
             pairs = zip(blocks_of(line), changed, strict=True)
             parts = iter([old if new is None else new for old, new in pairs])

@@ -102,20 +102,17 @@ def plan_regions(code: KernelCode, facts: Facts = ()) -> PlannedCode:
     return _Planner(code, flow_with(code, facts), facts).plan()
 
 
-def plan_new(code: KernelCode, flow: Flow, facts: Facts = ()) -> PlannedCode:
-    """Return `code` with the clauses of its new block, and what is wrong with that.
+def plan_new(
+    code: KernelCode, new: un.DirectiveBlock, flow: Flow, facts: Facts = ()
+) -> PlannedCode:
+    """Return `code` with the clauses of its `new` block, and what is wrong with that.
 
-    `flow` is that of the statements before the block was added. All other blocks are analysed, but
-    for those around the new one, to which `plan_regions` gives their clauses later.
+    `flow` is that of the statements before the block was added. Blocks around the new one get
+    their clauses from `plan_regions` later.
     """
-    new = [
-        line
-        for line in walk_lines(code.body)
-        if isinstance(line, un.DirectiveBlock) and not line.analysed
-    ]
-    if not new or new[-1].directive not in _LOOP_DIRECTIVES:
+    if new.directive not in _LOOP_DIRECTIVES:
         flow = flow_with(code, facts)
-    return _Planner(code, flow, facts, new[-1] if new else None).plan()
+    return _Planner(code, flow, facts, new).plan()
 
 
 def without_wrong(code: KernelCode, facts: Facts = ()) -> KernelCode:
@@ -123,7 +120,9 @@ def without_wrong(code: KernelCode, facts: Facts = ()) -> KernelCode:
 
     The loops that threads would share in such a block get threads of their own.
     """
-    wrong = {id(block) for block in plan_regions(code, facts).wrong}
+    planned = plan_regions(code, facts)
+    wrong = {id(block) for block in planned.wrong}
+    orphans = not planned.reasons
 
     def without(line: un.Line) -> tuple[un.Line, ...]:
         if not isinstance(line, un.DirectiveBlock):
@@ -131,7 +130,7 @@ def without_wrong(code: KernelCode, facts: Facts = ()) -> KernelCode:
         body = _flat(map(without, line.body))
         if id(line) not in wrong:
             return (line if all(map(is_, body, line.body)) else replace(line, body=body),)
-        if line.directive is Directive.OMP_DO:
+        if line.directive is Directive.OMP_DO and orphans:
             return (_on_its_own(line),)
         return tuple(_on_its_own(one) for one in body)
 
@@ -199,9 +198,9 @@ class _Planner:
             return with_each_block(line, lambda block: self.lines(block, around))
         body = self.lines(line.body, (*around, line.directive))
         inner = line if body is line.body else replace(line, body=body)
-        count = len(self.unfinished)
+        count = len(self.unfinished) + len(self.reasons)
         planned = self._block(line, inner, around)
-        if len(self.unfinished) > count:
+        if len(self.unfinished) + len(self.reasons) > count:
             self._wrong.append(line)
         return planned
 

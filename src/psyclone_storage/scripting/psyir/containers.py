@@ -18,10 +18,14 @@ from psyclone_storage.ir.code import (
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.parsed import ScopeKind
 from psyclone_storage.ir.rewrite import expressions_of, walk_lines
+from psyclone_storage.scripting.psyir import calls, choices, directives, loops
 from psyclone_storage.scripting.psyir.live import LiveNode
 from psyclone_storage.scripting.psyir.statements import Known, Lines, Schedule, Statement
 from psyclone_storage.scripting.psyir.symbols import RoutineSymbol, Symbol, SymbolTable
 from psyclone_storage.transform.file_bench import FileBench
+
+_NODES = (calls.Call, choices.IfBlock, directives.Directive, loops.Loop)
+"""Nodes of the modules that register how statements are shown."""
 
 _HOLDERS = (ScopeKind.MODULE, ScopeKind.SUBMODULE, ScopeKind.BLOCK_DATA)
 

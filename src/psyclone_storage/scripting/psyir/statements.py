@@ -291,7 +291,7 @@ class Schedule(LiveNode):
         at = 0
         while at < len(block):
             line = block[at]
-            if isinstance(line, Remark):
+            if isinstance(line, Remark) and not (old and old[0].cached_line == line):
                 if (
                     isinstance(line, un.Comment)
                     and nodes
