@@ -26,7 +26,7 @@ export F90
 export PATH := $(abspath $(dir $(PY))):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test slow twin quick lint format docs bench outputs gpu release named notes tools clean
+.PHONY: help demo test slow fallback quick lint format docs bench outputs gpu release named notes tools clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
@@ -41,7 +41,7 @@ test: $(READY) tools  ## run every test that this machine can run
 slow:  ## run every test, and list those that take most processor time
 	$(MAKE) test PYTEST_ARGS="--cpu-times 30 $(PYTEST_ARGS)"
 
-twin: $(READY)  ## run the tests of the storage runtime without its compiled core
+fallback: $(READY)  ## run the tests of the storage runtime without its compiled core
 	PSYCLONE_STORAGE_CORE=python $(PY) -m pytest -q -n $(WORKERS) --dist loadfile tests/unit/storage
 
 quick: $(READY)  ## run the tests of two minutes, and say which are left out

@@ -1,8 +1,8 @@
 """Compile the core of the storage runtime, and carry what is not Python inside the wheel.
 
 The core, and what compares calls of invokes, need a C compiler and the headers of Python. Where
-either is missing the build says so and goes on: twins in Python serve then. One build is for all
-versions from 3.11 on (the stable ABI), but for those without a global lock, which take the twins.
+either is missing the build prints a message and continues: fallbacks in Python serve then. One
+build is for all versions from 3.11 on (the stable ABI); free-threaded Python uses the fallbacks.
 
 Metadata lives in `pyproject.toml`. Configuration, examples and the Fortran sources are kept
 once, at the top level of the checkout. A wheel has no top level, so this hook copies them to

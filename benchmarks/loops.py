@@ -25,8 +25,8 @@ from psyclone_storage.analysis.bodies.flow import Flow, FlowNode, flow_of
 from psyclone_storage.analysis.bodies.independence import Independence, independence_of
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.ir.code import KernelCode, Structure
 from psyclone_storage.ir.rewrite import place_of_line
+from psyclone_storage.ir.routine import Routine, Structure
 from psyclone_storage.ir.unit import Do
 from psyclone_storage.languages.fortran.parse.body import read_code
 from psyclone_storage.languages.fortran.parse.exports import structures_in
@@ -146,7 +146,7 @@ class Offers:
             for scope in file.modules:
                 self._types[scope.key] = tuple(structures_in(scope))
 
-    def known(self, code: KernelCode) -> KernelCode:
+    def known(self, code: Routine) -> Routine:
         """Return `code` with what it imports of the modules that were read."""
         types = {(item.module, item.name): item for own in self._types.values() for item in own}
         for use in (*code.uses, *code.module.uses):

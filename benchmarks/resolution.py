@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from psyclone_storage.base.diagnostic import CompileError
-from psyclone_storage.ir.code import UseStatement
 from psyclone_storage.ir.expr import Expr, Index, Member, Name, Unresolved, spell, walk
 from psyclone_storage.ir.rewrite import expressions_of, walk_lines
+from psyclone_storage.ir.routine import UseStatement
 from psyclone_storage.ir.unit import Line, Opaque, Use
 from psyclone_storage.languages.fortran.parse.body import read_code
 from psyclone_storage.languages.fortran.parse.linked_files import link_file

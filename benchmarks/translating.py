@@ -41,9 +41,9 @@ from psyclone_storage.config.load import load_settings
 from psyclone_storage.config.locate import search_context
 from psyclone_storage.config.settings import Api
 from psyclone_storage.infrastructures.lfric import REAL
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Expr, Sort
 from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.typing import CScope, PrintError
 from psyclone_storage.ir.unit import Declare
 from psyclone_storage.languages.c.printer import CUnit, print_c
@@ -232,7 +232,7 @@ def _literal(value: float) -> Expr:
     return nodes.unary_operation(made) if value < 0 else made
 
 
-def _with_names_of(author: CScope, code: KernelCode, numbers: dict[str, float]) -> CUnit:
+def _with_names_of(author: CScope, code: Routine, numbers: dict[str, float]) -> CUnit:
     """Return the form in C of a kernel in Python, whose arguments are called as the author's."""
     declared = tuple(
         replace(item, attributes=("parameter",), value=_literal(numbers[item.name]))

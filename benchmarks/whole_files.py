@@ -33,9 +33,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.ir.code import KernelCode, SourceFile
 from psyclone_storage.ir.expr import Name
 from psyclone_storage.ir.rewrite import rewritten, walk_lines
+from psyclone_storage.ir.routine import Routine, SourceFile
 from psyclone_storage.ir.unit import (
     Blank,
     Branch,
@@ -296,7 +296,7 @@ def _plain(tree: SourceFile) -> SourceFile:
 
     The surroundings of units are left out, because they contain places in the text.
     """
-    nowhere = KernelCode("").module
+    nowhere = Routine("").module
 
     def change(line: Line) -> tuple[Line, ...]:
         if isinstance(line, DirectiveLine):
@@ -353,7 +353,7 @@ def _with_exchange(tree: SourceFile, chosen: Line, new: Line) -> SourceFile:
         same = type(line) is type(chosen) and node_extent(line) == place
         return (new if same else line,)
 
-    def change_unit(unit: KernelCode) -> KernelCode:
+    def change_unit(unit: Routine) -> Routine:
         if not any(line is chosen for line in walk_lines(unit.body)):
             return unit
         return replace(unit, body=rewritten(unit.body, change))

@@ -326,7 +326,7 @@ def missing(marker: str, config: pytest.Config) -> str:
                 "PAGES ARE NOT TESTED: there is no Chromium (on Debian: apt-get install chromium)"
             )
         case "compiled" if sysconfig.get_config_var("Py_GIL_DISABLED"):
-            return "the core of the storage runtime is its twin where there is no global lock"
+            return "free-threaded Python uses the fallback of the compiled core"
         case "compiled" if not importlib.util.find_spec("psyclone_storage.storage.core._compiled"):
             return "the core of the storage runtime is not compiled: see docs/guide/installing.md"
         case "differential" if not importlib.util.find_spec("psyclone"):

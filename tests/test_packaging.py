@@ -106,7 +106,7 @@ def test_it_can_be_built_without_a_compiler(
     monkeypatch.setenv("CC", "/bin/false")
     told, files = build_wheel(tmp_path, "-v")
     assert "_compiled could not be compiled" in told
-    assert "psyclone_storage/storage/core/twin.py" in files
+    assert "psyclone_storage/storage/core/fallback.py" in files
     assert not [name for name in files if name.endswith(".so")]
 
 

@@ -12,8 +12,8 @@ import pytest
 from fortran import Compiler, run, written
 from kernel_bodies import code_of, compare, samples, text_of
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.directive import AccRoutineDirective, DeviceLevel
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.unit import DirectiveLine
 from psyclone_storage.languages.fortran.parse.body import read_code
 from psyclone_storage.languages.fortran.print.kernel import emit_code
@@ -32,13 +32,13 @@ from psyclone_storage.transform.kernel.intrinsics import FUNCTIONS, written_out
 pytestmark = pytest.mark.fortran
 
 
-def all_out(code: KernelCode) -> KernelCode:
+def all_out(code: Routine) -> Routine:
     changed, reasons = written_out(code, FUNCTIONS)
     assert not reasons
     return changed
 
 
-def in_loops(code: KernelCode) -> KernelCode:
+def in_loops(code: Routine) -> Routine:
     assert not check_assignments(code)
     return scalarise_assignments(code)
 

@@ -10,7 +10,7 @@ import pytest
 
 from kernel_bodies import KINDS, compare, inlined, samples, text_of
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.ir.code import InlinedCode, KernelCode
+from psyclone_storage.ir.routine import InlinedCode, Routine
 from psyclone_storage.languages.fortran.parse.body import read_code
 from psyclone_storage.languages.fortran.parse.resolve import resolve_code
 from psyclone_storage.languages.sources.kernel_search import index_directories
@@ -74,7 +74,7 @@ def test_most_calls_go_and_some_stay(tmp_path: Path) -> None:
     assert gone > 3 * stay > 30
 
 
-def _number_of_calls(code: KernelCode) -> int:
+def _number_of_calls(code: Routine) -> int:
     text = text_of(code)
     words = ("weigh(", "turn(", "column(", "matrix(", "counted(", "nested(", "picked(", "own(i")
     return sum(text.count(word) for word in words)

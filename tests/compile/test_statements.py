@@ -14,8 +14,8 @@ import pytest
 
 from kernel_bodies import code_of, compare, samples, text_of
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.rewrite import walk_lines
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.unit import Opaque, Return
 from psyclone_storage.languages.fortran.parse.constructs import read_whole_lines
 from psyclone_storage.languages.fortran.parse.statements import scan
@@ -132,7 +132,7 @@ def test_statements_are_printed_as_what_they_are(body: str, tmp_path: Path) -> N
     compare(tmp_path, written, lambda _: replace(code, body=lines), samples({"y": (5,)}, n=5))
 
 
-def with_choices(code: KernelCode) -> KernelCode:
+def with_choices(code: Routine) -> Routine:
     changed = replace(code, body=without_returns(code.body))
     assert not any(isinstance(line, Return) for line in walk_lines(changed.body))
     return changed

@@ -14,8 +14,8 @@ from printed_bodies import GOOD, Bodies, Printed, checked
 from properties.python_kernels import AROUND, codes_of
 from psyclone_storage.base.records import replace
 from psyclone_storage.infrastructures.gocean import REAL
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Expr
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.unit import Declare
 from psyclone_storage.languages.c.printer import print_c
 from psyclone_storage.languages.fortran.parse.metadata import kernel_types, read_kernel
@@ -64,7 +64,7 @@ def literal(value: float) -> Expr:
     return nodes.signed_integer(value) if isinstance(value, int) else nodes.real(value, REAL)
 
 
-def with_constants(code: KernelCode, text: str) -> KernelCode:
+def with_constants(code: Routine, text: str) -> Routine:
     """Return code with the values that its module gives to what is a constant in Fortran."""
     values: dict[str, float] = {}
     for node in ast.parse(text).body:
@@ -78,7 +78,7 @@ def with_constants(code: KernelCode, text: str) -> KernelCode:
     return replace(code, module=replace(code.module, declarations=found))
 
 
-def replace_unit(printed: Printed, code: KernelCode) -> Printed:
+def replace_unit(printed: Printed, code: Routine) -> Printed:
     """Return a kernel with the form in C of `code`, whose arguments are called as in Fortran."""
     unit = print_c(code, AROUND)
     own = {key: one.name for key, one in code.module.symbols.symbols.items()}

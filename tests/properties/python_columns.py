@@ -16,7 +16,7 @@ from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import replace
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.infrastructures.lfric import OF_SIZE
-from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.languages.c.printer import CUnit, emit_c, print_c
 from psyclone_storage.languages.python.parse.body import read_python_body
 from psyclone_storage.languages.python.parse.metadata import python_kernel_names, read_python_kernel
@@ -154,7 +154,7 @@ REALS = ("new", "both", "old", "m", "rate")
 """The arguments that have real numbers."""
 
 
-def codes_of(text: str, single: frozenset[str] = frozenset()) -> list[KernelCode]:
+def codes_of(text: str, single: frozenset[str] = frozenset()) -> list[Routine]:
     """Return the code of the kernels of a file; raise what the compiler raises.
 
     Some of the arguments have reals of 4 bytes.
@@ -244,7 +244,7 @@ def by_python(text: str, seed: int, single: frozenset[str] | None = None) -> lis
     return [found["new"], *found["both"]]
 
 
-def by_numpy(code: KernelCode, seed: int, single: frozenset[str]) -> list[Any]:
+def by_numpy(code: Routine, seed: int, single: frozenset[str]) -> list[Any]:
     """Return what the function of NumPy writes, which does levels at once where it can."""
     given, problems = arguments(seed, single), list[Diagnostic]()
     ranks = tuple(len(declared.shape) for name in code.dummies

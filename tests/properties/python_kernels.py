@@ -14,7 +14,7 @@ import numpy as np
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.load import load_settings
 from psyclone_storage.config.locate import search_context
-from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.languages.c.entry_points import emit_loops
 from psyclone_storage.languages.c.printer import print_c
 from psyclone_storage.languages.python.parse.body import read_python_body
@@ -58,7 +58,7 @@ def printed(text: str) -> str:
     return "\n\n".join("\n".join(emit_box_function(code)) for code in codes_of(text))
 
 
-def codes_of(text: str) -> list[KernelCode]:
+def codes_of(text: str) -> list[Routine]:
     """Return the code of the kernels of a file; raise what the compiler raises."""
     source = SourceText("work_mod.py", text)
     codes = []

@@ -13,9 +13,9 @@ from psyclone_storage.domains.gocean.arguments import build_gocean_dummies as gr
 from psyclone_storage.domains.gocean.metadata import interpret_gocean_metadata
 from psyclone_storage.domains.gocean.rules import GoceanRules
 from psyclone_storage.domains.lfric.arguments import build_lfric_dummies as mesh_dummies
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.interface import Dummy, Role
 from psyclone_storage.ir.kernel import Kernel
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.schedule import Schedule
 from psyclone_storage.ir.walk import kernel_calls, replaced
 from psyclone_storage.languages.fortran.parse.body import read_code
@@ -63,7 +63,7 @@ end module
 """
 
 
-def grid_kernels() -> tuple[Mapping[str, Kernel], Mapping[str, tuple[KernelCode, ...]]]:
+def grid_kernels() -> tuple[Mapping[str, Kernel], Mapping[str, tuple[Routine, ...]]]:
     """Return kernels for grids by name, and the code of each."""
     kernels, codes = {}, {}
     for which, body in BODIES.items():
@@ -105,7 +105,7 @@ def mesh_case(seed: int) -> Schedule:
     return with_halos(schedule, RULES)
 
 
-def mesh_code(kernel: Kernel) -> tuple[KernelCode, ...]:
+def mesh_code(kernel: Kernel) -> tuple[Routine, ...]:
     """Return code that writes each argument that the kernel writes, some of it on a condition.
 
     Kernels with an odd number in their names leave values as they are.

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from kernel_bodies import code_of
 from psyclone_storage.analysis.bodies.nests import footprints_of
 from psyclone_storage.analysis.footprints import check_fuse, check_parallel, check_swap
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Binary, Expr, Index, Keyword, Literal, Name, Range, Unary
 from psyclone_storage.ir.operators import AnyOperator, Operator
 from psyclone_storage.ir.rewrite import walk_lines
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.unit import Assign, Declare, Do, If, Line
 from psyclone_storage.passes.hoist import hoist_assignments, hoist_bounds
 from psyclone_storage.passes.loops import (
@@ -117,7 +117,7 @@ def run(lines: Iterable[Line], memory: Memory) -> None:
                 raise AssertionError(line)
 
 
-def outcome(code: KernelCode) -> Memory:
+def outcome(code: Routine) -> Memory:
     """Return the arrays as a kernel leaves them; all numbers are whole, so that sums are exact."""
     random = np.random.default_rng(7)
     memory: Memory = {}
@@ -174,11 +174,11 @@ def pairs(draw: st.DrawFn) -> str:
     return f"do i = {bounds}\n{first}\nend do\ndo i = {bounds}\n{second}\nend do"
 
 
-def kernel(text: str) -> KernelCode:
+def kernel(text: str) -> Routine:
     return code_of(f"i = 3\nj = 4\nk = 5\nt = 1\n{text}", DECLARATIONS, "a, b, s")
 
 
-def same(first: KernelCode, second: KernelCode) -> None:
+def same(first: Routine, second: Routine) -> None:
     before, after = outcome(first), outcome(second)
     for name, array in before.items():
         np.testing.assert_array_equal(after[name], array, err_msg=name)

@@ -32,8 +32,8 @@ from psyclone_storage.analysis.bodies.independence import (
     independence_of,
     is_own_array,
 )
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Name
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.unit import Do
 
 SIZE = 24
@@ -135,7 +135,7 @@ def routines(draw: st.DrawFn) -> str:
     return loop
 
 
-def routine(text: str) -> KernelCode:
+def routine(text: str) -> Routine:
     given = kernel_module(f"{text}", DECLARED, "a, b, out, n, m, d, e", f"{HEAD}\ninteger :: state")
     head, tail = given.rsplit("end module", 1)
     return code_in(f"{head}{FUNCTION}\nend module{tail}")
@@ -144,7 +144,7 @@ def routine(text: str) -> KernelCode:
 # ---------------------------------------------------------------------------- what is asked
 
 
-def machine(code: KernelCode, number: int) -> Machine:
+def machine(code: Routine, number: int) -> Machine:
     memory = memory_of(code, SIZE, number)
     memory["n"][...], memory["m"][...] = 6, 3
     made = Machine(memory)
@@ -156,7 +156,7 @@ def machine(code: KernelCode, number: int) -> Machine:
     return made
 
 
-def asked(code: KernelCode) -> Independence:
+def asked(code: Routine) -> Independence:
     """Return what is known about the loop over `i`."""
     flow = flow_of(code)
     node = next(
@@ -195,7 +195,7 @@ def proven(text: str) -> str:
     return "yes"
 
 
-def verdicts(code: KernelCode, rng: random.Random) -> dict[tuple[object, ...], object]:
+def verdicts(code: Routine, rng: random.Random) -> dict[tuple[object, ...], object]:
     """Return the answers to all questions about the loops of a routine, in any order."""
     flow = flow_of(code)
     variables = [(name,) for name in ("a", "b", "out", "tmp", "work")]

@@ -33,8 +33,8 @@ from psyclone_storage.coherence.storage_access import (
     plan_storage_access,
 )
 from psyclone_storage.infrastructures.gocean import ALL
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.insertion import Insertion
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.schedule import Loop, Schedule
 from psyclone_storage.ir.storage_access import (
     AcquireData,
@@ -94,7 +94,7 @@ def with_places(schedule: Schedule, rng: random.Random, knowledge: KernelKnowled
     return bench.schedule
 
 
-def codes_in(schedule: Schedule, knowledge: KernelKnowledge) -> dict[str, tuple[KernelCode, ...]]:
+def codes_in(schedule: Schedule, knowledge: KernelKnowledge) -> dict[str, tuple[Routine, ...]]:
     calls = kernel_calls(schedule)
     return {call.kernel.name: knowledge.codes_of(call.kernel) for call in calls}
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.ir.code import InlinedCode, KernelCode
+from psyclone_storage.ir.routine import InlinedCode, Routine
 from psyclone_storage.languages.fortran.parse.body import read_code
 from psyclone_storage.languages.fortran.parse.resolve import resolve_code
 from psyclone_storage.languages.fortran.print.kernel import emit_code
@@ -26,7 +26,7 @@ from psyclone_storage.passes.inline.kernels import inline_procedures
 from psyclone_storage.pipeline.module_context import ModuleContexts
 
 Values = Mapping[str, np.ndarray]
-Change = Callable[[KernelCode], KernelCode]
+Change = Callable[[Routine], Routine]
 
 NO_MODULES = ModuleFinder(index_directories(()))
 KINDS = """module constants_mod
@@ -40,7 +40,7 @@ _TYPES = {"float64": "real(8)", "float32": "real(4)", "int32": "integer(4)"}
 _NUMBERS = count()
 
 
-def code_of(body: str, declarations: str = "", dummies: str = "") -> KernelCode:
+def code_of(body: str, declarations: str = "", dummies: str = "") -> Routine:
     """Return a small kernel; `dummies` are its arguments, `declarations` declare everything."""
     return code_in(kernel_module(body, declarations, dummies))
 
@@ -63,18 +63,18 @@ def kernel_module(body: str, declarations: str = "", dummies: str = "", head: st
     )
 
 
-def code_in(text: str, name: str = "small_code") -> KernelCode:
+def code_in(text: str, name: str = "small_code") -> Routine:
     """Return the subroutine `name` of a module's text."""
     return resolve_code(read_code(SourceText("small_mod.f90", text), name), NO_MODULES)
 
 
-def inlined(code: KernelCode, finder: ModuleFinder) -> InlinedCode:
+def inlined(code: Routine, finder: ModuleFinder) -> InlinedCode:
     """Return a kernel with the procedures inlined that it calls, as far as they are found."""
     context = ModuleContexts(finder).of(code.module.source)
     return inline_procedures(replace(code, module=replace(code.module, context=context)))
 
 
-def text_of(code: KernelCode) -> str:
+def text_of(code: Routine) -> str:
     """Return the statements of a subroutine, a line each, without indentation."""
     lines = [line.strip() for line in emit_code(code)]
     return "\n".join(line for line in lines if line)
@@ -94,7 +94,7 @@ class Library:
         return own
 
 
-def compiled(folder: Path, code: KernelCode, values: Values, *others: str) -> Library:
+def compiled(folder: Path, code: Routine, values: Values, *others: str) -> Library:
     """Compile a kernel with the texts of `others` for arguments of the shapes of `values`."""
     place = folder / f"kernel{next(_NUMBERS)}"
     place.mkdir()
@@ -106,14 +106,14 @@ def compiled(folder: Path, code: KernelCode, values: Values, *others: str) -> Li
     return Library(ctypes.CDLL(str(place / "all.so")), code.dummies)
 
 
-def _around(code: KernelCode) -> str:
+def _around(code: Routine) -> str:
     """Return the module of a kernel with the subroutine as it is now."""
     text = code.module.source.text
     place = code.module.routine
     return "\n".join((text[: place.start], *emit_code(code), text[place.stop :]))
 
 
-def _caller(code: KernelCode, values: Values) -> str:
+def _caller(code: Routine, values: Values) -> str:
     return "\n".join(
         (
             f"subroutine run({', '.join(code.dummies)}) bind(c)",
@@ -131,8 +131,8 @@ def _declared(name: str, value: np.ndarray) -> str:
 
 
 def compare(
-    folder: Path, code: KernelCode, change: Change, samples: Iterator[Values], *others: str
-) -> KernelCode:
+    folder: Path, code: Routine, change: Change, samples: Iterator[Values], *others: str
+) -> Routine:
     """Check that a changed kernel gives the same values to the last bit; return it.
 
     All `samples` have the same shapes.

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from psyclone_storage.analysis.bodies.independence import Independence
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Binary, Expr, Index, Literal, Member, Name, Range, Unary
 from psyclone_storage.ir.operators import AnyOperator, Operator
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.types import DerivedType
 from psyclone_storage.ir.unit import (
     Assign,
@@ -215,7 +215,7 @@ class Machine:
         return True
 
 
-def memory_of(code: KernelCode, size: int, seed: int) -> Memory:
+def memory_of(code: Routine, size: int, seed: int) -> Memory:
     """Return random values for all variables of a routine; components have names with a `%`."""
     random = np.random.default_rng(seed)
     memory: Memory = {}

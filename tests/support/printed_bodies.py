@@ -23,7 +23,6 @@ import numpy as np
 from forked_calls import in_child
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import (
     Binary,
     CallFunction,
@@ -35,6 +34,7 @@ from psyclone_storage.ir.expr import (
     Symbol,
     Unary,
 )
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.typing import CScope, PrintError
 from psyclone_storage.languages.c.printer import CUnit, emit_c
 from psyclone_storage.languages.c.variables import Parameter, is_assumed
@@ -59,7 +59,7 @@ _COMPONENTS, _PANELS, _MORE = 3, 6, 4
 class Printed:
     """A kernel that has a form in C."""
 
-    code: KernelCode
+    code: Routine
     unit: CUnit
     tag: str
     scope: CScope

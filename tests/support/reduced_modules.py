@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-from psyclone_storage.ir.code import Callee, KernelCode, ModuleContext
 from psyclone_storage.ir.expr import Origin, Symbol
+from psyclone_storage.ir.routine import Callee, ModuleContext, Routine
 from psyclone_storage.ir.scopes import local_names
 from psyclone_storage.ir.symbols import declaration_of
 from psyclone_storage.ir.typing import CScope
@@ -36,7 +36,7 @@ class _Module:
 class ReducedModules:
     """The modules around one subroutine; their names get an ending that is theirs alone."""
 
-    def __init__(self, code: KernelCode, around: ModuleContext, ending: str) -> None:
+    def __init__(self, code: Routine, around: ModuleContext, ending: str) -> None:
         self._around = around
         self._ending = ending
         self._modules: dict[str, _Module] = {}

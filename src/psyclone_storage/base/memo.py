@@ -1,21 +1,28 @@
 """Memoisation of functions of immutable objects, by identity.
 
 `kept_with_first` stores a result on the object, with which it dies. `kept_lately` is for objects of
-which many versions stay alive: it caches the results of the last few. Both distinguish objects by
-identity, not equality, as equal records may differ in fields that take no part in comparisons.
+which many versions stay alive: it caches the results of the last few. `kept_by_version` derives the
+result for a version from that for an earlier one, and `kept_by_item` does so item by item. All
+distinguish objects by identity, not equality, as equal records may differ in fields that take no
+part in comparisons.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache, wraps
-from typing import Any, TypeVar, TypeVarTuple
+from itertools import compress, count
+from operator import is_, is_not, not_
+from typing import Any, Generic, NamedTuple, TypeVar, TypeVarTuple
 
 CachedRecord = TypeVar("CachedRecord")
 Others = TypeVarTuple("Others")
 CachedValue = TypeVar("CachedValue")
+CachedItem = TypeVar("CachedItem")
 
 _VERSIONS = 8
+_SMALL = 16
+"""The number of changed items with which no more similar version is searched for."""
 
 
 class Keeper:
@@ -57,6 +64,13 @@ def kept_with_first(
     return known
 
 
+def remember(
+    make: Callable[[CachedRecord], CachedValue], record: CachedRecord, made: CachedValue
+) -> None:
+    """Store the result for `record` of a function that `kept_with_first` memoises."""
+    vars(record).setdefault(f"{make.__module__}.{make.__qualname__}", {})[()] = made
+
+
 def kept_lately(make: Callable[[*Others], CachedValue]) -> Callable[[*Others], CachedValue]:
     """Return `make`, cached for the last few tuples of arguments, which never change."""
 
@@ -69,3 +83,123 @@ def kept_lately(make: Callable[[*Others], CachedValue]) -> Callable[[*Others], C
         return known(*map(Identity, records))
 
     return recent
+
+
+class Splice(NamedTuple, Generic[CachedItem]):
+    """The difference between two versions of a tuple: `after` replaces `before`, from `start`.
+
+    `removed` and `added` are the items of one of both only, if the others are in the same order;
+    otherwise they are all items of `before` and `after`.
+    """
+
+    start: int
+    before: tuple[CachedItem, ...]
+    after: tuple[CachedItem, ...]
+    removed: tuple[CachedItem, ...]
+    added: tuple[CachedItem, ...]
+
+    @property
+    def stop(self) -> int:
+        """The position after `before` in the earlier version."""
+        return self.start + len(self.before)
+
+    @property
+    def size(self) -> int:
+        """The number of items that are removed or added."""
+        return len(self.removed) + len(self.added)
+
+    def updated(
+        self, known: tuple[CachedValue, ...], make: Callable[[CachedItem], CachedValue]
+    ) -> tuple[CachedValue, ...]:
+        """Return one result for each item of the later version: a known one, or a new one."""
+        stop = self.stop
+        if len(self.after) == len(self.added):
+            made = [make(item) for item in self.added]
+        else:
+            results = dict(zip(map(id, self.before), known[self.start : stop], strict=True))
+            new = set(map(id, self.added))
+            made = [make(it) if id(it) in new else results[id(it)] for it in self.after]
+        return (*known[: self.start], *made, *known[stop:])
+
+
+def kept_by_version(
+    empty: CachedValue,
+) -> Callable[
+    [Callable[[CachedValue, tuple[CachedItem, ...], Splice[CachedItem], *Others], CachedValue]],
+    Callable[[tuple[CachedItem, ...], *Others], CachedValue],
+]:
+    """Return a decorator for a function that updates a result after a change of a tuple.
+
+    The function takes the result for an earlier version, the new version, the splice between them
+    and further arguments, which are compared by identity. It does not change its arguments. The
+    result for a version without an earlier one is an update of `empty`, as for an empty tuple.
+    """
+
+    def decorated(
+        update: Callable[
+            [CachedValue, tuple[CachedItem, ...], Splice[CachedItem], *Others], CachedValue
+        ],
+    ) -> Callable[[tuple[CachedItem, ...], *Others], CachedValue]:
+        versions: tuple[tuple[tuple[CachedItem, ...], tuple[Any, ...], CachedValue], ...] = ()
+
+        def known(items: tuple[CachedItem, ...], *others: *Others) -> CachedValue:
+            nonlocal versions
+            same = [one for one in versions if all(map(is_, one[1], others))]
+            for earlier, _, made in same:
+                if earlier is items:
+                    return made
+            best, nearest = splice_between((), items), empty
+            for earlier, _, made in same:
+                if best.size <= _SMALL:
+                    break
+                splice = splice_between(earlier, items)
+                if splice.size < best.size:
+                    best, nearest = splice, made
+            result = update(nearest, items, best, *others)
+            versions = ((items, others, result), *versions[: _VERSIONS - 1])
+            return result
+
+        known.__wrapped__ = update  # type: ignore[attr-defined]
+        return known
+
+    return decorated
+
+
+def kept_by_item(
+    make: Callable[[CachedItem, *Others], CachedValue],
+) -> Callable[[tuple[CachedItem, ...], *Others], tuple[CachedValue, ...]]:
+    """Return a function that applies `make` to each item of a tuple.
+
+    Items in common with a recent version of the tuple are not passed to `make` again.
+    """
+    nothing: tuple[CachedValue, ...] = ()
+
+    @kept_by_version(nothing)
+    def update(
+        known: tuple[CachedValue, ...],
+        _: tuple[CachedItem, ...],
+        splice: Splice[CachedItem],
+        *others: *Others,
+    ) -> tuple[CachedValue, ...]:
+        return splice.updated(known, lambda item: make(item, *others))
+
+    return update
+
+
+def splice_between(
+    earlier: tuple[CachedItem, ...], later: tuple[CachedItem, ...]
+) -> Splice[CachedItem]:
+    """Return the difference between two versions of a tuple."""
+    shorter = min(len(earlier), len(later))
+    start = next(compress(count(), map(is_not, earlier, later)), shorter)
+    differ = map(is_not, reversed(earlier), reversed(later))
+    end = min(next(compress(count(), differ), shorter), shorter - start)
+    before, after = earlier[start : len(earlier) - end], later[start : len(later) - end]
+    old, new = set(map(id, before)), set(map(id, after))
+    stay = compress(before, map(new.__contains__, map(id, before)))
+    same = compress(after, map(old.__contains__, map(id, after)))
+    if not all(map(is_, stay, same)):
+        return Splice(start, before, after, before, after)
+    removed = compress(before, map(not_, map(new.__contains__, map(id, before))))
+    added = compress(after, map(not_, map(old.__contains__, map(id, after))))
+    return Splice(start, before, after, tuple(removed), tuple(added))

@@ -17,12 +17,12 @@ from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.ir import kernel as kern
 from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.affine import difference
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Binary, Expr, Index, Name, integer_value, walk
 from psyclone_storage.ir.interface import Dummy, Role
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import expressions_of, names_in, walk_lines
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.schedule import KernelCall, Loop, Reach
 
 _MOST_PATHS = 4096
@@ -38,7 +38,7 @@ class ValuePart(Enum):
 
 
 def covered_parts(
-    loop: Loop, call: KernelCall, arg: int, codes: tuple[KernelCode, ...], all_points: str
+    loop: Loop, call: KernelCall, arg: int, codes: tuple[Routine, ...], all_points: str
 ) -> frozenset[ValuePart]:
     """Return the parts of an argument all of whose values a call certainly overwrites."""
     described, nothing = call.kernel.args[arg], frozenset[ValuePart]()
@@ -83,7 +83,7 @@ def _parts_within(bounds: kern.GridBounds) -> frozenset[ValuePart]:
     return frozenset([ValuePart.INSIDE, ValuePart.AROUND][: max(least + 1, 0)])
 
 
-def _sets_dof(code: KernelCode, dummies: tuple[Dummy, ...], arg: int) -> bool:
+def _sets_dof(code: Routine, dummies: tuple[Dummy, ...], arg: int) -> bool:
     """Return whether each path through `code` writes the values of an argument first."""
     if len(dummies) != len(code.dummies):
         return False
@@ -94,7 +94,7 @@ def _sets_dof(code: KernelCode, dummies: tuple[Dummy, ...], arg: int) -> bool:
     return bool(keys) and len(paths) < _MOST_PATHS and written
 
 
-def _always(code: KernelCode, arg: int) -> bool:
+def _always(code: Routine, arg: int) -> bool:
     """Return whether each path through `code` writes the point of an argument first."""
     key, point = code.dummy_keys[arg + 2], code.dummy_keys[:2]
     paths = list(_paths(code.body))
@@ -185,7 +185,7 @@ class _ColumnRun:
     looks: dict[int, tuple[int, tuple[Expr, ...]]] = field(default_factory=dict)
 
 
-def fills_columns(code: KernelCode, dummies: tuple[Dummy, ...], arg: int) -> bool:
+def fills_columns(code: Routine, dummies: tuple[Dummy, ...], arg: int) -> bool:
     """Return whether all values of a column are written before any of them is read."""
     if len(dummies) != len(code.dummies):
         return False

@@ -27,14 +27,14 @@ from psyclone_storage.coherence.execution import (
 from psyclone_storage.coherence.scenarios import StorageScenario
 from psyclone_storage.ir import schedule as sch
 from psyclone_storage.ir import storage_access as sa
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.datum_parts import DatumPart
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.transfer import Side
 
 _ALL = frozenset(ValuePart)
 _NOTHING = frozenset[ValuePart]()
 
-CodesByKernel = Mapping[str, tuple[KernelCode, ...]]
+CodesByKernel = Mapping[str, tuple[Routine, ...]]
 
 
 def check_storage_access(

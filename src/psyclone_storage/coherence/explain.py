@@ -24,10 +24,10 @@ from psyclone_storage.coherence.halos import (
 )
 from psyclone_storage.coherence.solver import OUTSIDE
 from psyclone_storage.ir import schedule as sch
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.datum_parts import DatumPart
 from psyclone_storage.ir.insertion import END, Insertion
 from psyclone_storage.ir.region import describe_depth
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.storage_access import AcquireData, PrefetchData, StoragePlan
 from psyclone_storage.ir.transfer import EnterData, Update
@@ -85,7 +85,11 @@ def explain_columns(schedule: sch.Schedule) -> str:
     found = [
         f"  '{call.uid}': {' or '.join(' and '.join(map(str, one)) for one in columns)} columns\n"
         for call in kernel_calls(schedule)
-        if (columns := next((code.columns for code in call.codes if code.columns), ()))
+        if (
+            columns := next(
+                (code.kernel_use.columns for code in call.codes if code.kernel_use.columns), ()
+            )
+        )
     ]
     if not found:
         return ""
@@ -115,8 +119,10 @@ def explain_calls(schedule: sch.Schedule) -> str:
     found: dict[str, None] = {}
     for call in kernel_calls(schedule):
         for code in call.codes:
-            if code.placed:
-                names = listed([f"{one.name} ({one.module})" for one in code.placed], "and")
+            if code.kernel_use.placed:
+                names = listed(
+                    [f"{one.name} ({one.module})" for one in code.kernel_use.placed], "and"
+                )
                 found[f"  '{call.uid}': {code.name} with {names}\n"] = None
                 found |= dict.fromkeys(f"    {line}\n" for line in _calls_that_stay(code))
     if not found:
@@ -124,8 +130,8 @@ def explain_calls(schedule: sch.Schedule) -> str:
     return f"{schedule.name}: procedures in the place of their calls\n" + "".join(found)
 
 
-def _calls_that_stay(code: KernelCode) -> Iterator[str]:
-    for place, why in code.left:
+def _calls_that_stay(code: Routine) -> Iterator[str]:
+    for place, why in code.kernel_use.left:
         where = f" at {PurePath(place.source.name).name}:{place.line}" if place is not None else ""
         yield f"a call{where} stays: {why}"
 

@@ -98,6 +98,10 @@ class HaloEffects:
         """Return the effects of `loop` if it fills the halo to the depth `filled`."""
         return _effects(loop, self._setting, filled)
 
+    def parts(self, loop: Loop) -> frozenset[DatumPart]:
+        """Return the parts of the data that `loop` touches."""
+        return _parts(loop, self._setting)
+
 
 class _Setting:
     """The rules, and a schedule without statements, on which the effects of loops depend."""
@@ -124,6 +128,11 @@ def _setting(
 def _effects(loop: Loop, setting: _Setting, filled: Depth) -> tuple[HaloEffect, ...]:
     filling = loop if loop.filled == filled else replace(loop, filled=filled)
     return halo_effects_of(setting.schedule, filling, setting.rules, setting.data)
+
+
+@kept_with_first
+def _parts(loop: Loop, setting: _Setting) -> frozenset[DatumPart]:
+    return frozenset(effect.part for effect in _effects(loop, setting, NOTHING))
 
 
 def _just_written(entry: _Gathered, need: HaloNeed) -> bool:

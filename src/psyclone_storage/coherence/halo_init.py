@@ -7,42 +7,68 @@ any other, computes those dofs as well: that costs less than an exchange, and ne
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping, Sequence
 
 from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.coherence.halo_effects import HaloEffect, HaloEffects
 from psyclone_storage.ir.datum_parts import DatumPart
 from psyclone_storage.ir.region import NOTHING, Depth, deepest
 from psyclone_storage.ir.rules import Rules
-from psyclone_storage.ir.schedule import HaloExchange, Loop, Schedule
+from psyclone_storage.ir.schedule import HaloExchange, Loop, Schedule, Statement
 from psyclone_storage.ir.walk import sequential_statements
 
 _ONE = Depth.of(1)
 """Annexed dofs lie on cells of halo level 1: there is no loop to them alone where none is kept."""
 
-_Wanted = dict[DatumPart, Depth]
+Wanted = dict[DatumPart, Depth]
 """The levels of halo of each field that the loops behind a place want to hold numbers."""
 
 
 def plan_halo_init(schedule: Schedule, rules: Rules, touched: HaloEffects) -> Mapping[str, Depth]:
     """Return the depth of halo that loops are to fill, by uid."""
-    wanted: _Wanted = {}
-    fills: dict[str, Depth] = {}
-    for item in reversed(tuple(sequential_statements(schedule))):
+    items = sequential_statements(schedule)
+    levels = wanted_levels(items, rules, touched)
+    loops = [item for item in items if isinstance(item, Loop) and levels.get(item.uid)]
+    depths = ((loop.uid, depth_to_fill(loop, touched, levels[loop.uid])) for loop in loops)
+    return {uid: depth for uid, depth in depths if depth.terms}
+
+
+def depth_to_fill(loop: Loop, touched: HaloEffects, wanted: Wanted) -> Depth:
+    """Return the depth that a loop is to fill if later loops want the levels `wanted`."""
+    return deepest(wanted.get(effect.part, Depth()) for effect in touched.of(loop, NOTHING))
+
+
+def wanted_levels(
+    items: Sequence[Statement],
+    rules: Rules,
+    touched: HaloEffects,
+    parts: Container[DatumPart] | None = None,
+) -> dict[str, Wanted]:
+    """Return the levels that are wanted after each loop that may fill halos, by its uid.
+
+    `items` are the statements in sequence, and `parts` those whose levels are determined, all
+    without them.
+    """
+    wanted: Wanted = {}
+    found: dict[str, Wanted] = {}
+    for item in reversed(items):
         if isinstance(item, HaloExchange) and item.pinned:
             wanted.pop(DatumPart(item.datum, item.component), None)
         if not isinstance(item, Loop):
             continue
-        effects = touched.of(item, NOTHING)
+        effects = [
+            effect for effect in touched.of(item, NOTHING) if parts is None or effect.part in parts
+        ]
         if rules.may_fill(item):
-            depth = deepest(wanted.get(effect.part, Depth()) for effect in effects)
-            fills |= {item.uid: depth} if depth.terms else {}
+            found[item.uid] = {
+                effect.part: wanted[effect.part] for effect in effects if effect.part in wanted
+            }
         for effect in effects:
             _want(effect, wanted)
-    return fills
+    return found
 
 
-def _want(effect: HaloEffect, wanted: _Wanted) -> None:
+def _want(effect: HaloEffect, wanted: Wanted) -> None:
     """Change the levels wanted after a loop to those wanted before it."""
     key, need, left = effect.part, effect.need, effect.left
     if left is not None and not left.keeps_beyond and not (need and need.filled is not None):

@@ -17,12 +17,14 @@ Those that may never have been filled are given one, without a message.
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from enum import Enum
 from functools import reduce
+from itertools import chain
 
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.fresh import Fresh
+from psyclone_storage.base.memo import kept_by_item
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.coherence.halo_effects import HaloEffect, HaloEffects, union_of_needs
 from psyclone_storage.coherence.halo_init import plan_halo_init
@@ -177,7 +179,25 @@ def plan_halos(schedule: sch.Schedule, rules: Rules) -> HaloPlan:
         return HaloPlan()
     effects = HaloEffects(schedule, rules)
     computed = plan_halo_init(schedule, rules, effects)
-    solver = _HaloSolver(schedule, rules, effects, computed)
+    return plan_parts(schedule, rules, computed)
+
+
+def plan_parts(
+    schedule: sch.Schedule,
+    rules: Rules,
+    computed: Mapping[str, Depth],
+    items: Iterable[sch.Statement] | None = None,
+    parts: Container[DatumPart] | None = None,
+) -> HaloPlan:
+    """Plan what some `parts` of the data need, all without them, if loops fill `computed` levels.
+
+    The parts include all that may be the same object as one of them. `items` are those statements
+    in sequence that touch them.
+    """
+    effects = HaloEffects(schedule, rules)
+    sequence = sequential_statements(schedule) if items is None else items
+    events = tuple(_events(sequence, effects, computed, parts))
+    solver = _HaloSolver(schedule, rules, events)
     solver.solve()
     return HaloPlan(
         tuple(solver.exchanges), solver.marks, tuple(solver.elided), tuple(solver.fills), computed
@@ -203,14 +223,20 @@ class _Event:
 
 
 def _events(
-    schedule: sch.Schedule, effects: HaloEffects, computed: Mapping[str, Depth]
+    items: Iterable[sch.Statement],
+    effects: HaloEffects,
+    computed: Mapping[str, Depth],
+    parts: Container[DatumPart] | None,
 ) -> Iterator[_Event]:
-    for item in sequential_statements(schedule):
+    for item in items:
         if isinstance(item, sch.Loop):
             for effect in effects.of(item, computed.get(item.uid, NOTHING)):
-                yield _Event(item.uid, effect.part, effect)
+                if parts is None or effect.part in parts:
+                    yield _Event(item.uid, effect.part, effect)
         elif isinstance(item, sch.HaloExchange) and item.pinned:
-            yield _Event(item.uid, DatumPart(item.datum, item.component), pinned=item)
+            part = DatumPart(item.datum, item.component)
+            if parts is None or part in parts:
+                yield _Event(item.uid, part, pinned=item)
 
 
 def _wanted(need: HaloNeed) -> Depth:
@@ -233,16 +259,25 @@ def _exchangeable(state: Halo, need: HaloNeed) -> HaloNeed:
 
 def _on_device(schedule: sch.Schedule) -> frozenset[str]:
     """Return the loops of which a device runs all calls: it traps no operation."""
+    return frozenset(chain.from_iterable(_device_loops(schedule.body)))
+
+
+@kept_by_item
+def _device_loops(item: sch.Statement) -> tuple[str, ...]:
+    """Return the loops in a statement of a body of which a device runs all calls."""
+    inside = (item, *statements(item)) if isinstance(item, sch.Compound) else ()
     there = {
         call.uid
-        for region in statements(schedule)
+        for region in inside
         if isinstance(region, sch.DirectiveRegion) and region.runs_on_device
         for call in kernel_calls(region)
     }
-    if not there:
-        return frozenset()
-    loops = ((loop, kernel_calls(loop)) for loop in outer_loops(schedule))
-    return frozenset(loop.uid for loop, calls in loops if {call.uid for call in calls} <= there)
+    if not there or not isinstance(item, sch.Compound):
+        return ()
+    loops = (item,) if isinstance(item, sch.Loop) else outer_loops(item)
+    return tuple(
+        loop.uid for loop in loops if there.issuperset(call.uid for call in kernel_calls(loop))
+    )
 
 
 def _readers(events: Iterable[_Event]) -> Iterator[tuple[HaloEffect, HaloNeed]]:
@@ -302,19 +337,13 @@ def _carried(state: Halo, left: HaloLeft) -> HaloLeft:
 class _HaloSolver(Solver[Halo, HaloEffect]):
     """The solver for halos: also exchanges in flight, and numbers for what is added to."""
 
-    def __init__(
-        self,
-        schedule: sch.Schedule,
-        rules: Rules,
-        effects: HaloEffects,
-        computed: Mapping[str, Depth],
-    ) -> None:
+    def __init__(self, schedule: sch.Schedule, rules: Rules, events: tuple[_Event, ...]) -> None:
         super().__init__(schedule)
         self.exchanges: list[Insertion[sch.HaloExchange]] = []
         self.marks: dict[str, tuple[sch.MarkHalo, ...]] = {}
         self.elided: list[ElidedExchange] = []
         self.fills: list[Insertion[sch.FillHalo]] = []
-        self._events = tuple(_events(schedule, effects, computed))
+        self._events = events
         self._on_device = _on_device(schedule)
         self._keeps_annexed = rules.keeps_annexed_clean(schedule)
         self._without_annexed = rules.without_annexed(schedule)
@@ -323,7 +352,7 @@ class _HaloSolver(Solver[Halo, HaloEffect]):
         self._waiting: set[DatumPart] = set()
         self._vain_until: dict[DatumPart, int] = {}
         self._readers: dict[DatumPart, str] = {}
-        self._uids = {item.uid for item in sequential_statements(schedule)}
+        self._uids = {event.place for event in events}
         # The events of the part in question, from the current one on, and what that one needs.
         self._following: deque[_Event] = deque()
         self._need: HaloNeed | None = None

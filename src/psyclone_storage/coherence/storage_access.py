@@ -40,12 +40,12 @@ from psyclone_storage.coherence.transfers import opened
 from psyclone_storage.ir import schedule as sch
 from psyclone_storage.ir import storage_access as sa
 from psyclone_storage.ir.aliases import aliases_in
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.datum_parts import DatumPart
 from psyclone_storage.ir.devices import MOVED, device_calls, moved_parts
 from psyclone_storage.ir.insertion import END, Insertion
 from psyclone_storage.ir.interface import Dummy, Role
 from psyclone_storage.ir.kernel import Access, Kernel
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.transfer import EnterData, Side, Update
 from psyclone_storage.ir.walk import (
@@ -57,7 +57,7 @@ from psyclone_storage.ir.walk import (
     statements,
 )
 
-CodesOf = Callable[[Kernel], tuple[KernelCode, ...]]
+CodesOf = Callable[[Kernel], tuple[Routine, ...]]
 """The subroutines of a kernel, none where they cannot be read."""
 DummiesOf = Callable[[Kernel], tuple[Dummy, ...]]
 """The dummy arguments of a kernel's subroutine."""
@@ -358,7 +358,7 @@ def _covered(
 
 
 def _leaves_nothing(
-    code: KernelCode, dummies: tuple[Dummy, ...], call: sch.KernelCall, arg: int
+    code: Routine, dummies: tuple[Dummy, ...], call: sch.KernelCall, arg: int
 ) -> bool:
     """Return whether a subroutine writes all that it is passed for the argument at `arg`.
 
@@ -382,7 +382,7 @@ def _leaves_nothing(
     return bool(written) and all(leaves_none)
 
 
-def _column_names(code: KernelCode, dummies: tuple[Dummy, ...], space: str) -> ColumnNames | None:
+def _column_names(code: Routine, dummies: tuple[Dummy, ...], space: str) -> ColumnNames | None:
     """Return what a subroutine calls the numbers and the dofmap of a space; None if it has several.
 
     A space that is numbered in two ways has two dofmaps.

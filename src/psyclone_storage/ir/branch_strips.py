@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from psyclone_storage.ir.aliases import aliases_in
-from psyclone_storage.ir.code import HotPath, KernelCode
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rewrite import names_in
+from psyclone_storage.ir.routine import HotPath, KernelUse, Routine
 from psyclone_storage.ir.schedule import KernelCall, Loop, Over, Schedule
 from psyclone_storage.ir.walk import kernel_calls
 
@@ -16,7 +16,7 @@ ALONG_ROWS = (Over.COLUMNS, Over.COLUMNS_OF_TILE)
 def hot_path(call: KernelCall) -> HotPath | None:
     """Return the hot path of an inlined call, None without one."""
     match call.codes:
-        case (KernelCode(in_place=True, hot_path=path),):
+        case (Routine(kernel_use=KernelUse(in_place=True, hot_path=path)),):
             return path
     return None
 

@@ -5,10 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from psyclone_storage.base.memo import kept_lately
+from psyclone_storage.base.memo import kept_by_item
 from psyclone_storage.ir.aliases import aliases_in
 from psyclone_storage.ir.kernel import ArgKind
-from psyclone_storage.ir.schedule import Compound, Datum, DirectiveRegion, KernelCall, Schedule
+from psyclone_storage.ir.schedule import (
+    Compound,
+    Datum,
+    DirectiveRegion,
+    KernelCall,
+    Schedule,
+    Statement,
+)
 from psyclone_storage.ir.transfer import EnterData, Side, Update
 from psyclone_storage.ir.walk import Block, kernel_calls, statements
 
@@ -29,12 +36,15 @@ def takes_data(item: object) -> bool:
     return isinstance(item, DirectiveRegion) and item.place is Side.DEVICE and not item.copies
 
 
-@kept_lately
 def has_device(schedule: Schedule) -> bool:
     """Return whether `schedule` has to do with the memory of a device at all."""
-    return any(
-        isinstance(item, EnterData | Update) or takes_data(item) for item in statements(schedule)
-    )
+    return any(_have_device(schedule.body))
+
+
+@kept_by_item
+def _have_device(item: Statement) -> bool:
+    inside = (item, *statements(item)) if isinstance(item, Compound) else (item,)
+    return any(isinstance(one, EnterData | Update) or takes_data(one) for one in inside)
 
 
 def device_regions(block: Block) -> Iterator[DirectiveRegion]:

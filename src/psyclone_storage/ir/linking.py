@@ -11,8 +11,8 @@ from collections.abc import Callable
 
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir import expr as ex
-from psyclone_storage.ir.code import DeclarationStatement, KernelCode, SpecificationItem
 from psyclone_storage.ir.rewrite import rewritten, with_expressions, with_parts
+from psyclone_storage.ir.routine import DeclarationStatement, Routine, SpecificationItem
 from psyclone_storage.ir.typed import Typing, no_component
 from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Allocate, Associate, Declare, Line, Select
@@ -21,7 +21,7 @@ Structures = Callable[[DerivedType], ex.Symbol | None]
 """Gives the definition of a derived type, None where it is not known."""
 
 
-def linked(code: KernelCode, structure: Structures | None = None) -> KernelCode:
+def linked(code: Routine, structure: Structures | None = None) -> Routine:
     """Return `code` with the symbol of each name, as its declarations and its table have them."""
     outer = Linker(code.symbol, structure or code.structure)
     declared = replace(code, specification=tuple(map(outer.specified, code.specification)))

@@ -11,17 +11,17 @@ from collections.abc import Iterator, Mapping
 from itertools import count
 
 from psyclone_storage.base.records import replace
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.rewrite import blocks_of, walk_lines, with_each_block
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.unit import Blank, Comment, Do, Line
 
 
-def loops_of(code: KernelCode) -> tuple[Do, ...]:
+def loops_of(code: Routine) -> tuple[Do, ...]:
     """Return the loops of a subroutine in the order of its text."""
     return tuple(line for line in walk_lines(code.body) if isinstance(line, Do))
 
 
-def addressed(code: KernelCode) -> KernelCode:
+def addressed(code: Routine) -> Routine:
     """Return `code` with a unique uid for each loop; of copies with one uid the first keeps it."""
     given = [loop.uid for loop in loops_of(code)]
     if all(given) and len(set(given)) == len(given):
@@ -30,7 +30,7 @@ def addressed(code: KernelCode) -> KernelCode:
     return replace(code, body=_with_uids(code.body, set(), fresh))
 
 
-def following_loop(code: KernelCode, loop: Do) -> Do | None:
+def following_loop(code: Routine, loop: Do) -> Do | None:
     """Return the loop that follows `loop` in its block, comments and empty lines between them."""
     for block in (
         code.body,
@@ -44,7 +44,7 @@ def following_loop(code: KernelCode, loop: Do) -> Do | None:
     return None
 
 
-def with_lines_for(code: KernelCode, changes: Mapping[str, tuple[Line, ...]]) -> KernelCode:
+def with_lines_for(code: Routine, changes: Mapping[str, tuple[Line, ...]]) -> Routine:
     """Return `code` with other statements instead of loops, by their uids."""
     return addressed(replace(code, body=_with_changes(code.body, changes)))
 

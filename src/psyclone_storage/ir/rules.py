@@ -11,10 +11,10 @@ from typing import Protocol
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.base.records import dataclass
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.kernel import GridBounds, Kernel, KernelArg
 from psyclone_storage.ir.loop_split import Interior
 from psyclone_storage.ir.region import Depth
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.schedule import Extent, KernelCall, Loop, Schedule
 
 
@@ -152,7 +152,7 @@ class SharedProcedure:
     procedures through which it is called, nothing for the kernel's own.
     """
 
-    code: KernelCode
+    code: Routine
     passed: frozenset[str] = frozenset()
     callers: tuple[str, ...] = ()
     aimed: frozenset[str] = frozenset()
@@ -161,7 +161,7 @@ class SharedProcedure:
 class KernelSource(Protocol):
     """Source of the code of kernels, read when a step requests it."""
 
-    def codes_of(self, kernel: Kernel) -> tuple[KernelCode, ...]:
+    def codes_of(self, kernel: Kernel) -> tuple[Routine, ...]:
         """Return the subroutines that implement `kernel`, which is no built-in, in their order.
 
         Raises:
@@ -169,7 +169,7 @@ class KernelSource(Protocol):
         """
 
     def shared_procedures(
-        self, kernel: Kernel, codes: tuple[KernelCode, ...]
+        self, kernel: Kernel, codes: tuple[Routine, ...]
     ) -> tuple[SharedProcedure, ...]:
         """Return what of `kernel` and all that it calls may change what threads share.
 
@@ -177,5 +177,5 @@ class KernelSource(Protocol):
         read are left out.
         """
 
-    def is_thread_safe(self, kernel: Kernel, code: KernelCode) -> bool:
+    def is_thread_safe(self, kernel: Kernel, code: Routine) -> bool:
         """Return whether the user says that threads may share `code`, whatever it keeps."""

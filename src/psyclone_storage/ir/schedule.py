@@ -11,7 +11,6 @@ from enum import Enum
 from psyclone_storage.base.memo import Keeper, kept_lately
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.source import Span
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.directive import NO_OPTIONS, Directive, RegionOptions
 from psyclone_storage.ir.expr import Expr
 from psyclone_storage.ir.interface import Dummy
@@ -20,6 +19,7 @@ from psyclone_storage.ir.keys import FromModule, Named
 from psyclone_storage.ir.loop_split import Peel
 from psyclone_storage.ir.parsed import ParsedAlgorithm, ParsedInvoke
 from psyclone_storage.ir.region import NOTHING, Depth
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.storage_access import StoragePlan
 from psyclone_storage.ir.transfer import EnterData, Side, TaskWait, Update, Wait
 from psyclone_storage.ir.types import DataType
@@ -180,19 +180,19 @@ class KernelCall:
     dummies: tuple[Dummy, ...] = ()
     quadratures: tuple[Actual, ...] = ()
     halo_depth: Expr | None = None
-    codes: tuple[KernelCode, ...] = ()
+    codes: tuple[Routine, ...] = ()
     span: Span | None = field(default=None, compare=False, repr=False)
-    own_codes: tuple[KernelCode, ...] = field(default=(), compare=False, repr=False)
+    own_codes: tuple[Routine, ...] = field(default=(), compare=False, repr=False)
 
     @property
-    def known_codes(self) -> tuple[KernelCode, ...]:
+    def known_codes(self) -> tuple[Routine, ...]:
         """The subroutines as they are called now, as far as they are known."""
         return self.codes or self.own_codes
 
     @property
     def is_called(self) -> bool:
         """Return whether a subroutine is called; false for inlined statements."""
-        in_place = any(code.in_place for code in self.codes)
+        in_place = any(code.kernel_use.in_place for code in self.codes)
         return not self.kernel.is_builtin and not in_place
 
 

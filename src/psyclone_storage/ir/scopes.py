@@ -10,9 +10,9 @@ import re
 
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.regex import regex
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.intrinsics import PURE
 from psyclone_storage.ir.keys import keys_of
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.symbols import Procedure
 from psyclone_storage.ir.unit import Declare, Imported, Opaque, Use
 from psyclone_storage.ir.used import names_in_declaration
@@ -52,7 +52,7 @@ class RoutineScope:
     unknown: frozenset[str]
 
 
-def surroundings(code: KernelCode) -> RoutineScope:
+def surroundings(code: Routine) -> RoutineScope:
     """Return what `code` takes from around it, constants with all that they refer to."""
     module, inside = code.module, local_names(code)
     wanted = code.used_names - inside - module.passed_variables
@@ -77,7 +77,7 @@ def _narrowed(use: Use, wanted: frozenset[str]) -> Use:
     return Use(use.module, names, use.intrinsic)
 
 
-def imports_of(code: KernelCode) -> tuple[tuple[Use, Imported], ...]:
+def imports_of(code: Routine) -> tuple[tuple[Use, Imported], ...]:
     """Return each name that is imported by name, by the subroutine or by its module.
 
     What the module imports is out of sight where the subroutine has a name of its own for it.
@@ -93,28 +93,30 @@ def imports_of(code: KernelCode) -> tuple[tuple[Use, Imported], ...]:
 # ---------------------------------------------------------------------------- names
 
 
-def local_names(code: KernelCode) -> frozenset[str]:
+def local_names(code: Routine) -> frozenset[str]:
     """Return the names that a subroutine declares or imports itself, in lower case."""
     opaque = (item.names for item in code.declarations if isinstance(item, Opaque))
     return _certain_names(code).union(*opaque)
 
 
-def seen_procedures(code: KernelCode, around: tuple[Procedure, ...]) -> tuple[Procedure, ...]:
+def seen_procedures(code: Routine, around: tuple[Procedure, ...]) -> tuple[Procedure, ...]:
     """Return the procedures of the units around a routine that none of its own names hides."""
     stated = (
         item.names
         for item in code.declarations
         if isinstance(item, Opaque) and _OF_PROCEDURES.match(item.text)
     )
-    hidden = _certain_names(code).union(*stated)
+    hidden = _certain_names(code).union(*stated) if around else frozenset[str]()
     if not any(one.name in hidden for one in around):
         return around
     return tuple(one for one in around if one.name not in hidden)
 
 
-def _certain_names(code: KernelCode) -> frozenset[str]:
+def _certain_names(code: Routine) -> frozenset[str]:
     declared = {item.key for item in code.declarations if isinstance(item, Declare)}
     imported = {name.key for use in code.uses for name in use.names}
-    text = code.internal.text if code.internal else ""
-    internal = keys_of(found["name"] for found in _PROCEDURE.finditer(text))
+    internal = {one.key for one in code.procedures}
+    for item in code.contained:
+        if isinstance(item, Opaque):
+            internal |= keys_of(found["name"] for found in _PROCEDURE.finditer(item.text))
     return frozenset({*declared, *imported, *code.dummy_keys, *internal})

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.regex import regex
 from psyclone_storage.ir import expr as ex
-from psyclone_storage.ir.code import KernelCode, ModuleContext
 from psyclone_storage.ir.intrinsics import PROCEDURES
 from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.routine import ModuleContext, Routine
 from psyclone_storage.ir.types import DataType, DerivedType, Intrinsic, ScalarType
 
 
@@ -103,7 +103,7 @@ _INTEGERS = ((2, 1), (4, 2), (9, 4), (18, 8))
 class CScope:
     """The names in one procedure; those of the constants it uses are seen from `module`."""
 
-    code: KernelCode
+    code: Routine
     around: ModuleContext
     module: str = ""
 

@@ -576,7 +576,7 @@ class Declare(Named, Attributed):
 
 
 @dataclass(frozen=True, slots=True)
-class Routine:
+class GeneratedRoutine:
     """A subroutine. `dummies` and `variables` are declared in their order, then `directives`."""
 
     name: str
@@ -593,7 +593,7 @@ class Unit:
 
     name: str
     uses: tuple[Use, ...]
-    routines: tuple[Routine, ...]
+    routines: tuple[GeneratedRoutine, ...]
     comment: str = ""
-    helpers: tuple[Routine, ...] = ()
-    outlined: tuple[Routine, ...] = ()
+    helpers: tuple[GeneratedRoutine, ...] = ()
+    outlined: tuple[GeneratedRoutine, ...] = ()

@@ -8,50 +8,69 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import chain
 
 from psyclone_storage.base.diagnostic import Diagnostic
-from psyclone_storage.base.memo import Identity, kept_with_first
+from psyclone_storage.base.memo import kept_by_item, kept_with_first
 from psyclone_storage.ir import schedule as sch
 from psyclone_storage.ir.kernel import Access
 from psyclone_storage.ir.transfer import EnterData, TaskWait, Update, Wait
-from psyclone_storage.ir.walk import kernel_calls, sequential_statements, statements
+from psyclone_storage.ir.walk import (
+    has_split_exchange,
+    kernel_calls,
+    sequential_statements,
+    statements,
+)
 
 Data = dict[str, sch.Datum]
 
 
 def check_schedule(schedule: sch.Schedule) -> tuple[Diagnostic, ...]:
     """Return everything that is wrong with the structure of `schedule`; nothing if it is sound."""
-    all_data = schedule.all_data
     data = sch.data_by_name(schedule)
-    items = statements(schedule)
-    problems = list(_repeated(schedule.name, items, all_data))
-    for item in schedule.body:
-        if isinstance(item, sch.Compound):
-            problems += _check_outer(item, Identity(data))
-        else:
-            problems += _check_statement(item, data)
-    problems += _check_phases(schedule)
-    problems += _check_entering(items, data)
+    problems = [*_repeated_statements(schedule), *_repeated_data(schedule, data)]
+    problems += chain.from_iterable(_check_items(schedule.body, data))
+    if has_split_exchange(schedule):
+        problems += _check_phases(schedule)
+    problems += _check_entering(chain.from_iterable(_entering_in(schedule.body)), data)
     if not schedule.distributed:
-        problems += _check_serial(items)
+        problems += chain.from_iterable(_check_serial(schedule.body))
     return tuple(problems)
 
 
-def _repeated(
-    name: str, items: Iterable[sch.Statement], data: Iterable[sch.Datum]
-) -> Iterator[Diagnostic]:
-    for uid, uses in Counter(item.uid for item in items).items():
+def _repeated_statements(schedule: sch.Schedule) -> Iterator[Diagnostic]:
+    uids = list(chain.from_iterable(_uids_of(schedule.body)))
+    if len(uids) == len(set(uids)):
+        return
+    for uid, uses in Counter(uids).items():
         if uses > 1:
-            yield Diagnostic("V001", f"Two statements of '{name}' are called '{uid}'.")
-    for datum, uses in Counter(datum.name for datum in data).items():
-        if uses > 1:
-            yield Diagnostic("V002", f"Two data of '{name}' are called '{datum}'.")
+            yield Diagnostic("V001", f"Two statements of '{schedule.name}' are called '{uid}'.")
 
 
-@kept_with_first
-def _check_outer(item: sch.Compound, data: Identity) -> tuple[Diagnostic, ...]:
+def _repeated_data(schedule: sch.Schedule, data: Data) -> Iterator[Diagnostic]:
+    if len(data) == len(schedule.data) + len(schedule.imported):
+        return
+    for datum, uses in Counter(datum.name for datum in schedule.all_data).items():
+        if uses > 1:
+            yield Diagnostic("V002", f"Two data of '{schedule.name}' are called '{datum}'.")
+
+
+@kept_by_item
+def _uids_of(item: sch.Statement) -> tuple[str, ...]:
+    inside = statements(item) if isinstance(item, sch.Compound) else ()
+    return (item.uid, *(one.uid for one in inside))
+
+
+@kept_by_item
+def _check_items(item: sch.Statement, data: Data) -> tuple[Diagnostic, ...]:
     """Check a statement of the body of a schedule, and those inside of it."""
-    return tuple(_check_body((item,), (), data.of))
+    return tuple(_check_body((item,), (), data))
+
+
+@kept_by_item
+def _entering_in(item: sch.Statement) -> tuple[EnterData, ...]:
+    inside = (item, *statements(item)) if isinstance(item, sch.Compound) else (item,)
+    return tuple(one for one in inside if isinstance(one, EnterData))
 
 
 def _check_body(
@@ -113,9 +132,9 @@ def _check_levels(
             yield Diagnostic("V007", f"'{uid}' neither makes a halo dirty nor clean.")
 
 
-def _check_entering(items: Iterable[sch.Statement], data: Data) -> Iterator[Diagnostic]:
+def _check_entering(items: Iterable[EnterData], data: Data) -> Iterator[Diagnostic]:
     """Check that data are entered once at most, and that the schedule has them."""
-    entering = [item for item in items if isinstance(item, EnterData)]
+    entering = list(items)
     for item in entering[1:]:
         yield Diagnostic("V018", f"'{item.uid}' enters data a second time.")
     for item in entering:
@@ -198,40 +217,60 @@ def _check_construct(construct: sch.DirectiveRegion) -> Iterator[Diagnostic]:
 
 def _check_phases(schedule: sch.Schedule) -> Iterator[Diagnostic]:
     """Check that every exchange that starts finishes, once, with no write in between."""
-    flying: dict[tuple[str, int | None], str] = {}
+    flying: _Flying = {}
     for item in sequential_statements(schedule):
-        if isinstance(item, sch.Loop) and flying:
-            for datum, component in _written(item):
-                for key in [key for key in flying if key[0] == datum]:
-                    if component in (None, key[1]):
-                        yield Diagnostic(
-                            "V012", f"'{item.uid}' writes what '{flying[key]}' is sending."
-                        )
+        if isinstance(item, sch.Loop):
+            if flying and not _written(item).keys().isdisjoint(flying):
+                yield from _check_writes(item, flying)
+            continue
         if not isinstance(item, sch.HaloExchange) or item.phase is sch.Phase.WHOLE:
             continue
-        key = (item.datum, item.component)
-        if (item.phase is sch.Phase.START) == (key in flying):
+        parts = flying.setdefault(item.datum, {})
+        if (item.phase is sch.Phase.START) == (item.component in parts):
             yield Diagnostic("V013", f"'{item.uid}' has no counterpart where it stands.")
         if item.phase is sch.Phase.START:
-            flying[key] = item.uid
+            parts[item.component] = item.uid
         else:
-            flying.pop(key, None)
-    for uid in flying.values():
-        yield Diagnostic("V013", f"'{uid}' starts an exchange that never finishes.")
+            parts.pop(item.component, None)
+        if not parts:
+            del flying[item.datum]
+    for parts in flying.values():
+        for uid in parts.values():
+            yield Diagnostic("V013", f"'{uid}' starts an exchange that never finishes.")
 
 
-def _written(loop: sch.Loop) -> Iterator[tuple[str, int | None]]:
+_Flying = dict[str, dict[int | None, str]]
+"""The exchanges that have started, by datum and component."""
+
+
+def _check_writes(loop: sch.Loop, flying: _Flying) -> Iterator[Diagnostic]:
+    for datum, components in _written(loop).items():
+        for component in components:
+            for part, uid in flying.get(datum, {}).items():
+                if component in (None, part):
+                    message = f"'{loop.uid}' writes what '{uid}' is sending."
+                    yield Diagnostic("V012", message)
+
+
+@kept_with_first
+def _written(loop: sch.Loop) -> dict[str, list[int | None]]:
+    """Return the data that a loop writes, with the component of each write."""
+    found: dict[str, list[int | None]] = {}
     for call in kernel_calls(loop):
         for described, actual in zip(call.kernel.args, call.args, strict=False):
             changes = described.access.writes and described.access is not Access.REDUCTION
             if actual.datum is not None and changes:
-                yield actual.datum, actual.component
+                found.setdefault(actual.datum, []).append(actual.component)
+    return found
 
 
-def _check_serial(items: Iterable[sch.Statement]) -> Iterator[Diagnostic]:
-    """Check that a schedule for one process has nothing to do with a halo."""
-    for item in items:
-        if isinstance(item, sch.HaloExchange | sch.MarkHalo | sch.FillHalo | sch.GlobalReduction):
-            yield Diagnostic("V014", f"'{item.uid}' has no place in a serial schedule.")
-        elif isinstance(item, sch.Loop) and item.extent.reach is not sch.Reach.ALL:
-            yield Diagnostic("V014", f"'{item.uid}' reaches '{item.extent.reach.value}'.")
+@kept_by_item
+def _check_serial(item: sch.Statement) -> tuple[Diagnostic, ...]:
+    """Check that a statement of a schedule for one process has nothing to do with a halo."""
+    problems = []
+    for one in (item, *statements(item)) if isinstance(item, sch.Compound) else (item,):
+        if isinstance(one, sch.HaloExchange | sch.MarkHalo | sch.FillHalo | sch.GlobalReduction):
+            problems.append(Diagnostic("V014", f"'{one.uid}' has no place in a serial schedule."))
+        elif isinstance(one, sch.Loop) and one.extent.reach is not sch.Reach.ALL:
+            problems.append(Diagnostic("V014", f"'{one.uid}' reaches '{one.extent.reach.value}'."))
+    return tuple(problems)

@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import chain, compress, count, repeat
+from operator import is_
 from types import UnionType
 from typing import Any, TypeVar
 
-from psyclone_storage.base.memo import kept_lately, kept_with_first
+from psyclone_storage.base.memo import (
+    Splice,
+    kept_by_item,
+    kept_by_version,
+    kept_lately,
+    kept_with_first,
+)
 from psyclone_storage.base.records import replace
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir import schedule as sch
@@ -42,31 +50,71 @@ def _uids(tree: sch.Compound) -> tuple[str, ...]:
     return tuple([item.uid for item in _inside(tree)])
 
 
+@kept_by_item
+def _with_inside(item: sch.Statement) -> tuple[sch.Statement, ...]:
+    return (item, *_inside(item)) if isinstance(item, sch.Compound) else (item,)
+
+
+@kept_by_item
+def _calls_of(item: sch.Statement) -> tuple[sch.KernelCall, ...]:
+    if isinstance(item, sch.Compound):
+        return _calls(item)
+    return (item,) if isinstance(item, sch.KernelCall) else ()
+
+
+@kept_by_item
+def _sequence_of(item: sch.Statement) -> tuple[sch.Statement, ...]:
+    return sequential_statements(item) if isinstance(item, Region) else (item,)
+
+
+@kept_by_item
+def _loops_of(item: sch.Statement) -> tuple[sch.Loop, ...]:
+    if isinstance(item, Region):
+        return outer_loops(item)
+    return (item,) if isinstance(item, sch.Loop) else ()
+
+
 @kept_lately
 def _all_statements(schedule: sch.Schedule) -> tuple[sch.Statement, ...]:
-    return tuple(_below(schedule.body, _inside, sch.Compound))
+    return tuple(chain.from_iterable(_with_inside(schedule.body)))
 
 
 @kept_lately
 def _all_calls(schedule: sch.Schedule) -> tuple[sch.KernelCall, ...]:
-    return tuple([item for item in _all_statements(schedule) if isinstance(item, sch.KernelCall)])
+    return tuple(chain.from_iterable(_calls_of(schedule.body)))
 
 
 @kept_lately
-def _all_opened(schedule: sch.Schedule) -> tuple[sch.Statement, ...]:
-    return tuple(_below(schedule.body, _opened, Region))
+def _all_in_sequence(schedule: sch.Schedule) -> tuple[sch.Statement, ...]:
+    return tuple(chain.from_iterable(_sequence_of(schedule.body)))
 
 
 @kept_lately
-def _positions(schedule: sch.Schedule) -> dict[str, int]:
-    """Return the position in the body of each statement, or of the one around it, by uid."""
-    found: dict[str, int] = {}
-    for at in range(len(schedule.body) - 1, -1, -1):
-        item = schedule.body[at]
-        if isinstance(item, sch.Compound):
-            found.update(dict.fromkeys(_uids(item), at))
-        found[item.uid] = at
+def _all_outer_loops(schedule: sch.Schedule) -> tuple[sch.Loop, ...]:
+    return tuple(chain.from_iterable(_loops_of(schedule.body)))
+
+
+_ItemTable = dict[str, sch.Statement]
+
+
+@kept_by_version(_ItemTable())
+def _items_by_uid(
+    known: _ItemTable,
+    _: tuple[sch.Statement, ...],
+    splice: Splice[sch.Statement],
+) -> _ItemTable:
+    """Return the statement of a body that is a statement or contains it, by the latter's uid."""
+    found = known.copy()
+    for item in splice.removed:
+        for uid in _own_uids(item):
+            found.pop(uid, None)
+    for item in reversed(splice.added):
+        found.update(dict.fromkeys(_own_uids(item), item))
     return found
+
+
+def _own_uids(item: sch.Statement) -> tuple[str, ...]:
+    return (item.uid, *_uids(item)) if isinstance(item, sch.Compound) else (item.uid,)
 
 
 def statements(tree: Block) -> tuple[sch.Statement, ...]:
@@ -93,16 +141,31 @@ def calls_in(loop: sch.Loop) -> tuple[tuple[sch.Loop, sch.KernelCall], ...]:
 
 def sequential_statements(tree: Block) -> tuple[sch.Statement, ...]:
     """Return what is done one after the other: constructs and regions are opened, loops not."""
-    opened = _all_opened(tree) if isinstance(tree, sch.Schedule) else _opened(tree)
-    return tuple([item for item in opened if not isinstance(item, Region)])
+    if isinstance(tree, sch.Schedule):
+        return _all_in_sequence(tree)
+    return tuple([item for item in _opened(tree) if not isinstance(item, Region)])
 
 
 def outer_loops(
     tree: sch.Schedule | sch.DirectiveRegion | sch.ProfileRegion,
 ) -> tuple[sch.Loop, ...]:
     """Return the loops that no other loop is around, in order."""
-    opened = _all_opened(tree) if isinstance(tree, sch.Schedule) else _opened(tree)
-    return tuple([item for item in opened if isinstance(item, sch.Loop)])
+    if isinstance(tree, sch.Schedule):
+        return _all_outer_loops(tree)
+    return tuple([item for item in _opened(tree) if isinstance(item, sch.Loop)])
+
+
+def has_split_exchange(schedule: sch.Schedule) -> bool:
+    """Return whether a halo exchange of `schedule` is in two parts."""
+    return any(_splits_exchange(schedule.body))
+
+
+@kept_by_item
+def _splits_exchange(item: sch.Statement) -> bool:
+    inside = sequential_statements(item) if isinstance(item, Region) else (item,)
+    return any(
+        isinstance(one, sch.HaloExchange) and one.phase is not sch.Phase.WHOLE for one in inside
+    )
 
 
 def by_uid(tree: Block) -> dict[str, sch.Statement]:
@@ -162,8 +225,8 @@ def place_near(schedule: sch.Schedule, uid: str) -> Span | None:
 def path_to(tree: Block, uid: str) -> tuple[sch.Statement, ...]:
     """Return the statements from the outermost to `uid` itself; empty if it is not there."""
     if isinstance(tree, sch.Schedule):
-        at = _positions(tree).get(uid)
-        return () if at is None else _path_in(tree.body[at : at + 1], uid)
+        item = _items_by_uid(tree.body).get(uid)
+        return () if item is None else _path_in((item,), uid)
     return _path_in(tree.body, uid) if uid in _uids(tree) else ()
 
 
@@ -179,8 +242,11 @@ def _path_in(body: tuple[sch.Statement, ...], uid: str) -> tuple[sch.Statement, 
 def replaced(tree: ScheduleTree, uid: str, *new: sch.Statement) -> ScheduleTree:
     """Return `tree` with the statement `uid` replaced by `new`; the rest is shared."""
     if isinstance(tree, sch.Schedule):
-        at = _positions(tree).get(uid)
-        body = tree.body if at is None else _replaced_at(tree.body, at, uid, new)
+        item = _items_by_uid(tree.body).get(uid)
+        if item is None:
+            return tree
+        at = next(compress(count(), map(is_, tree.body, repeat(item))))
+        body = _replaced_at(tree.body, at, uid, new)
     else:
         body = _replaced(tree.body, uid, new)
     return tree if body is tree.body else replace(tree, body=body)

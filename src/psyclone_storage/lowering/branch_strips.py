@@ -29,7 +29,6 @@ from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.branch_strips import ALONG_ROWS, changed_in_strips, hot_path
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import (
     expressions_of,
@@ -37,6 +36,7 @@ from psyclone_storage.ir.rewrite import (
     negated,
     walk_lines,
 )
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.schedule import KernelCall, Loop
 from psyclone_storage.ir.types import ScalarType
 from psyclone_storage.ir.used import names_in_declaration
@@ -180,7 +180,7 @@ class _PointCall:
         return self._lower(self._call, self._names.point)
 
     @property
-    def _code(self) -> KernelCode:
+    def _code(self) -> Routine:
         return self._call.codes[0]
 
     def _placed(self, body: Lines) -> Lines:
@@ -193,7 +193,7 @@ class _PointCall:
         return inlined_block(code, (*args, *self._known.values()), self._context.work.imported_kind)
 
 
-def _with_body(code: KernelCode, body: Lines) -> KernelCode:
+def _with_body(code: Routine, body: Lines) -> Routine:
     """Return `code` with other statements, and what these need of its declarations and imports."""
     exprs = [expr for line in walk_lines(body) for expr in expressions_of(line)]
     names = frozenset[str]().union(*map(names_in, exprs))
@@ -203,7 +203,11 @@ def _with_body(code: KernelCode, body: Lines) -> KernelCode:
     while (more := needed.union(*_of_declarations(own, needed))) != needed:
         needed = more
     kept = tuple(item for item in declared if item.key in needed or item not in own)
-    cut = replace(code.with_specification(declarations=kept), body=body, hot_path=None)
+    cut = replace(
+        code.with_specification(declarations=kept),
+        body=body,
+        kernel_use=replace(code.kernel_use, hot_path=None),
+    )
     needed |= kinds_in_block(cut)
     uses = (
         replace(use, names=tuple(name for name in use.names if name.key in needed))

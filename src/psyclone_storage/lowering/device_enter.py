@@ -61,8 +61,8 @@ def _procedure(
     saved = replace(given, name=_ENTERED.text, attributes=("pointer", "save"), shape=shape)
     body = (un.PointerAssign(_ENTERED, Name(given.name)), un.EnterDataLine((_ENTERED,), queue))
 
-    def made(name: str) -> un.Routine:
-        return un.Routine(name, declared, (saved,), body, _COMMENT.format(what))
+    def made(name: str) -> un.GeneratedRoutine:
+        return un.GeneratedRoutine(name, declared, (saved,), body, _COMMENT.format(what))
 
     return Name(context.work.imports.helper(wish, made))
 

@@ -12,14 +12,14 @@ from psyclone_storage.ir.runtime_ops import RuntimeAction, RuntimeValue
 from psyclone_storage.ir.schedule import Actual, Datum, KernelCall, Program, Schedule, Statement
 from psyclone_storage.ir.storage_access import StorageAction, StoragePlan, StoragePolicy
 from psyclone_storage.ir.types import ScalarType
-from psyclone_storage.ir.unit import Declare, DeviceItem, Line, Routine
+from psyclone_storage.ir.unit import Declare, DeviceItem, GeneratedRoutine, Line
 from psyclone_storage.lowering.routine_builder import ModuleImports, SetupSection, Workspace
 
 PADDING = 8
 """Values from one partial sum to the next, unless a user asks for another number."""
 
 
-def _no_helpers(_program: Program, _imports: ModuleImports) -> tuple[Routine, ...]:
+def _no_helpers(_program: Program, _imports: ModuleImports) -> tuple[GeneratedRoutine, ...]:
     return ()
 
 
@@ -74,7 +74,7 @@ class Infrastructure:
         [LoweringContext, Iterable[KernelCall], Iterable[Line]], tuple[DeviceItem, ...]
     ]
     finish: Callable[[LoweringContext], None] = _nothing_more
-    helpers: Callable[[Program, ModuleImports], tuple[Routine, ...]] = _no_helpers
+    helpers: Callable[[Program, ModuleImports], tuple[GeneratedRoutine, ...]] = _no_helpers
     exact_sums: bool = False
     sums_in_order: bool = True
     names_what_is_copied: bool = True

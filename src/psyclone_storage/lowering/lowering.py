@@ -74,7 +74,7 @@ def _lower_invoke(
     invoke: sch.Invoke,
     names: tuple[ModuleImports, Set[str]],
     infrastructure: Infrastructure,
-) -> tuple[un.Routine, Workspace]:
+) -> tuple[un.GeneratedRoutine, Workspace]:
     """Return the routine of an invoke; `names` are the imports and taken names of the module."""
     schedule = invoke.schedule
     imports, taken = names
@@ -95,7 +95,9 @@ def _lower_invoke(
     around = infrastructure.around(context, (un.Comment(_heading(schedule)), *body))
     lines = (*work.set_up(), *around, *work.tear_down())
     declared = without_unused_counters(work, lines)
-    return un.Routine(schedule.name, dummies, declared, lines, directives=work.directives()), work
+    return un.GeneratedRoutine(
+        schedule.name, dummies, declared, lines, directives=work.directives()
+    ), work
 
 
 def _heading(schedule: sch.Schedule) -> str:

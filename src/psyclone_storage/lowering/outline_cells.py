@@ -35,7 +35,7 @@ Shape = tuple[ex.Expr, ...]
 
 def procedure_for(
     context: LoweringContext, name: str, calls: Iterable[KernelCall], lines: tuple[un.Line, ...]
-) -> tuple[un.Routine, un.Call] | None:
+) -> tuple[un.GeneratedRoutine, un.Call] | None:
     """Return a procedure called `name` with `lines`, and its call; None if it cannot be passed all.
 
     `calls` are those of the kernels in it. Objects cannot be passed: each iteration calls their
@@ -54,15 +54,15 @@ def procedure_for(
         return None
     dummies = _dummies(passed, shapes, lines)
     call = un.Call(ex.Name(name), tuple(ex.Name(one.name) for one in passed))
-    return un.Routine(name, dummies, own, lines), call
+    return un.GeneratedRoutine(name, dummies, own, lines), call
 
 
 def one_level(
     context: LoweringContext,
     name: str,
     calls: Iterable[KernelCall],
-    general: tuple[un.Routine, un.Call],
-) -> tuple[un.Routine, un.If]:
+    general: tuple[un.GeneratedRoutine, un.Call],
+) -> tuple[un.GeneratedRoutine, un.If]:
     """Return a version of a procedure, called `name`, for one level, and the choice of both.
 
     `general` is that for any number of levels, with its call. In the version the number is a

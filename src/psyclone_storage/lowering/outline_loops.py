@@ -21,7 +21,7 @@ from psyclone_storage.ir.expr import Expr, Literal, Member, Name, canonical, spe
 from psyclone_storage.ir.interface import Role
 from psyclone_storage.ir.kernel import ArgKind
 from psyclone_storage.ir.types import ScalarType
-from psyclone_storage.ir.unit import Call, Declare, Line, Routine
+from psyclone_storage.ir.unit import Call, Declare, GeneratedRoutine, Line
 from psyclone_storage.ir.walk import kernel_calls
 from psyclone_storage.lowering.infrastructure import LoweringContext
 from psyclone_storage.lowering.outline_cells import one_level, procedure_for
@@ -67,7 +67,7 @@ def outlined(
     within = replace(context, work=work, ops=replace(context.ops, values=values), outlines=False)
     lines = nested(within, statement)
     name = work.imports.procedure(_wished_name(context, loop))
-    procedure = Routine(name, tuple(passed.dummies), work.declarations(), lines)
+    procedure = GeneratedRoutine(name, tuple(passed.dummies), work.declarations(), lines)
     context.work.procedures.append(procedure)
     return (Call(Name(name), tuple(passed.actuals)),)
 
@@ -192,7 +192,7 @@ def _changeable(calls: tuple[sch.KernelCall, ...]) -> Iterator[str]:
     """
     for call in calls:
         for code in call.codes:
-            if code.in_place:
+            if code.kernel_use.in_place:
                 continue
             for name, dummy in zip(code.dummies, call.dummies, strict=False):
                 declared = code.declared(name)

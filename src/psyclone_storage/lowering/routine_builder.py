@@ -65,13 +65,13 @@ class ModuleImports:
         self._names = NameTable(taken)
         self._own = key_of(own)
         self._locals: dict[tuple[str, str], str] = {}
-        self._helpers: dict[str, un.Routine] = {}
+        self._helpers: dict[str, un.GeneratedRoutine] = {}
 
     def procedure(self, wish: str) -> str:
         """Return a name for a procedure of this module: `wish`, or one like it."""
         return self._names.fresh(wish)
 
-    def helper(self, wish: str, make: Callable[[str], un.Routine]) -> str:
+    def helper(self, wish: str, make: Callable[[str], un.GeneratedRoutine]) -> str:
         """Return the name of the procedure that all users request as `wish`.
 
         `make` makes it, from its name, at the first request.
@@ -80,7 +80,7 @@ class ModuleImports:
             self._helpers[wish] = make(self.procedure(wish))
         return self._helpers[wish].name
 
-    def helpers(self) -> tuple[un.Routine, ...]:
+    def helpers(self) -> tuple[un.GeneratedRoutine, ...]:
         """Return the procedures that several routines of the module may need."""
         return tuple(self._helpers.values())
 
@@ -137,7 +137,7 @@ class Workspace:
         self._allocated: list[Expr] = []
         self._endings: list[un.Line] = []
         self._directives: dict[un.ReductionLine, None] = {}
-        self.procedures: list[un.Routine] = []
+        self.procedures: list[un.GeneratedRoutine] = []
 
     def within(self, free: Iterable[str], known: Iterable[str]) -> Workspace:
         """Return the workspace of a procedure of the module.

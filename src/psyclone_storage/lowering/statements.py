@@ -8,8 +8,8 @@ from functools import partial
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir import expr as ex
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.operators import Operator
+from psyclone_storage.ir.routine import KernelUse, Routine
 from psyclone_storage.ir.runtime_ops import ColourMap, LoopEnd, LoopStart
 from psyclone_storage.ir.schedule import DirectiveRegion, KernelCall, Loop, Over, Statement
 from psyclone_storage.ir.transfer import TaskWait
@@ -125,7 +125,7 @@ def _call(context: LoweringContext, call: KernelCall, index: ex.Expr) -> tuple[L
 def _coded_call(context: LoweringContext, call: KernelCall, index: ex.Expr) -> tuple[Line, ...]:
     args = actual_arguments(context, call, index)
     match call.codes:
-        case (KernelCode(in_place=True) as code,):
+        case (Routine(kernel_use=KernelUse(in_place=True)) as code,):
             return inlined_block(code, args, context.work.imported_kind)
     procedure = context.work.imports.local(call.kernel.module, call.kernel.procedure)
     return (Call(ex.Name(procedure), args),)

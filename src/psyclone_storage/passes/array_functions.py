@@ -13,7 +13,6 @@ from psyclone_storage.analysis.bodies.shapes import Dimensions, Triplet, dimensi
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir import expr as ex
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.intrinsics import ELEMENTAL
 from psyclone_storage.ir.linking import linked
 from psyclone_storage.ir.operators import Operator
@@ -24,6 +23,7 @@ from psyclone_storage.ir.rewrite import (
     with_expressions,
     with_parts,
 )
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Assign, Branch, If, Line
 from psyclone_storage.passes.element_loops import (
@@ -67,10 +67,10 @@ class Values:
     """
 
     integer: Callable[[ex.Expr], int | None]
-    type_of: Callable[[ex.Expr, KernelCode], ScalarType]
+    type_of: Callable[[ex.Expr, Routine], ScalarType]
 
 
-def scalarise(code: KernelCode, values: Values) -> tuple[KernelCode, Refusals]:
+def scalarise(code: Routine, values: Values) -> tuple[Routine, Refusals]:
     """Return `code` with loops instead of statements with arrays.
 
     Also return, by its place, why a statement with arrays was not changed.
@@ -93,7 +93,7 @@ class _Scalariser:
     place: Span | None = None
 
     @property
-    def code(self) -> KernelCode:
+    def code(self) -> Routine:
         """The declarations of the routine with all variables added so far."""
         return self.scratch.code
 

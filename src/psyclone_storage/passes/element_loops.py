@@ -9,10 +9,10 @@ from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.affine import difference, simplified
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.intrinsics import ELEMENTAL
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import with_parts
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.unit import Do, Line
 from psyclone_storage.passes.scratch import Scratch
 
@@ -81,7 +81,7 @@ class ElementPosition:
 
     at: tuple[ex.Expr, ...]
     driver: Dimensions
-    code: KernelCode
+    code: Routine
     form: LoopForm = OF_SUBSCRIPTS
     product: Callable[[ex.CallFunction, ElementPosition], ex.Expr] | None = None
 
@@ -147,7 +147,7 @@ class ElementLoops:
         counters = tuple(scratch.counter(form.counter) for _ in dimensions)
         return ElementLoops(tuple(map(form.counted, dimensions)), counters, form)
 
-    def position(self, code: KernelCode) -> ElementPosition:
+    def position(self, code: Routine) -> ElementPosition:
         """Return the position of the element of one iteration."""
         return ElementPosition(self.counters, self.dimensions, code, self.form)
 

@@ -14,22 +14,22 @@ from psyclone_storage.analysis.bodies.names import RoutineNames
 from psyclone_storage.analysis.bodies.shapes import find_declaration, type_of_values
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir.affine import affine_form, difference
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Binary, Expr, Literal, Name
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import names_in, rewritten
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.unit import Assign, Branch, Do, If, Line
 from psyclone_storage.passes.scratch import INTEGER, Scratch
 
 # ---------------------------------------------------------------------------- assignments
 
 
-def hoist_assignments(code: KernelCode) -> KernelCode:
+def hoist_assignments(code: Routine) -> Routine:
     """Return `code` with invariant assignments in front of their loops, inner loops first."""
     return replace(code, body=rewritten(code.body, lambda line: _hoisted(line, code)))
 
 
-def _hoisted(line: Line, code: KernelCode) -> Iterable[Line]:
+def _hoisted(line: Line, code: Routine) -> Iterable[Line]:
     if not isinstance(line, Do) or not is_understood(line.body, RoutineNames(code)):
         return (line,)
     runs = _runs(line)
@@ -51,7 +51,7 @@ def _runs(loop: Do) -> Expr | bool | None:
     return True if apart is not None and apart >= 0 else Binary(Operator.LESS_EQUAL, low, high)
 
 
-def _is_invariant(line: Line, loop: Do, code: KernelCode) -> bool:
+def _is_invariant(line: Line, loop: Do, code: Routine) -> bool:
     """Return whether `line`, which is directly in `loop`, does the same in all iterations."""
     if not isinstance(line, Assign):
         return False
@@ -70,7 +70,7 @@ def _is_invariant(line: Line, loop: Do, code: KernelCode) -> bool:
     )
 
 
-def _may_share(name: str, code: KernelCode) -> bool:
+def _may_share(name: str, code: Routine) -> bool:
     declared = find_declaration(code, name)
     words = set() if declared is None else declared.words
     return declared is None or bool(words & {"pointer", "target", "volatile"})
@@ -79,7 +79,7 @@ def _may_share(name: str, code: KernelCode) -> bool:
 # ---------------------------------------------------------------------------- bounds
 
 
-def hoist_bounds(code: KernelCode) -> KernelCode:
+def hoist_bounds(code: Routine) -> Routine:
     """Return `code` with the bounds of its loops in variables, if they are not plain already."""
     scratch = Scratch(code)
     body = rewritten(code.body, lambda line: _with_bounds(line, scratch))

@@ -14,12 +14,12 @@ from psyclone_storage.analysis.bodies.independence import independence_of
 from psyclone_storage.analysis.bodies.shapes import type_of_values
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir.affine import simplified
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.directive import AccLoopDirective, DeviceLevel
 from psyclone_storage.ir.expr import Binary, Expr, Name, intrinsic, whole
 from psyclone_storage.ir.loops import addressed, following_loop, loops_of, with_lines_for
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import everywhere, rewritten, substituted, unnamed
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.unit import DirectiveLine, Do, Line
 from psyclone_storage.passes.nests import (
     Strips,
@@ -34,22 +34,22 @@ from psyclone_storage.passes.scratch import INTEGER, Scratch
 # ---------------------------------------------------------------------------- loops of subroutines
 
 
-def swap_loops(code: KernelCode, number: int) -> KernelCode:
+def swap_loops(code: Routine, number: int) -> Routine:
     """Return `code` with a loop and the one inside it swapped."""
     return rewrite_loop(code, number, lambda loop: (swap(loop),))
 
 
-def strip_mine_loop(code: KernelCode, number: int, size: int) -> KernelCode:
+def strip_mine_loop(code: Routine, number: int, size: int) -> Routine:
     """Return `code` with a loop in strips of `size` iterations."""
     return _with_strips(code, number, size, strip_mine)
 
 
-def tile_loops(code: KernelCode, number: int, size: int) -> KernelCode:
+def tile_loops(code: Routine, number: int, size: int) -> Routine:
     """Return `code` with a loop and the one inside it in tiles of `size` by `size`."""
     return _with_strips(code, number, size, tile)
 
 
-def fuse_loops(code: KernelCode, number: int) -> KernelCode:
+def fuse_loops(code: Routine, number: int) -> Routine:
     """Return `code` with a loop and the loop that follows it fused."""
     code = addressed(code)
     first = loops_of(code)[number - 1]
@@ -61,12 +61,12 @@ def fuse_loops(code: KernelCode, number: int) -> KernelCode:
     return with_lines_for(code, {first.uid: (fused,), second.uid: ()})
 
 
-def jam_loops(code: KernelCode, number: int, factor: int) -> KernelCode:
+def jam_loops(code: Routine, number: int, factor: int) -> Routine:
     """Return `code` with `factor` iterations of a loop in the loop inside it (unroll and jam)."""
     return rewrite_loop(code, number, lambda loop: _jam(loop, factor))
 
 
-def share_loop(code: KernelCode, number: int, level: DeviceLevel) -> KernelCode:
+def share_loop(code: Routine, number: int, level: DeviceLevel) -> Routine:
     """Return `code` with a directive by which `level` of a device shares a loop."""
     flow = flow_of(code)
     found = independence_of(flow.loops[number - 1], flow)
@@ -75,9 +75,7 @@ def share_loop(code: KernelCode, number: int, level: DeviceLevel) -> KernelCode:
     return rewrite_loop(code, number, lambda loop: (DirectiveLine(meaning=shared), loop))
 
 
-def rewrite_loop(
-    code: KernelCode, number: int, rewrite: Callable[[Do], tuple[Line, ...]]
-) -> KernelCode:
+def rewrite_loop(code: Routine, number: int, rewrite: Callable[[Do], tuple[Line, ...]]) -> Routine:
     """Return `code` with the statements that `rewrite` returns for a loop."""
     code = addressed(code)
     loop = loops_of(code)[number - 1]
@@ -85,8 +83,8 @@ def rewrite_loop(
 
 
 def _with_strips(
-    code: KernelCode, number: int, size: int, rewrite: Callable[[Do, Strips[Do]], Do]
-) -> KernelCode:
+    code: Routine, number: int, size: int, rewrite: Callable[[Do, Strips[Do]], Do]
+) -> Routine:
     """Return `code` with the nest that `rewrite` makes of a loop and a way to split loops."""
     scratch = Scratch(code)
 

@@ -21,10 +21,10 @@ from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.names import listed
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir import expr as ex
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.intrinsics import ELEMENTAL, INQUIRING
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rewrite import names_in, rewritten, walk_lines
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.unit import Assign, Line
 from psyclone_storage.passes.element_loops import ElementLoops
 from psyclone_storage.passes.scratch import Scratch
@@ -32,28 +32,28 @@ from psyclone_storage.passes.scratch import Scratch
 # ---------------------------------------------------------------------------- reasons against loops
 
 
-def array_assignments(code: KernelCode) -> Iterator[Assign]:
+def array_assignments(code: Routine) -> Iterator[Assign]:
     """Yield the assignments to whole arrays and to sections of arrays, but for those of `where`."""
     for line in walk_lines(code.body, into_masked=False):
         if isinstance(line, Assign) and rank_of(line.target, code) != 0:
             yield line
 
 
-def check_assignments(code: KernelCode) -> tuple[Diagnostic, ...]:
+def check_assignments(code: Routine) -> tuple[Diagnostic, ...]:
     """Return why array assignments of a kernel cannot be written as loops (T060, T061)."""
     return tuple(
         reason for line in array_assignments(code) for reason in check_assignment(line, code)
     )
 
 
-def check_assignment(line: Assign, code: KernelCode) -> tuple[Diagnostic, ...]:
+def check_assignment(line: Assign, code: Routine) -> tuple[Diagnostic, ...]:
     """Return why one array assignment cannot be written as loops (T060, T061)."""
     if problems := tuple(_unknown_shapes(line, code)):
         return problems
     return tuple(_late_reads(line, code))
 
 
-def _unknown_shapes(line: Assign, code: KernelCode) -> Iterator[Diagnostic]:
+def _unknown_shapes(line: Assign, code: Routine) -> Iterator[Diagnostic]:
     """Yield that the shape of one side is not known, or that it may change (T060)."""
     text = f"{ex.spell(line.target)} = {ex.spell(line.value)}"
     if any(unknown_lines((line,))):
@@ -74,22 +74,22 @@ def _unknown_shapes(line: Assign, code: KernelCode) -> Iterator[Diagnostic]:
         yield Diagnostic("T060", f"'{text}' may change the extents of its target.", line.place)
 
 
-def _has_index_vector(target: ex.Expr, code: KernelCode) -> bool:
+def _has_index_vector(target: ex.Expr, code: Routine) -> bool:
     items = target.items if isinstance(target, ex.Index) else ()
     return any(not isinstance(item, ex.Range) and rank_of(item, code) for item in items)
 
 
-def is_whole_allocatable(target: ex.Expr, code: KernelCode) -> bool:
+def is_whole_allocatable(target: ex.Expr, code: Routine) -> bool:
     """Return whether an assignment to `target` may give it new extents."""
     return isinstance(target, ex.Name) and "allocatable" in _attributes(target.text, code)
 
 
-def _attributes(name: str, code: KernelCode) -> frozenset[str]:
+def _attributes(name: str, code: Routine) -> frozenset[str]:
     declared = find_declaration(code, name)
     return frozenset() if declared is None else declared.words
 
 
-def _late_reads(line: Assign, code: KernelCode) -> Iterator[Diagnostic]:
+def _late_reads(line: Assign, code: Routine) -> Iterator[Diagnostic]:
     """Yield that elements would be read when they have changed already (T061)."""
     name = _base_key(line.target)
     inside = line.target.items if isinstance(line.target, ex.Index) else ()
@@ -111,7 +111,7 @@ def _late_reads(line: Assign, code: KernelCode) -> Iterator[Diagnostic]:
             yield Diagnostic("T061", message, line.place)
 
 
-def _may_share(first: str, second: str, code: KernelCode) -> bool:
+def _may_share(first: str, second: str, code: Routine) -> bool:
     words = [_attributes(name, code) & {"pointer", "target"} for name in (first, second)]
     return all(words) and "pointer" in words[0] | words[1]
 
@@ -121,7 +121,7 @@ def _base_key(target: ex.Expr) -> str:
     return key_of(ex.spell(base))
 
 
-def reads_other_elements(line: Assign, code: KernelCode) -> bool:
+def reads_other_elements(line: Assign, code: Routine) -> bool:
     """Return whether the right side may read other elements of the target than each writes."""
     return not all(
         by_element and _same_elements(part, line.target, code)
@@ -130,7 +130,7 @@ def reads_other_elements(line: Assign, code: KernelCode) -> bool:
 
 
 def _readings(
-    value: ex.Expr, name: str, code: KernelCode, by_element: bool = True
+    value: ex.Expr, name: str, code: Routine, by_element: bool = True
 ) -> Iterator[tuple[ex.Expr, bool]]:
     """Yield the references to `name` in `value`, and whether each is evaluated by element."""
     parts: tuple[ex.Expr, ...] = ex.children(value)
@@ -149,7 +149,7 @@ def _readings(
         yield from _readings(part, name, code, by_element)
 
 
-def _same_elements(one: ex.Expr, other: ex.Expr, code: KernelCode) -> bool:
+def _same_elements(one: ex.Expr, other: ex.Expr, code: Routine) -> bool:
     """Return whether two references to an array run over the same elements in the same order."""
     if ex.same(one, other):
         return True
@@ -162,7 +162,7 @@ def _same_elements(one: ex.Expr, other: ex.Expr, code: KernelCode) -> bool:
     )
 
 
-def _full(reference: ex.Expr, code: KernelCode) -> tuple[ex.Expr, ...] | None:
+def _full(reference: ex.Expr, code: Routine) -> tuple[ex.Expr, ...] | None:
     """Return the subscripts of a reference with all bounds written out."""
     dimensions = dimensions_of(reference, code)
     if dimensions is None:
@@ -177,7 +177,7 @@ def _full(reference: ex.Expr, code: KernelCode) -> tuple[ex.Expr, ...] | None:
 # ---------------------------------------------------------------------------- assignments
 
 
-def scalarise_assignments(code: KernelCode) -> KernelCode:
+def scalarise_assignments(code: Routine) -> Routine:
     """Return `code` with its array assignments as loops; `check_assignments` has no reasons."""
     scratch = Scratch(code)
 

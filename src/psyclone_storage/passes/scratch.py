@@ -8,8 +8,8 @@ from psyclone_storage.analysis.bodies.shapes import changed_names
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.ir import expr as ex
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.rewrite import names_in, names_of_line, walk_lines
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Declare, Opaque, Use
 
@@ -23,12 +23,12 @@ class Scratch:
     `taken` are further names that have a meaning.
     """
 
-    def __init__(self, code: KernelCode, taken: Iterable[str] = ()) -> None:
+    def __init__(self, code: Routine, taken: Iterable[str] = ()) -> None:
         self._code = code
         self._names = NameTable((*names_of(code), *taken))
 
     @property
-    def code(self) -> KernelCode:
+    def code(self) -> Routine:
         """The code with all variables added so far and its statements as they were."""
         return self._code
 
@@ -49,7 +49,7 @@ class Scratch:
         return self.variable(wish, INTEGER)
 
 
-def names_of(code: KernelCode) -> Iterator[str]:
+def names_of(code: Routine) -> Iterator[str]:
     """Yield all names that mean something in a kernel, in lower case or as written."""
     yield from (code.name, code.module.name, *code.dummies, *code.module.generics)
     yield from (procedure.name for procedure in code.module.procedures)
@@ -73,12 +73,12 @@ def _imported(use: Use) -> Iterator[str]:
     yield from (name.local for name in use.names)
 
 
-def may_be_extent(extent: ex.Expr, code: KernelCode) -> bool:
+def may_be_extent(extent: ex.Expr, code: Routine) -> bool:
     """Return whether `extent` has a value when the kernel starts, so that it may size an array."""
     return not any(_is_late(name, code) for name in names_in(extent))
 
 
-def _is_late(name: str, code: KernelCode) -> bool:
+def _is_late(name: str, code: Routine) -> bool:
     declared = code.declared(name)
     if declared is None:
         return name in changed_names(code)
@@ -102,7 +102,7 @@ def constant(value: int, kind: ScalarType) -> ex.Expr:
     return ex.intrinsic(word, ex.whole(value), ex.Verbatim(kind.kind))
 
 
-def nothing_to_do(code: KernelCode, why: str) -> Diagnostic:
+def nothing_to_do(code: Routine, why: str) -> Diagnostic:
     """Return that a step would change nothing in a kernel (T067)."""
     message = f"There is nothing to change in '{code.name}': it {why}."
     return Diagnostic("T067", message, code.module.routine)

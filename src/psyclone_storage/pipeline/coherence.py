@@ -29,8 +29,8 @@ from psyclone_storage.coherence.storage_access import (
     plan_storage_access,
 )
 from psyclone_storage.infrastructures.gocean import ALL
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.kernel import Kernel
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import HaloExchange, Invoke, KernelCall, Program, Schedule
 from psyclone_storage.ir.storage_access import StoragePolicy
@@ -56,7 +56,7 @@ def with_storage_access(
     return replace(program, invokes=planned)
 
 
-def _codes_of(kernels: KernelRepository, kernel: Kernel) -> tuple[KernelCode, ...]:
+def _codes_of(kernels: KernelRepository, kernel: Kernel) -> tuple[Routine, ...]:
     """Return the subroutines of a kernel, none where they cannot be read."""
     try:
         return kernels.codes_of(kernel)

@@ -23,11 +23,11 @@ from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.infrastructures.lfric import MESSAGE_PROCEDURES
 from psyclone_storage.ir import expr as ex
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.intrinsic_modules import INTRINSIC_MODULES
 from psyclone_storage.ir.intrinsics import DEFINED
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rewrite import walk_lines
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.rules import SharedProcedure
 from psyclone_storage.ir.scopes import WORDS
 from psyclone_storage.ir.symbols import ModuleSymbols
@@ -108,14 +108,14 @@ class SharedEffects:
     trusted: frozenset[str]
     _states: dict[ProcedurePlace, StateInText] = field(default_factory=dict)
     _kernels: dict[tuple[ProcedurePlace, ...], Effects] = field(default_factory=dict)
-    _changed: dict[tuple[int, ...], tuple[tuple[KernelCode, ...], Effects]] = field(
+    _changed: dict[tuple[int, ...], tuple[tuple[Routine, ...], Effects]] = field(
         default_factory=dict
     )
     _interfaces: dict[SourceText, frozenset[str]] = field(default_factory=dict)
     _overloaded: dict[tuple[re.Pattern[str], str], bool] = field(default_factory=dict)
     _imports: dict[tuple[Use, ...], tuple[str, ...]] = field(default_factory=dict)
     _found: dict[ProcedurePlace, _Known] = field(default_factory=dict)
-    _codes: dict[ProcedurePlace, tuple[KernelCode, ...]] = field(default_factory=dict)
+    _codes: dict[ProcedurePlace, tuple[Routine, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Add the modules of the infrastructure to the index."""
@@ -127,7 +127,7 @@ class SharedEffects:
         source: SourceText,
         module: str,
         names: Iterable[str],
-        codes: tuple[KernelCode, ...],
+        codes: tuple[Routine, ...],
     ) -> Effects:
         """Return the data that threads in a kernel share, and the procedures that are not found.
 
@@ -342,7 +342,7 @@ class SharedEffects:
 
     # ------------------------------------------------------------------------ its body
 
-    def _code(self, place: ProcedurePlace) -> tuple[KernelCode, ...]:
+    def _code(self, place: ProcedurePlace) -> tuple[Routine, ...]:
         """Return a procedure and its internal procedures; empty if they cannot be read."""
         if place not in self._codes:
             try:
@@ -353,7 +353,7 @@ class SharedEffects:
             self._codes[place] = codes
         return self._codes[place]
 
-    def _read(self, codes: tuple[KernelCode, ...], place: ProcedurePlace | None) -> _Known:
+    def _read(self, codes: tuple[Routine, ...], place: ProcedurePlace | None) -> _Known:
         """Return the effects in the bodies of a procedure and its internal ones, or of a kernel."""
         if not codes and place is not None:
             return _Known(unknown=(place.name,))
@@ -392,7 +392,7 @@ class SharedEffects:
         return _Known(tuple(shared), self._untrusted(calls),
                       tuple(one for one in unknown if one not in self.trusted))  # fmt: skip
 
-    def _is_overloaded(self, code: KernelCode) -> bool:
+    def _is_overloaded(self, code: Routine) -> bool:
         """Return whether interfaces may overload the operators of intrinsic types."""
         module = code.module
         return not module.is_python and self._offers(
@@ -406,7 +406,7 @@ class SharedEffects:
         return symbol.origin is ex.Origin.INTRINSIC or _is_without_effects(symbol)
 
     def _called(
-        self, site: ProcedureCall, symbol: ex.Symbol | None, code: KernelCode
+        self, site: ProcedureCall, symbol: ex.Symbol | None, code: Routine
     ) -> tuple[ProcedurePlace, ...]:
         source = code.module.source
         if symbol is None:
@@ -419,7 +419,7 @@ class SharedEffects:
             return ()
         return self._in_module(symbol, source if symbol.origin is ex.Origin.HOST else None)
 
-    def _bound(self, site: ProcedureCall, code: KernelCode) -> tuple[ProcedurePlace, ...]:
+    def _bound(self, site: ProcedureCall, code: Routine) -> tuple[ProcedurePlace, ...]:
         """Return the procedures that the type of an object binds to the name that is called."""
         member = site.procedure
         if not isinstance(member, ex.Member):
@@ -447,11 +447,11 @@ class SharedEffects:
             kind = DerivedType(key_of(parent.name), parent.module_key) if parent else None
         return ()
 
-    def _source(self, module: str, code: KernelCode) -> SourceText | None:
+    def _source(self, module: str, code: Routine) -> SourceText | None:
         is_own = module == code.module.key
         return code.module.source if is_own else self.finder.source_of(module)
 
-    def _is_lost(self, site: ProcedureCall, code: KernelCode) -> bool:
+    def _is_lost(self, site: ProcedureCall, code: Routine) -> bool:
         """Return whether a call for which no procedure is found may be one of a procedure.
 
         Assignments and I/O are those of the language, unless a module that is missing may define
@@ -469,7 +469,7 @@ class SharedEffects:
         ]
         return any(self._source(home, code) is None for home in homes)
 
-    def _is_open(self, site: ProcedureCall, code: KernelCode) -> bool:
+    def _is_open(self, site: ProcedureCall, code: Routine) -> bool:
         """Return whether extensions of the declared type may bind another procedure."""
         member = site.procedure
         if not isinstance(member, ex.Member):
@@ -502,7 +502,7 @@ class SharedEffects:
         )
 
     def _of_operator(
-        self, site: ProcedureCall, name: str, code: KernelCode
+        self, site: ProcedureCall, name: str, code: Routine
     ) -> tuple[ProcedurePlace, ...]:
         """Return the procedures that a defined operator or assignment may call."""
         typing = Typing(code.symbol, code.structure)
@@ -531,7 +531,7 @@ class SharedEffects:
                     around, source, DerivedType(bound_to, module), procedure
                 )
 
-    def _finals(self, code: KernelCode) -> Iterator[ProcedurePlace]:
+    def _finals(self, code: Routine) -> Iterator[ProcedurePlace]:
         """Yield the final procedures of a procedure's objects, and types with default targets."""
         targets = (line.target for line in walk_lines(code.body) if isinstance(line, Assign))
         set_whole = {target.key for target in targets if isinstance(target, ex.Name)}
@@ -550,7 +550,7 @@ class SharedEffects:
                         yield ProcedurePlace(source, module, one)
 
     def _parts(
-        self, kind: DataType | None, code: KernelCode
+        self, kind: DataType | None, code: Routine
     ) -> Iterator[tuple[str, str, SourceText | None]]:
         """Yield a type, those that it extends, and those of its components, with their modules."""
         queue = [(module_of(kind, code), kind.name)] if isinstance(kind, DerivedType) else []
@@ -574,7 +574,7 @@ class SharedEffects:
                 queue += [home] if home not in queue else []
 
 
-def _symbol_of(site: ProcedureCall, code: KernelCode) -> ex.Symbol | None:
+def _symbol_of(site: ProcedureCall, code: Routine) -> ex.Symbol | None:
     """Return the symbol of a called name, or None for a type-bound procedure."""
     return code.symbol(site.procedure.key) if isinstance(site.procedure, ex.Name) else None
 

@@ -12,8 +12,8 @@ from typing import Protocol
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.keys import FromModule, key_of
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.schedule import Invoke, KernelCall, Program
 from psyclone_storage.ir.walk import kernel_calls, replaced
 from psyclone_storage.languages.fortran.print.kernel import base_name, kernel_names, numbered_names
@@ -102,7 +102,7 @@ def name_kernels(
     return NumberedProgram(replace(program, invokes=invokes), tuple(names.kernels), inlined, heads)
 
 
-def _heads(code: KernelCode, language: Language) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _heads(code: Routine, language: Language) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield the names and arguments of a subroutine and of its internal procedures."""
     yield code.key, code.dummies
     if code.internal is not None:
@@ -121,7 +121,7 @@ class _KernelNames:
         self._module = program.name
         self._numbering = numbering
         self._language = language
-        self.inlined: dict[KernelCode, str] = {}
+        self.inlined: dict[Routine, str] = {}
         self.interfaces: dict[tuple[str, ...], str] = {}
         self.kernels: list[KernelText] = []
 
@@ -134,9 +134,9 @@ class _KernelNames:
         return replace(invoke, schedule=schedule)
 
     def _call(self, call: KernelCall) -> KernelCall:
-        if call.codes[0].in_place:
+        if call.codes[0].kernel_use.in_place:
             return call
-        if call.codes[0].inlined:
+        if call.codes[0].kernel_use.inlined:
             name = self._inlined(call)
             return replace(call, kernel=replace(call.kernel, module=self._module, procedure=name))
         old = kernel_names(call.kernel)

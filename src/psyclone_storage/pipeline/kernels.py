@@ -20,11 +20,11 @@ from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.settings import Settings
 from psyclone_storage.domains.imports import Import, find_imports
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.interface import Dummy
 from psyclone_storage.ir.kernel import Kernel
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.parsed import ParsedAlgorithm
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.rules import SharedProcedure
 from psyclone_storage.ir.schedule import Program
 from psyclone_storage.ir.walk import kernel_calls, replaced
@@ -60,7 +60,7 @@ class KernelRepository:
     warnings: dict[Path, tuple[Diagnostic, ...]] = field(default_factory=dict)
     _known: dict[tuple[Path, str], Kernel] = field(default_factory=dict)
     _counted: dict[tuple[SourceText, str], tuple[Diagnostic, ...]] = field(default_factory=dict)
-    _codes: dict[tuple[SourceText, str, Dummies], KernelCode] = field(default_factory=dict)
+    _codes: dict[tuple[SourceText, str, Dummies], Routine] = field(default_factory=dict)
     _modules: ModuleFinder = field(init=False)
     _contexts: ModuleContexts = field(init=False)
     _effects: SharedEffects | None = None
@@ -133,7 +133,7 @@ class KernelRepository:
         for path in files:
             yield from self.warnings.get(path, ())
 
-    def codes_of(self, kernel: Kernel) -> tuple[KernelCode, ...]:
+    def codes_of(self, kernel: Kernel) -> tuple[Routine, ...]:
         """Return the subroutines of `kernel`, from the text that its metadata were read from.
 
         Raises:
@@ -147,7 +147,7 @@ class KernelRepository:
         return tuple(self._code(source, key_of(name), dummies) for name in names)
 
     def shared_procedures(
-        self, kernel: Kernel, codes: tuple[KernelCode, ...]
+        self, kernel: Kernel, codes: tuple[Routine, ...]
     ) -> tuple[SharedProcedure, ...]:
         """Return the procedures, of `kernel` and all that it calls, that may change shared data.
 
@@ -156,12 +156,12 @@ class KernelRepository:
         """
         return self._effects_of(kernel, codes)[0]
 
-    def unknown_procedures(self, kernel: Kernel, codes: tuple[KernelCode, ...]) -> tuple[str, ...]:
+    def unknown_procedures(self, kernel: Kernel, codes: tuple[Routine, ...]) -> tuple[str, ...]:
         """Return the procedures that `kernel` calls, directly or not, and that are not found."""
         return self._effects_of(kernel, codes)[1]
 
     def _effects_of(
-        self, kernel: Kernel, codes: tuple[KernelCode, ...]
+        self, kernel: Kernel, codes: tuple[Routine, ...]
     ) -> tuple[tuple[SharedProcedure, ...], tuple[str, ...]]:
         if kernel.span is None:
             return (), ()
@@ -174,12 +174,12 @@ class KernelRepository:
             self._effects = SharedEffects(self._modules, shipped, self.language.state, trusted)
         return self._effects.of_kernel(kernel.procedure, source, kernel.module, names, codes)
 
-    def is_thread_safe(self, kernel: Kernel, code: KernelCode) -> bool:
+    def is_thread_safe(self, kernel: Kernel, code: Routine) -> bool:
         """Return whether the settings name `code`, or the `kernel` that it implements."""
         named = self.settings.thread_safe_procedures
         return any(key_of(name) in named for name in (kernel.procedure, kernel.name, code.name))
 
-    def _code(self, source: SourceText, name: str, dummies: tuple[Dummy, ...]) -> KernelCode:
+    def _code(self, source: SourceText, name: str, dummies: tuple[Dummy, ...]) -> Routine:
         key = source, name, dummies if self.language.prints_kernels else ()
         if key not in self._codes:
             code = self.language.read_code(source, name, dummies, self._modules_for)
@@ -335,9 +335,9 @@ def with_codes(program: Program, kernels: KernelRepository, sizes: Mapping[str, 
             own = tuple(
                 replace(
                     code,
-                    inlined=True,
-                    in_place=False,
-                    hot_path=None,
+                    kernel_use=replace(
+                        code.kernel_use, inlined=True, in_place=False, hot_path=None
+                    ),
                     module=replace(code.module, name=call.kernel.module),
                 )
                 for code in codes

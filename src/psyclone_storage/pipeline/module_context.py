@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from psyclone_storage.base.package_files import shared_file
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.ir.code import Callee, InlinedCode, KernelCode, ModuleContext
 from psyclone_storage.ir.expr import Symbol
+from psyclone_storage.ir.routine import Callee, InlinedCode, ModuleContext, Routine
 from psyclone_storage.ir.unit import Use
 from psyclone_storage.languages.sources.kernel_search import index_with
 from psyclone_storage.languages.sources.module_finder import ModuleFinder
@@ -30,7 +30,7 @@ class ModuleContexts:
     infrastructure: str = ""
     _printer: CPrinter | None = None
     _known: SourceText | None = None
-    _inlined: dict[int, tuple[KernelCode, InlinedCode]] = field(default_factory=dict)
+    _inlined: dict[int, tuple[Routine, InlinedCode]] = field(default_factory=dict)
 
     def of(self, source: SourceText) -> ModuleContext:
         """Return the context of a kernel in `source`, whose modules hide others of their names."""

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable
 
 from psyclone_storage.base.regex import regex
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.types import DataType, DerivedType
 from psyclone_storage.ir.unit import Use
 
@@ -22,7 +22,7 @@ _DEFAULT_TARGET = regex(r"\bpointer\b.*::.*=>\s*(?!null\b)\w", re.IGNORECASE)
 _OVERLOADED = ("operator(", "assignment(", "read(", "write(")
 
 
-def module_of(kind: DerivedType, code: KernelCode) -> str:
+def module_of(kind: DerivedType, code: Routine) -> str:
     """Return the module of a derived type in a procedure, in lower case."""
     return key_of(kind.module or code.symbol(kind.name).module or code.module.name)
 
@@ -42,7 +42,7 @@ def offers_overloads(use: Use) -> bool:
     return use.whole or lists_overload(use)
 
 
-def may_take(codes: tuple[KernelCode, ...], sorts: list[object]) -> bool:
+def may_take(codes: tuple[Routine, ...], sorts: list[object]) -> bool:
     """Return whether a procedure may have arguments of these types, as far as they are known."""
     if not codes:
         return True
@@ -55,7 +55,7 @@ def may_take(codes: tuple[KernelCode, ...], sorts: list[object]) -> bool:
     return True
 
 
-def sort_of(kind: DataType, code: KernelCode) -> object:
+def sort_of(kind: DataType, code: Routine) -> object:
     """Return the name of a derived type where it is defined, or an intrinsic type."""
     if isinstance(kind, DerivedType):
         return key_of(code.symbol(kind.name).name)

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator, Mapping
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.records import replace
 from psyclone_storage.infrastructures.lfric import OBJECT_TYPES, OF_SIZE, REAL
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Expr, Literal, Unary
 from psyclone_storage.ir.interface import Dummy
 from psyclone_storage.ir.kernel import ArgKind, Kernel, KernelArg
 from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.schedule import Actual, KernelCall, Program, Schedule
 from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
 from psyclone_storage.ir.walk import kernel_calls, replaced
@@ -109,8 +109,8 @@ def _of_kind(value: Expr, kind: str) -> Expr:
 
 
 def code_for(
-    kernel: Kernel, codes: tuple[KernelCode, ...], dummies: tuple[Dummy, ...], sizes: KindSizes
-) -> KernelCode:
+    kernel: Kernel, codes: tuple[Routine, ...], dummies: tuple[Dummy, ...], sizes: KindSizes
+) -> Routine:
     """Return the subroutine of a kernel that accepts the data of its `dummies`.
 
     Raises:
@@ -137,7 +137,7 @@ def _words(kernel: Kernel) -> Iterator[str]:
             yield "reals of 32 bits" if arg.precision else "reals of 64 bits"
 
 
-def _takes(code: KernelCode, dummies: tuple[Dummy, ...], sizes: KindSizes) -> bool:
+def _takes(code: Routine, dummies: tuple[Dummy, ...], sizes: KindSizes) -> bool:
     if len(code.dummies) != len(dummies):
         return False
     return all(
@@ -147,7 +147,7 @@ def _takes(code: KernelCode, dummies: tuple[Dummy, ...], sizes: KindSizes) -> bo
     )
 
 
-def _is_of(code: KernelCode, name: str, type_: ScalarType, sizes: KindSizes) -> bool:
+def _is_of(code: Routine, name: str, type_: ScalarType, sizes: KindSizes) -> bool:
     item = code.declared(name)
     if item is None or not isinstance(item.type, ScalarType):
         return False

@@ -10,11 +10,11 @@ from __future__ import annotations
 from enum import Enum
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Index, spell
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.loops import loops_of
 from psyclone_storage.ir.rewrite import walk_lines
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.unit import Do
 from psyclone_storage.languages.fortran.print.kernel import emit_code
 from psyclone_storage.languages.fortran.print.printer import emit_lines
@@ -46,7 +46,7 @@ class KernelRoutine(Node):
         return hash(self.code.name)
 
     @property
-    def code(self) -> KernelCode:
+    def code(self) -> Routine:
         """The current state."""
         return self._session.bench.codes_of(self._uid)[self._at]
 

@@ -412,7 +412,7 @@ class CodedCall(KernelCall):
     @property
     def is_inlined(self) -> bool:
         """Return whether its subroutine is part of the generated module."""
-        return any(code.inlined for code in self._call.codes)
+        return any(code.kernel_use.inlined for code in self._call.codes)
 
     def get_callees(self) -> list[KernelRoutine]:
         """Return the subroutines that may be called, one for each precision, read if need be.

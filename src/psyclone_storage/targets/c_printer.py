@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.ir.code import Callee, KernelCode, ModuleContext
 from psyclone_storage.ir.expr import Symbol
+from psyclone_storage.ir.routine import Callee, ModuleContext, Routine
 from psyclone_storage.languages.c.printer import CUnit, print_c
 from psyclone_storage.languages.fortran.parse.body import read_code
 from psyclone_storage.languages.fortran.parse.called import read_called
@@ -23,7 +23,7 @@ class CPrinter:
         self._called: dict[tuple[str, str], tuple[Callee, ...]] = {}
         self._sources: dict[str, SourceText | None] = {}
 
-    def printed(self, source: SourceText, name: str) -> tuple[KernelCode, CUnit]:
+    def printed(self, source: SourceText, name: str) -> tuple[Routine, CUnit]:
         """Return the subroutine `name` of a module in `source`, and its form in C.
 
         Raises:
@@ -32,7 +32,7 @@ class CPrinter:
         code = self.read(source, name)
         return code, print_c(code, self.around)
 
-    def read(self, source: SourceText, name: str) -> KernelCode:
+    def read(self, source: SourceText, name: str) -> Routine:
         """Return the subroutine `name` of a module in `source`, its names looked up."""
         self.know(source)
         return resolve_code(read_code(source, name), self._finder)

@@ -6,8 +6,8 @@ Bodies of kernels are read for steps alone, so that what reads them is imported 
 from __future__ import annotations
 
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.interface import Dummy
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.languages.fortran.parse.algorithm import read_algorithm
 from psyclone_storage.languages.fortran.parse.kernel_syntax import check_syntax
 from psyclone_storage.languages.fortran.parse.metadata import kernel_types, read_kernel
@@ -29,14 +29,14 @@ from psyclone_storage.targets.spec import Language
 
 def _read_code(
     source: SourceText, name: str, _dummies: tuple[Dummy, ...], _beside: object = None
-) -> KernelCode:
+) -> Routine:
     """Return the subroutine `name` of a module in `source`, which declares its arguments itself."""
     from psyclone_storage.languages.fortran.parse.body import read_code  # noqa: PLC0415
 
     return read_code(source, name)
 
 
-def _resolve(code: KernelCode, finder: ModuleFinder, _dummies: tuple[Dummy, ...]) -> KernelCode:
+def _resolve(code: Routine, finder: ModuleFinder, _dummies: tuple[Dummy, ...]) -> Routine:
     """Return `code` with a symbol for each name."""
     from psyclone_storage.languages.fortran.parse.resolve import resolve_code  # noqa: PLC0415
 

@@ -8,12 +8,12 @@ from typing import Any
 
 from psyclone_storage.base.diagnostic import Diagnostic, InternalError
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Symbol
 from psyclone_storage.ir.interface import Dummy
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.linking import linked
 from psyclone_storage.ir.parsed import ParsedAlgorithm
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.unit import Unit
 from psyclone_storage.languages.fortran.parse.state import StateInText
 from psyclone_storage.languages.fortran.print.kernel import KernelNames
@@ -94,8 +94,8 @@ def _link(
 
 
 def _resolve(
-    dialect: Dialect, code: KernelCode, finder: ModuleFinder, dummies: tuple[Dummy, ...]
-) -> KernelCode:
+    dialect: Dialect, code: Routine, finder: ModuleFinder, dummies: tuple[Dummy, ...]
+) -> Routine:
     """Return `code` with a symbol for each name; translate Fortran to Python before."""
     if _is_fortran(code.module.source):
         from psyclone_storage.targets.transpile import transpile  # noqa: PLC0415
@@ -105,8 +105,8 @@ def _resolve(
 
 
 def resolve_without_translation(
-    code: KernelCode, finder: ModuleFinder, dummies: tuple[Dummy, ...]
-) -> KernelCode:
+    code: Routine, finder: ModuleFinder, dummies: tuple[Dummy, ...]
+) -> Routine:
     """Return `code` with a symbol for each name; Fortran is not translated."""
     if _is_fortran(code.module.source):
         return FORTRAN.resolve(code, finder, dummies)
@@ -127,7 +127,7 @@ def _check_syntax(_source: SourceText, _routines: tuple[str, ...]) -> tuple[Diag
     return ()
 
 
-def _emit_nothing(_code: KernelCode) -> list[str]:
+def _emit_nothing(_code: Routine) -> list[str]:
     """Return no lines: kernels are printed where they are called."""
     return []
 
@@ -138,7 +138,7 @@ def heads_of_invokes(source: SourceText) -> dict[str, tuple[str, ...]]:
     return {name: dummies for name, dummies in found.items() if not name.startswith("_")}
 
 
-def _emit_kernel(_codes: tuple[KernelCode, ...], _old: KernelNames, _new: KernelNames) -> str:
+def _emit_kernel(_codes: tuple[Routine, ...], _old: KernelNames, _new: KernelNames) -> str:
     raise InternalError("A kernel of a program in Python has no file of its own.")
 
 

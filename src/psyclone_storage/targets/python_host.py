@@ -71,7 +71,7 @@ def called_words(words: Iterable[str], text: str) -> list[str]:
     return [word for word in words if re.search(rf"(?<![\w.]){word}\(", text)]
 
 
-def emit_function(routine: un.Routine, body: Iterable[str]) -> list[str]:
+def emit_function(routine: un.GeneratedRoutine, body: Iterable[str]) -> list[str]:
     """Return the lines of a function with the name and the arguments of a routine."""
     dummies = [python_identifier(dummy.name) for dummy in routine.dummies]
     lines = list(body)
@@ -82,7 +82,7 @@ def emit_function(routine: un.Routine, body: Iterable[str]) -> list[str]:
     return [*bracketed_list(f"def {routine.name}(", dummies, "):", ""), *indented_lines(lines)]
 
 
-def with_own_names(routine: un.Routine, words: Collection[str]) -> un.Routine:
+def with_own_names(routine: un.GeneratedRoutine, words: Collection[str]) -> un.GeneratedRoutine:
     """Return a routine whose arguments have none of `words`, which its module needs."""
     taken = NameTable({*words, *(one.name for one in (*routine.dummies, *routine.variables))})
     fresh = {item.key: taken.fresh(item.name) for item in routine.dummies if item.name in words}

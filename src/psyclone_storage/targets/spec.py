@@ -13,11 +13,11 @@ from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.config.settings import Settings
 from psyclone_storage.domains.build import Domain
 from psyclone_storage.domains.imports import USE
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Symbol
 from psyclone_storage.ir.interface import Dummy
 from psyclone_storage.ir.kernel import Access, Kernel
 from psyclone_storage.ir.parsed import ParsedAlgorithm, ParsedKernel, ParsedRoutine
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Program
 from psyclone_storage.ir.unit import Declare, Unit, Use
@@ -65,7 +65,7 @@ class ReadsCode(Protocol):
         dummies: tuple[Dummy, ...],
         beside: Callable[[str, SourceText], tuple[SourceText, ...]] = ...,
         /,
-    ) -> KernelCode:
+    ) -> Routine:
         """Return the code; `beside` returns the files that may define an imported module."""
 
 
@@ -100,13 +100,13 @@ class Language:
     kernel_types: Callable[[SourceText], tuple[str, ...]]
     read_routine: Callable[[SourceText, str], ParsedRoutine | None]
     read_code: ReadsCode
-    resolve: Callable[[KernelCode, ModuleFinder, tuple[Dummy, ...]], KernelCode]
+    resolve: Callable[[Routine, ModuleFinder, tuple[Dummy, ...]], Routine]
     state: Callable[[SourceText, str, str], StateInText]
     check_syntax: Callable[[SourceText, tuple[str, ...]], tuple[Diagnostic, ...]]
     emit_unit: Callable[[Unit, InlinedProcedures], str]
     emit_algorithm: Callable[[Program], str]
-    emit_kernel: Callable[[tuple[KernelCode, ...], KernelNames, KernelNames], str]
-    emit_code: Callable[[KernelCode], list[str]]
+    emit_kernel: Callable[[tuple[Routine, ...], KernelNames, KernelNames], str]
+    emit_code: Callable[[Routine], list[str]]
     emit_interface: Callable[[str, Iterable[str]], list[str]]
     within_limit: Callable[[str], str]
     without_indentation: Callable[[str], str]

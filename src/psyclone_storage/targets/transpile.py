@@ -12,11 +12,11 @@ from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.records import replace
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.infrastructures.gocean import WORKING_PRECISION
-from psyclone_storage.ir.code import KernelCode, ModuleContext
 from psyclone_storage.ir.expr import Symbol
 from psyclone_storage.ir.interface import Dummy
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.parsed import ParsedKernel
+from psyclone_storage.ir.routine import ModuleContext, Routine
 from psyclone_storage.languages.fortran.parse.metadata import kernel_types, read_kernel
 from psyclone_storage.languages.python.parse.api_words import Dialect
 from psyclone_storage.languages.python.parse.body import read_python_body
@@ -31,8 +31,8 @@ from psyclone_storage.targets.native.module_context import kind_symbol
 
 
 def transpile(
-    dialect: Dialect, code: KernelCode, finder: ModuleFinder, dummies: tuple[Dummy, ...]
-) -> KernelCode:
+    dialect: Dialect, code: Routine, finder: ModuleFinder, dummies: tuple[Dummy, ...]
+) -> Routine:
     """Translate the code of a Fortran kernel to that of a Python kernel.
 
     Without directories, modules are searched for in the folder of the kernel.
@@ -60,7 +60,7 @@ def transpile(
     return replace(found, name=code.name, module=replace(found.module, name=code.module.name))
 
 
-def _kernel_of(code: KernelCode) -> ParsedKernel:
+def _kernel_of(code: Routine) -> ParsedKernel:
     """Return the metadata of the kernel that a subroutine implements."""
     source = code.module.source
     for name in kernel_types(source):

@@ -9,7 +9,7 @@ from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.source import Span
 from psyclone_storage.config.settings import Api, Settings
-from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.languages.c.entry_points import emit_cuda, emit_loops
 from psyclone_storage.languages.c.printer import CUnit, emit_c
 from psyclone_storage.languages.fortran.parse.metadata import read_kernel
@@ -34,7 +34,7 @@ def generate_c(path: Path, api: Api, settings: Settings, form: CForm, wanted: Ke
     """
     source = read_source(path)
     printer = CPrinter(make_finder(wanted, settings))
-    units: list[tuple[KernelCode, CUnit]] = []
+    units: list[tuple[Routine, CUnit]] = []
     problems: list[Diagnostic] = []
     names = find_kernel_types(FORTRAN, source) if wanted.type_name is None else (wanted.type_name,)
     if not names:

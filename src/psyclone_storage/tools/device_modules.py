@@ -17,12 +17,12 @@ from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText, Span
-from psyclone_storage.ir.code import DeclarationStatement, KernelCode
 from psyclone_storage.ir.expr import Origin, Sort, Symbol, spell
 from psyclone_storage.ir.intrinsic_modules import INTRINSIC_MODULES
 from psyclone_storage.ir.keys import key_of, keys_of
 from psyclone_storage.ir.parsed import ScopeKind
 from psyclone_storage.ir.rewrite import place_of_line, walk_lines
+from psyclone_storage.ir.routine import DeclarationStatement, Routine
 from psyclone_storage.ir.scopes import imports_of
 from psyclone_storage.ir.symbols import ModuleSymbols, Procedure
 from psyclone_storage.ir.types import Intrinsic, ScalarType
@@ -107,20 +107,22 @@ class DeviceModules:
     _judged: dict[tuple[str, str], Judged] = field(default_factory=dict)
     _obstacles: dict[str, dict[str, Diagnostic]] = field(default_factory=dict)
 
-    def judge(self, code: KernelCode, *, variables: bool) -> tuple[KernelCode, Judged]:
+    def judge(self, code: Routine, *, variables: bool) -> tuple[Routine, Judged]:
         """Return a kernel's subroutine for annotated modules, and the verdict.
 
         The verdict has the requirements of these modules, or the reasons against them: procedures,
         and on request `variables`. The subroutine's own statements are not judged.
         """
-        ready: list[KernelCode] = []
+        ready: list[Routine] = []
         needs, reasons = Needs(), list[Diagnostic]()
-        for one in (code, *code.helpers):
+        for one in (code, *code.kernel_use.helpers):
             found = self._used(one, (), variables=variables)
             needs = needs.with_all(found.needs)
             reasons += found.reasons
             ready.append(_with_modules(one, found))
-        kernel = replace(ready[0], helpers=tuple(ready[1:]))
+        kernel = replace(
+            ready[0], kernel_use=replace(ready[0].kernel_use, helpers=tuple(ready[1:]))
+        )
         return kernel, Judged(needs, tuple(dict.fromkeys(reasons)))
 
     def texts(self, needs: Needs) -> Iterator[tuple[Path, str]]:
@@ -139,9 +141,7 @@ class DeviceModules:
             if after != before:
                 yield Path(source.name), emit_changed(before, after)
 
-    def _with_directives(
-        self, names: Collection[str], needs: Needs, unit: KernelCode
-    ) -> KernelCode:
+    def _with_directives(self, names: Collection[str], needs: Needs, unit: Routine) -> Routine:
         key = key_of(unit.name)
         known = self.finder.module(key)
         if unit.kind is not ScopeKind.MODULE or key not in names or known is None:
@@ -217,7 +217,7 @@ class DeviceModules:
         return self._obstacles[name].get(key)
 
     def _found_obstacles(self, module: ModuleCode) -> Iterator[tuple[str, Diagnostic]]:
-        units = (one for one in read_file(module.source).units if isinstance(one, KernelCode))
+        units = (one for one in read_file(module.source).units if isinstance(one, Routine))
         unit = next((one for one in units if key_of(one.name) == module.name), None)
         if unit is None or unit.kind is not ScopeKind.MODULE:
             return
@@ -238,7 +238,7 @@ class DeviceModules:
     # ------------------------------------------------------------------------ procedures
 
     def _used(
-        self, code: KernelCode, callers: tuple[tuple[str, str], ...], *, variables: bool = True
+        self, code: Routine, callers: tuple[tuple[str, str], ...], *, variables: bool = True
     ) -> Judged:
         """Return the verdict on the names in `code`, which `callers` call."""
         needs, reasons = Needs(), list[Diagnostic]()
@@ -267,7 +267,7 @@ class DeviceModules:
         return self._with_variables(code, so_far, of_modules) if variables else so_far
 
     def _with_variables(
-        self, code: KernelCode, judged: Judged, symbols: Mapping[str, Symbol]
+        self, code: Routine, judged: Judged, symbols: Mapping[str, Symbol]
     ) -> Judged:
         """Return what is `judged` of `code` with the variables of modules that it uses."""
         changed = changed_on_device(_with_modules(code, judged))
@@ -344,7 +344,7 @@ class DeviceModules:
 
     # ------------------------------------------------------------------------ variables
 
-    def _about_variable(self, code: KernelCode, key: str, written: bool) -> Iterator[Diagnostic]:
+    def _about_variable(self, code: Routine, key: str, written: bool) -> Iterator[Diagnostic]:
         """Yield why a device cannot have the variable `key` as its module does (T055)."""
         symbol = code.symbol(key)
         what = f"'{symbol.name}' of the module '{symbol.module}'"
@@ -380,7 +380,7 @@ def _is_table(symbol: Symbol) -> bool:
     return around and symbol.sort is Sort.CONSTANT and symbol.rank > 0 and of_numbers
 
 
-def _resolved(module: ModuleCode, key: str, finder: ModuleFinder) -> KernelCode | None:
+def _resolved(module: ModuleCode, key: str, finder: ModuleFinder) -> Routine | None:
     """Return a procedure of a module, None where it cannot be read."""
     try:
         code = module.code(key)
@@ -389,13 +389,13 @@ def _resolved(module: ModuleCode, key: str, finder: ModuleFinder) -> KernelCode 
         return None
 
 
-def _extent(unit: KernelCode) -> tuple[int, int]:
+def _extent(unit: Routine) -> tuple[int, int]:
     """Return where a unit starts and stops in its file."""
     assert unit.extent is not None
     return unit.extent.start, unit.extent.stop
 
 
-def _no_tables(code: KernelCode, symbols: Mapping[str, Symbol]) -> Iterator[Diagnostic]:
+def _no_tables(code: Routine, symbols: Mapping[str, Symbol]) -> Iterator[Diagnostic]:
     """Yield the constant arrays of modules that a procedure for a device can have no copy of."""
     for key, symbol in symbols.items():
         around = symbol.origin in (Origin.IMPORTED, Origin.HOST)
@@ -426,7 +426,7 @@ def _is_changed_at_home(home: ModuleSymbols, module: ModuleCode, symbol: Symbol)
     return (is_protected or hidden or "private" in words) and not module.submodules
 
 
-def _with_modules(code: KernelCode, judged: Judged) -> KernelCode:
+def _with_modules(code: Routine, judged: Judged) -> Routine:
     """Return `code` for annotated modules."""
     on_device = code.module.on_device | judged.there
     known = (*code.module.known, *judged.known)
@@ -434,7 +434,7 @@ def _with_modules(code: KernelCode, judged: Judged) -> KernelCode:
 
 
 def _not_found(
-    code: KernelCode, symbols: Mapping[str, Symbol], called_only: bool
+    code: Routine, symbols: Mapping[str, Symbol], called_only: bool
 ) -> Iterator[tuple[str, Diagnostic]]:
     """Yield an error for each name of a module that is not found (T055).
 
@@ -453,6 +453,6 @@ def _not_found(
         yield key, Diagnostic("T055", text, code.place_of(key), hint=_NO_SOURCE)
 
 
-def _calls(code: KernelCode, key: str) -> Diagnostic:
+def _calls(code: Routine, key: str) -> Diagnostic:
     text = f"'{code.name}' calls '{key}', which stays on the host."
     return Diagnostic("T055", text, code.place_of(key), hint=_FORCE)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from psyclone_storage.ir.expr import Name, StructureConstructor
 from psyclone_storage.ir.kernel import Kernel
 from psyclone_storage.ir.types import DerivedType
-from psyclone_storage.ir.unit import Call, Declare, Imported, Routine, Unit, Use
+from psyclone_storage.ir.unit import Call, Declare, GeneratedRoutine, Imported, Unit, Use
 
 _ROOM = 50  # characters of a name of at most 63, which gets a prefix and a suffix
 
@@ -28,5 +28,5 @@ def lower_caller(kernel: Kernel, passed: Sequence[Declare], kinds_module: str) -
     functor = StructureConstructor(Name(kernel.name), tuple(Name(one.name) for one in passed))
     invoke = Call(Name("invoke"), (functor,))
     base = kernel.name.removesuffix("_type")[:_ROOM]
-    routine = Routine(f"call_{base}", tuple(passed), (), (invoke,))
+    routine = GeneratedRoutine(f"call_{base}", tuple(passed), (), (invoke,))
     return Unit(f"{base}_alg_mod", uses, (routine,))

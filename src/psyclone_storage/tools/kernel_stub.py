@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from psyclone_storage.ir.interface import Dummy
 from psyclone_storage.ir.kernel import GridStencil, Kernel
-from psyclone_storage.ir.unit import Comment, Declare, Imported, Routine, Unit, Use
+from psyclone_storage.ir.unit import Comment, Declare, GeneratedRoutine, Imported, Unit, Use
 
 
 def lower_stub(kernel: Kernel, dummies: Iterable[Dummy], kinds_module: str) -> Unit:
@@ -23,7 +23,7 @@ def lower_stub(kernel: Kernel, dummies: Iterable[Dummy], kinds_module: str) -> U
     kinds = sorted({dummy.type.kind for dummy in given if dummy.type.kind})
     uses = (Use(kinds_module, tuple(Imported(kind, kind) for kind in kinds)),) if kinds else ()
     todo = Comment("TODO: compute what the metadata says is written.")
-    routine = Routine(kernel.procedure, declared, (), (todo,), _describe(kernel))
+    routine = GeneratedRoutine(kernel.procedure, declared, (), (todo,), _describe(kernel))
     return Unit(kernel.module, uses, (routine,))
 
 

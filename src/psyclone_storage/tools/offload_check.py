@@ -13,10 +13,10 @@ from pathlib import Path
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.config.settings import Api, Settings
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.directive import AccRoutineDirective, DeviceLevel
 from psyclone_storage.ir.kernel import Kernel
 from psyclone_storage.ir.rewrite import names_in
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.unit import Declare, DirectiveLine
 from psyclone_storage.languages.fortran.print.kernel import kernel_names, numbered_names
 from psyclone_storage.languages.sources.files import read_source
@@ -47,7 +47,7 @@ class KernelOnDevice:
     steps: tuple[str, ...]
     reasons: tuple[Diagnostic, ...]
     kernel: Kernel | None = None
-    codes: tuple[KernelCode, ...] = ()
+    codes: tuple[Routine, ...] = ()
     needs: Needs = Needs()
 
     @property
@@ -109,7 +109,7 @@ def judge_kernels(
 
 
 def _judged(
-    name: str, path: Path, kernel: Kernel, codes: tuple[KernelCode, ...], modules: DeviceModules
+    name: str, path: Path, kernel: Kernel, codes: tuple[Routine, ...], modules: DeviceModules
 ) -> KernelOnDevice:
     """Try the steps, the fewest first, and then with modules that are made for devices.
 
@@ -142,11 +142,11 @@ class _Tried:
     """Steps, the subroutines after them, and why a device cannot run these."""
 
     steps: tuple[str, ...]
-    codes: tuple[KernelCode, ...]
+    codes: tuple[Routine, ...]
     reasons: tuple[Diagnostic, ...]
 
 
-def _by_steps(codes: tuple[KernelCode, ...]) -> _Tried:
+def _by_steps(codes: tuple[Routine, ...]) -> _Tried:
     """Return the subroutines after the fewest steps that put them on a device."""
     reasons = [one for code in codes for one in check_device_routine(code, names_on_device(code))]
     steps: tuple[str, ...] = ("acc-routine",)

@@ -10,11 +10,11 @@ from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.config.settings import Api, Settings
-from psyclone_storage.ir.code import ModuleContext
 from psyclone_storage.ir.expr import Sort, Symbol
 from psyclone_storage.ir.interface import Dummy
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.parsed import ParsedKernel
+from psyclone_storage.ir.routine import ModuleContext
 from psyclone_storage.languages.fortran.parse.metadata import read_kernel
 from psyclone_storage.languages.fortran.parse.syntax_tree import read_file
 from psyclone_storage.languages.python.parse import body as python_body

@@ -112,22 +112,22 @@ class OverlapExchange(CheckedStep):
 
         What is in a region of a profiler stays there, and so does the start of an exchange.
         """
-        before = {item.uid for item in statements(schedule)}
         split = without_halos(SplitExchange(self.exchange).apply(schedule, rules))
         body = split.body
-        at = next((place for place, item in enumerate(body) if item.uid not in before), None)
+        found = find(split, f"start({self.exchange}){_free_number(schedule, self.exchange)}")
+        at = next((at for at, item in enumerate(body) if item is found), None)
         if at is None:
             return None
         start = body[at]
         assert isinstance(start, HaloExchange)
-        flying = {DatumPart(start.datum, start.component): start}
         uses, halos, earliest = Uses(split), HalosInFlight(split, rules), at
+        busy = halos.busy({DatumPart(start.datum, start.component): start})
         for place in reversed(range(at)):
             passed = body[place]
             if uses.dependences(passed, start):
                 break
             if isinstance(passed, Compound):
-                if halos.touched_by(passed, flying):
+                if halos.touched_by(passed, busy):
                     break
                 earliest = place
         if earliest == at:
@@ -224,8 +224,7 @@ def _planned(schedule: Schedule, rules: Rules) -> tuple[HaloExchange, ...]:
 
 def _free_number(schedule: Schedule, uid: str) -> str:
     """Return a suffix that makes the names of the ends of `uid` unique."""
-    taken = {item.uid for item in statements(schedule)}
     suffix, number = "", 2
-    while f"start({uid}){suffix}" in taken or f"finish({uid}){suffix}" in taken:
+    while find(schedule, f"start({uid}){suffix}") or find(schedule, f"finish({uid}){suffix}"):
         suffix, number = f"#{number}", number + 1
     return suffix

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import filterfalse
+from operator import methodcaller
 
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
@@ -147,6 +149,7 @@ RECIPES: Mapping[str, str] = {
 
 OptionValue = str | int | bool | None
 
+_ITEMS = methodcaller("items")
 _PlaceKey = tuple[tuple[str, str], ...]
 """A place of a step: the fields that name it, with their values."""
 
@@ -265,11 +268,11 @@ def _one_more(
     tried: dict[_PlaceKey, tuple[Step, Reasons]],
 ) -> bool:
     """Apply the step at the next place where it may be; return whether there was one."""
-    for place in kind.places(bench.schedule):
-        key = tuple(place.items())
-        if key in tried or any(values.get(name, uid) != uid for name, uid in key):
+    keys: Iterator[_PlaceKey] = map(tuple, map(_ITEMS, kind.places(bench.schedule)))
+    for key in filterfalse(tried.__contains__, keys):
+        if any(values.get(name, uid) != uid for name, uid in key):
             continue
-        step = _make(kind, {**values, **place})
+        step = _make(kind, {**values, **dict(key)})
         reasons = bench.check(step)
         tried[key] = step, reasons
         raise_if_any([reason for reason in reasons if reason.code in _OF_OPTIONS])

@@ -2,7 +2,7 @@
 
 Use of a `FileBench` by steps, recipes and reports::
 
-    bench = FileBench(file, facts)         # file: a linked ir.code.SourceFile
+    bench = FileBench(file, facts)         # file: a linked ir.routine.SourceFile
     bench.routines                         # keys in the order of the text
     bench.code("step")                     # the routine after the steps; `code.body` is frozen
     bench.loops("step")                    # its loops; `loop.uid` is stable over steps
@@ -44,18 +44,18 @@ from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_
 from psyclone_storage.base.names import did_you_mean
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.ir import unit as un
-from psyclone_storage.ir.code import (
-    DeclarationStatement,
-    KernelCode,
-    SourceFile,
-    UseStatement,
-)
 from psyclone_storage.ir.directive import NO_OPTIONS, Directive, RegionOptions
 from psyclone_storage.ir.facts import FLOW_KINDS, Fact, Facts
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.linking import linked
 from psyclone_storage.ir.loops import addressed, loops_of
 from psyclone_storage.ir.rewrite import blocks_of, walk_lines, with_each_block
+from psyclone_storage.ir.routine import (
+    DeclarationStatement,
+    Routine,
+    SourceFile,
+    UseStatement,
+)
 from psyclone_storage.transform.kernel.code import ChangesCode, check_loop_directives, placed
 from psyclone_storage.transform.workbench import Bench, JournalEntry, NamedStep
 
@@ -97,7 +97,7 @@ class AddDirective:
         return directive_word(self.directive)
 
 
-FileTree = Mapping[str, KernelCode]
+FileTree = Mapping[str, Routine]
 """The routines that steps have changed, by their keys."""
 
 
@@ -109,9 +109,9 @@ class FileBench(Bench[FileTree, NamedStep]):
         self._file = file
         self._routines = file.routines()
         self._facts = facts
-        self._flows: dict[tuple[int, Facts], tuple[KernelCode, Flow]] = {}
+        self._flows: dict[tuple[int, Facts], tuple[Routine, Flow]] = {}
         self._new: list[un.DirectiveBlock] = []
-        self._statements: dict[int, tuple[KernelCode, KernelCode]] = {}
+        self._statements: dict[int, tuple[Routine, Routine]] = {}
         self.journal: list[JournalEntry[FileTree, NamedStep]] = []
 
     # ------------------------------------------------------------------------ questions
@@ -136,7 +136,7 @@ class FileBench(Bench[FileTree, NamedStep]):
         self._facts = facts
         self._last = None
 
-    def code(self, routine: str) -> KernelCode:
+    def code(self, routine: str) -> Routine:
         """Return a routine with the steps so far.
 
         Raises:
@@ -222,7 +222,7 @@ class FileBench(Bench[FileTree, NamedStep]):
         starts = {one.extent.start: key for key, one in self._routines.items() if one.extent}
         after = {key: plan_regions(code, self._facts).code for key, code in self._tree.items()}
 
-        def change(unit: KernelCode) -> KernelCode:
+        def change(unit: Routine) -> Routine:
             key = starts.get(unit.extent.start) if unit.extent is not None else None
             code = None if key is None else after.get(key)
             return unit if code is None else _with_code(unit, code)
@@ -238,7 +238,7 @@ class FileBench(Bench[FileTree, NamedStep]):
         after: tuple[un.Line, ...],
         declares: tuple[un.Declare, ...] = (),
         uses: tuple[un.Use, ...] = (),
-    ) -> KernelCode:
+    ) -> Routine:
         """Exchange the statements `before` of a routine for `after`, as a step in the journal.
 
         The routine gets the variables `declares` and the imports `uses` in addition.
@@ -275,7 +275,7 @@ class FileBench(Bench[FileTree, NamedStep]):
         """Record a requested step."""
         self.journal.append(entry)
 
-    def _changed(self, step: NamedStep) -> tuple[str, KernelCode]:
+    def _changed(self, step: NamedStep) -> tuple[str, Routine]:
         """Return the routine that a step changes, and how."""
         match step:
             case EditRoutine(routine, before, after, declares, uses):
@@ -293,9 +293,10 @@ class FileBench(Bench[FileTree, NamedStep]):
                 reasons = (*check_loop_directives(code), *step.check_code(code))
                 raise_if_any([placed(one, code.module.routine) for one in reasons])
                 return key_of(step.call), step.transform_code(code)
-        raise CompileError(Diagnostic("T004", f"'{step.name}' does not apply to files."))
+        message = f"'{step.name}' does not apply to files."
+        raise CompileError(Diagnostic("T004", message, file=self._file.source.name))
 
-    def _directed(self, step: AddDirective) -> KernelCode:
+    def _directed(self, step: AddDirective) -> Routine:
         code = self.code(step.routine)
         last = step.last or step.first
         self._new.clear()
@@ -363,7 +364,7 @@ def _range_of(lines: tuple[un.Line, ...], step: AddDirective, last: str) -> tupl
     return None
 
 
-def _with_code(unit: KernelCode, code: KernelCode) -> KernelCode:
+def _with_code(unit: Routine, code: Routine) -> Routine:
     """Return a unit with the statements of `code`, and its new variables and imports."""
     known = {item.key for item in unit.declarations if isinstance(item, un.Declare)}
     new = tuple(

@@ -11,7 +11,7 @@ from psyclone_storage.analysis.footprints import Reasons, UserAssertions, check_
 from psyclone_storage.analysis.schedules.nests import check_fuse_neighbours
 from psyclone_storage.analysis.schedules.order import bounds_agree, dofs_agree
 from psyclone_storage.base.records import dataclass, replace
-from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Loop, LoopPart, Over, Schedule, Statement
 from psyclone_storage.ir.walk import kernel_calls, replaced
@@ -103,7 +103,7 @@ class FuseInKernel(OnKernelNest):
         """Return all reasons against one loop."""
         return check_fuse(nest, nest.following)
 
-    def transform_code(self, code: KernelCode) -> KernelCode:
+    def transform_code(self, code: Routine) -> Routine:
         """Return `code` with one loop that has both bodies."""
         return fuse_loops(code, self.loop)
 

@@ -6,16 +6,22 @@ never patches them. What a script has pinned stays where it is.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from itertools import takewhile
-from operator import is_
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain, compress, count, takewhile
+from operator import is_, is_not
 
 from psyclone_storage.base.diagnostic import InternalError
-from psyclone_storage.base.memo import kept_lately, kept_with_first
-from psyclone_storage.base.records import replace
+from psyclone_storage.base.memo import (
+    Splice,
+    kept_by_item,
+    kept_by_version,
+    kept_lately,
+    kept_with_first,
+    remember,
+)
+from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.coherence.halo_effects import HaloEffects
-from psyclone_storage.coherence.halos import HaloPlan, plan_halos
+from psyclone_storage.coherence.halo_versions import PlanByPlace, Planned, updated_plan
 from psyclone_storage.ir import schedule as sch
 from psyclone_storage.ir.aliases import Aliases, aliases_in
 from psyclone_storage.ir.devices import has_device
@@ -28,37 +34,42 @@ from psyclone_storage.ir.walk import (
     calls_in,
     kernel_calls,
     outer_loops,
+    path_to,
     replaced,
     sequential_statements,
     statements,
 )
 
-_Before = tuple[sch.HaloExchange | sch.FillHalo, str]
-"""What goes before a loop, and the loop behind which it has to stay, empty if there is none."""
-
 
 @kept_lately
 def without_halos(schedule: sch.Schedule) -> sch.Schedule:
     """Return `schedule` without anything derived, transfers included; what is pinned stays."""
-    body = _bare(schedule.body)
+    body = _same_or(schedule.body, _bare_items(schedule.body))
     return schedule if body is schedule.body else replace(schedule, body=body)
 
 
-def _bare(body: tuple[sch.Statement, ...]) -> tuple[sch.Statement, ...]:
-    """Return `body` without derived statements, the same object if there are none."""
-    kept: list[sch.Statement] = []
-    for item in body:
-        inner = item
-        if isinstance(item, sch.DirectiveRegion | sch.ProfileRegion):
-            inner = _bare_region(item)
-        if isinstance(item, sch.HaloExchange) and (item.fetched or item.sent):
-            inner = replace(item, fetched=False, sent=False, in_strips=False)
-        if isinstance(item, sch.Loop) and item.filled.terms:
-            inner = _unfilled(item)
-        if not _is_derived(item):
-            kept.append(inner)
-    unchanged = len(kept) == len(body) and all(map(is_, kept, body))
-    return body if unchanged else tuple(kept)
+def _same_or(
+    body: tuple[sch.Statement, ...], items: Iterable[tuple[sch.Statement, ...]]
+) -> tuple[sch.Statement, ...]:
+    """Return the statements of `items`; the object `body` if they are the same."""
+    made = tuple(chain.from_iterable(items))
+    return body if len(made) == len(body) and all(map(is_, made, body)) else made
+
+
+def _bare(item: sch.Statement) -> tuple[sch.Statement, ...]:
+    """Return a statement without what is derived in it: the same object if nothing is."""
+    if _is_derived(item):
+        return ()
+    if isinstance(item, sch.DirectiveRegion | sch.ProfileRegion):
+        return (_bare_region(item),)
+    if isinstance(item, sch.HaloExchange) and (item.fetched or item.sent):
+        return (replace(item, fetched=False, sent=False, in_strips=False),)
+    if isinstance(item, sch.Loop) and item.filled.terms:
+        return (_unfilled(item),)
+    return (item,)
+
+
+_bare_items = kept_by_item(_bare)
 
 
 @kept_with_first
@@ -68,7 +79,7 @@ def _unfilled(loop: sch.Loop) -> sch.Loop:
 
 @kept_with_first
 def _bare_region(region: sch.DirectiveRegion | sch.ProfileRegion) -> sch.Statement:
-    body = _bare(region.body)
+    body = _same_or(region.body, map(_bare, region.body))
     return region if body is region.body else replace(region, body=body)
 
 
@@ -86,12 +97,64 @@ def with_halos(schedule: sch.Schedule, rules: Rules) -> sch.Schedule:
     bare = without_halos(schedule)
     if not bare.distributed:
         return bare
-    plan = plan_halos(bare, rules)
-    before = _by_place(plan)
-    arranged = _arranged(bare.body, before, plan.marks, aliases_in(schedule))
-    earlier = {loop.uid: loop for loop in outer_loops(schedule) if loop.filled.terms}
-    body = _computing(tuple(arranged), plan.computed, earlier)
-    return replace(bare, body=(*body, *(one for one, _ in before[END])))
+    flags = (bare.distributed, bare.annexed_clean, bare.fills)
+    made = _derived(bare.body, rules, bare.data, bare.imported, *flags)
+    end = (one.statement for one in made.plan.before(END))
+    return replace(bare, body=(*chain.from_iterable(made.body), *end))
+
+
+@dataclass(frozen=True, slots=True)
+class _Derived:
+    """The plan of a version of a schedule, and what becomes of each statement of its body."""
+
+    plan: PlanByPlace = PlanByPlace()
+    body: tuple[tuple[sch.Statement, ...], ...] = ()
+
+
+@kept_by_version(_Derived())
+def _derived(  # noqa: PLR0913, PLR0917 (parts of a schedule, compared by identity)
+    known: _Derived,
+    body: tuple[sch.Statement, ...],
+    splice: Splice[sch.Statement],
+    rules: Rules,
+    data: tuple[sch.Datum, ...],
+    imported: tuple[sch.Datum, ...],
+    *flags: bool,
+) -> _Derived:
+    """Return the statements with the plan for them: those about which it has not changed stay."""
+    bare = sch.Schedule("", data, body, flags[0], flags[1], imported, flags[2])
+    plan = updated_plan(known.plan, bare, splice, rules)
+    aliases = aliases_in(bare)
+    made = list(splice.updated(known.body, lambda _: ()))
+    stale = _stale(bare, splice.added, plan.changed)
+    earlier = {
+        loop.uid: loop
+        for chunk in (*known.body[splice.start : splice.stop], *(made[at] for at in stale))
+        for item in chunk
+        for loop in _loops_in(item)
+        if loop.filled.terms
+    }
+    for at in stale:
+        arranged = tuple(_arranged((body[at],), plan, aliases))
+        made[at] = tuple(_computing(arranged, plan.computed, earlier))
+    return _Derived(plan, tuple(made))
+
+
+def _stale(
+    schedule: sch.Schedule, added: tuple[sch.Statement, ...], changed: Iterable[str]
+) -> set[int]:
+    """Return the positions in the body of statements that are new, or contain changed ones."""
+    positions = dict(zip(map(id, schedule.body), count()))
+    found = {positions[id(item)] for item in added}
+    for uid in changed:
+        found.update(positions[id(item)] for item in path_to(schedule, uid)[:1])
+    return found
+
+
+def _loops_in(item: sch.Statement) -> tuple[sch.Loop, ...]:
+    if isinstance(item, sch.DirectiveRegion | sch.ProfileRegion):
+        return outer_loops(item)
+    return (item,) if isinstance(item, sch.Loop) else ()
 
 
 def keeps_plan(planned: sch.Schedule, changed: sch.Schedule, rules: Rules) -> bool:
@@ -105,11 +168,9 @@ def keeps_plan(planned: sch.Schedule, changed: sch.Schedule, rules: Rules) -> bo
     if not same_data or len(planned.body) != len(changed.body) or has_device(planned):
         return False
     touched = HaloEffects(planned, rules)
-    return all(
-        _touch_alike(old, new, rules, touched)
-        for old, new in zip(planned.body, changed.body, strict=True)
-        if old is not new
-    )
+    pairs = zip(planned.body, changed.body, strict=True)
+    differing = compress(pairs, map(is_not, planned.body, changed.body))
+    return all(_touch_alike(old, new, rules, touched) for old, new in differing)
 
 
 def _touch_alike(
@@ -161,7 +222,7 @@ def _computing(
     for item in body:
         if isinstance(item, sch.DirectiveRegion | sch.ProfileRegion):
             inside = tuple(_computing(item.body, levels, earlier))
-            yield item if all(map(is_, inside, item.body)) else replace(item, body=inside)
+            yield item if all(map(is_, inside, item.body)) else _with_derived(item, inside)
         elif isinstance(item, sch.Loop) and item.uid in levels:
             old = earlier.get(item.uid, item)
             same = old.filled == levels[item.uid] and _unfilled(old) is item
@@ -171,25 +232,34 @@ def _computing(
 
 
 def _arranged(
-    body: tuple[sch.Statement, ...],
-    before: Mapping[str, list[_Before]],
-    after: Mapping[str, tuple[sch.MarkHalo, ...]],
-    aliases: Aliases,
+    body: tuple[sch.Statement, ...], plan: PlanByPlace, aliases: Aliases
 ) -> Iterator[sch.Statement]:
     """Yield `body` with what goes before and after each of its statements."""
     for item in body:
         if isinstance(item, sch.ProfileRegion):
-            inside = tuple(_arranged(item.body, before, after, aliases))
+            inside = tuple(_arranged(item.body, plan, aliases))
             lead = 0 if item.with_exchanges else _leading(inside)
             yield from inside[:lead]
-            yield replace(item, body=inside[lead:])
+            yield _with_derived(item, inside[lead:])
             continue
-        hoisted, placed = _with_exchanges(item, before, aliases)
+        hoisted, placed = _with_exchanges(item, plan, aliases)
         yield from (*hoisted, placed)
         for inner in _opened(item):
-            yield from after.get(inner.uid, ())
+            yield from plan.after(inner.uid)
             if isinstance(inner, sch.Loop):
                 yield from _reductions(inner)
+
+
+def _with_derived(
+    region: sch.DirectiveRegion | sch.ProfileRegion, body: tuple[sch.Statement, ...]
+) -> sch.Statement:
+    """Return a region with a body that differs in what is derived.
+
+    Without that it is again the same object, so that the next plan finds it unchanged.
+    """
+    made = replace(region, body=body)
+    remember(_bare_region, made, _bare_region(region))
+    return made
 
 
 def _leading(body: tuple[sch.Statement, ...]) -> int:
@@ -206,8 +276,8 @@ def _opened(item: sch.Statement) -> Iterator[sch.Statement]:
 
 
 def _with_exchanges(
-    item: sch.Statement, before: Mapping[str, list[_Before]], aliases: Aliases
-) -> tuple[list[sch.HaloExchange | sch.FillHalo], sch.Statement]:
+    item: sch.Statement, plan: PlanByPlace, aliases: Aliases
+) -> tuple[list[Planned], sch.Statement]:
     """Return what goes before `item`, and `item` with what must stay in it.
 
     An exchange for a loop inside a construct moves out of it, unless an earlier loop of the same
@@ -215,14 +285,14 @@ def _with_exchanges(
     filled, or an exchange stays inside. `transform.legality` refuses what stays inside.
     """
     if not isinstance(item, sch.DirectiveRegion):
-        return [one for one, _ in before.get(item.uid, [])], item
-    outside: list[sch.HaloExchange | sch.FillHalo] = []
+        return [one.statement for one in plan.before(item.uid)], item
+    outside: list[Planned] = []
     written: set[str] = set()
     passed: set[str] = set()
     placed = item
     for loop in outer_loops(item):
-        inside: list[sch.HaloExchange | sch.FillHalo] = []
-        for one, after in before.get(loop.uid, []):
+        inside: list[Planned] = []
+        for _, one, after in plan.before(loop.uid):
             exchanged = isinstance(one, sch.HaloExchange) and one.datum in written
             stays = exchanged or after in passed or any(one.datum == it.datum for it in inside)
             (inside if stays else outside).append(one)
@@ -247,15 +317,6 @@ def _is_derived(item: sch.Statement) -> bool:
     if isinstance(item, sch.HaloExchange | Update):
         return not item.pinned
     return isinstance(item, sch.MarkHalo | sch.FillHalo | sch.GlobalReduction | Wait)
-
-
-def _by_place(plan: HaloPlan) -> dict[str, list[_Before]]:
-    found: dict[str, list[_Before]] = defaultdict(list)
-    for exchange in plan.exchanges:
-        found[exchange.before].append((exchange.statement, exchange.after))
-    for fill in plan.fills:
-        found[fill.before].append((fill.statement, fill.after))
-    return found
 
 
 def _reductions(loop: sch.Loop) -> Iterator[sch.GlobalReduction]:

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.records import dataclass
-from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.passes.hoist import hoist_assignments, hoist_bounds
 from psyclone_storage.passes.scratch import nothing_to_do
 from psyclone_storage.transform.kernel.code import ChangesCode
@@ -26,13 +26,13 @@ class MoveInvariantAssignments(ChangesCode):
 
     name: ClassVar[str] = "hoist"
 
-    def check_code(self, code: KernelCode) -> Reasons:
+    def check_code(self, code: Routine) -> Reasons:
         """Return all reasons against moving assignments."""
         if hoist_assignments(code) == code:
             return (nothing_to_do(code, "has no assignment that could leave its loop"),)
         return ()
 
-    def transform_code(self, code: KernelCode) -> KernelCode:
+    def transform_code(self, code: Routine) -> Routine:
         """Return the changed `code`."""
         return hoist_assignments(code)
 
@@ -47,12 +47,12 @@ class MoveInvariantBounds(ChangesCode):
 
     name: ClassVar[str] = "hoist-bounds"
 
-    def check_code(self, code: KernelCode) -> Reasons:
+    def check_code(self, code: Routine) -> Reasons:
         """Return all reasons against new variables."""
         if hoist_bounds(code) == code:
             return (nothing_to_do(code, "has no loop whose bounds are computed"),)
         return ()
 
-    def transform_code(self, code: KernelCode) -> KernelCode:
+    def transform_code(self, code: Routine) -> Routine:
         """Return the changed `code`."""
         return hoist_bounds(code)

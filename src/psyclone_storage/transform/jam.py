@@ -8,7 +8,7 @@ from psyclone_storage.analysis.bodies.nests import CodeFootprint
 from psyclone_storage.analysis.footprints import Reasons, check_jam
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass
-from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Schedule
 from psyclone_storage.ir.walk import place_near
@@ -45,6 +45,6 @@ class JamInKernel(OnKernelNest):
         """Return all reasons against iterations of the loop that run together."""
         return check_jam(nest)
 
-    def transform_code(self, code: KernelCode) -> KernelCode:
+    def transform_code(self, code: Routine) -> Routine:
         """Return `code` with the iterations together."""
         return jam_loops(code, self.loop, self.factor)

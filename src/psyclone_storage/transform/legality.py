@@ -7,9 +7,11 @@ progress, and an exchange may become necessary between the loops of one construc
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import chain
 
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.base.memo import kept_by_item
 from psyclone_storage.coherence.halo_effects import HaloEffect, HaloEffects
 from psyclone_storage.ir import schedule as sch
 from psyclone_storage.ir.datum_parts import DatumPart, alias_parts
@@ -17,6 +19,7 @@ from psyclone_storage.ir.directive import Directive
 from psyclone_storage.ir.region import NOTHING
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.walk import (
+    has_split_exchange,
     outer_loops,
     path_to,
     place_of,
@@ -32,18 +35,22 @@ def check_flights(schedule: sch.Schedule, rules: Rules) -> Reasons:
     Owned dofs may be read meanwhile: that is what an asynchronous exchange is for. Replicas
     may not, not even clean ones, for the exchange writes to them.
     """
+    if not has_split_exchange(schedule):
+        return ()
     halos = HalosInFlight(schedule, rules)
     flying: dict[DatumPart, sch.HaloExchange] = {}
+    busy: dict[DatumPart, sch.HaloExchange] = {}
     problems: list[Diagnostic] = []
     for item in sequential_statements(schedule):
-        if isinstance(item, sch.HaloExchange):
+        if isinstance(item, sch.HaloExchange) and item.phase is not sch.Phase.WHOLE:
             key = DatumPart(item.datum, item.component)
             if item.phase is sch.Phase.START:
                 flying[key] = item
-            elif item.phase is sch.Phase.FINISH:
+            else:
                 flying.pop(key, None)
-        elif isinstance(item, sch.Loop) and flying:
-            problems += halos.touched_by(item, flying)
+            busy = halos.busy(flying)
+        elif isinstance(item, sch.Loop) and busy:
+            problems += halos.touched_by(item, busy)
     return tuple(problems)
 
 
@@ -54,18 +61,26 @@ class HalosInFlight:
         self._touches = HaloEffects(schedule, rules)
         self._aliases = alias_parts(schedule)
 
+    def busy(
+        self, flying: Mapping[DatumPart, sch.HaloExchange]
+    ) -> dict[DatumPart, sch.HaloExchange]:
+        """Return what the exchanges `flying` are to fill, with what may be the same object."""
+        found = dict(flying)
+        for key, exchange in flying.items():
+            if others := self._aliases[key.datum]:
+                found |= dict.fromkeys(others, exchange)
+        return found
+
     def touched_by(
         self,
         block: sch.Loop | sch.DirectiveRegion | sch.ProfileRegion,
-        flying: Mapping[DatumPart, sch.HaloExchange],
+        busy: Mapping[DatumPart, sch.HaloExchange],
     ) -> Reasons:
-        """Return which loops of `block` access what the exchanges `flying` are to fill (T031)."""
-        busy = dict(flying)
-        for key, exchange in flying.items():
-            busy |= dict.fromkeys(self._aliases[key.datum], exchange)
+        """Return which loops of `block` access what is `busy` (T031)."""
         return tuple(
             _touched(loop, effect, busy[effect.part])
             for loop in ((block,) if isinstance(block, sch.Loop) else outer_loops(block))
+            if not self._touches.parts(loop).isdisjoint(busy)
             # What a loop fills besides is planned anew, and with a look at what is under way.
             for effect in self._touches.of(loop, NOTHING)
             if effect.part in busy and (effect.need or effect.left)
@@ -86,6 +101,11 @@ def _touched(loop: sch.Loop, effect: HaloEffect, exchange: sch.HaloExchange) -> 
 
 def check_constructs(schedule: sch.Schedule) -> Reasons:
     """Return which exchanges would happen inside of a construct, or what fills a halo (T025)."""
+    return tuple(chain.from_iterable(_check_construct(schedule.body)))
+
+
+@kept_by_item
+def _check_construct(outer: sch.Statement) -> Reasons:
     return tuple(
         Diagnostic(
             "T025",
@@ -94,7 +114,7 @@ def check_constructs(schedule: sch.Schedule) -> Reasons:
             hint="End the region before the loop that reads, or let the first loop compute its "
             "halo, too.",
         )
-        for construct in _outermost(schedule)
+        for construct in _outermost((outer,))
         for item in statements(construct)
         if isinstance(item, sch.HaloExchange | sch.FillHalo)
     )
@@ -106,12 +126,12 @@ def _why_inside(item: sch.HaloExchange | sch.FillHalo) -> str:
     return f"a loop of it writes '{item.datum}', and a later one reads its halo"
 
 
-def _outermost(block: sch.Schedule | sch.ProfileRegion) -> Iterator[sch.DirectiveRegion]:
-    for item in block.body:
+def _outermost(body: tuple[sch.Statement, ...]) -> Iterator[sch.DirectiveRegion]:
+    for item in body:
         if isinstance(item, sch.DirectiveRegion):
             yield item
         elif isinstance(item, sch.ProfileRegion):
-            yield from _outermost(item)
+            yield from _outermost(item.body)
 
 
 def check_finished(schedule: sch.Schedule, *, in_storages: bool = False) -> Reasons:

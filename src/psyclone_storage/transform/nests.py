@@ -19,7 +19,7 @@ from psyclone_storage.analysis.footprints import (
 from psyclone_storage.analysis.schedules.nests import LoopFootprint
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass, replace
-from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Loop, Over, Schedule
 from psyclone_storage.ir.walk import place_of, replaced
@@ -65,7 +65,7 @@ class OnKernelNest(ChangesCode):  # pylint: disable=abstract-method
         """The assertions of the user about the nest."""
         return NO_ASSERTIONS
 
-    def check_code(self, code: KernelCode) -> Iterable[Diagnostic]:
+    def check_code(self, code: Routine) -> Iterable[Diagnostic]:
         """Return all reasons against the step on the loop, at the loop if they have no place."""
         nests = footprints_of(code)
         if not 1 <= self.loop <= len(nests):

@@ -13,10 +13,10 @@ from psyclone_storage.analysis.bodies.fp_contraction import (
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass, replace
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.interface import Role
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rewrite import walk_lines
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import KernelCall, Loop, Schedule, Statement
 from psyclone_storage.ir.unit import Blank, Comment
@@ -93,7 +93,7 @@ def _against(loop: Loop) -> Iterator[str]:
         yield f"'{loop.uid}' has {written} statements, of which {_MOST_LINES} are written twice"
 
 
-def _about_code(call: KernelCall, code: KernelCode, *, in_colours: bool) -> Iterator[str]:
+def _about_code(call: KernelCall, code: Routine, *, in_colours: bool) -> Iterator[str]:
     """Yield why the bits of a kernel may be others; colours give its sums another order anyway."""
     pairs = list(zip(map(key_of, code.dummies), call.dummies, strict=True))
     layers = next((key for key, dummy in pairs if dummy.role is Role.NLAYERS), None)

@@ -102,7 +102,7 @@ class OutlineLoop:
 
 def is_in_place(call: sch.KernelCall) -> bool:
     """Return whether the statements of a kernel replace its call."""
-    return any(code.in_place for code in call.codes)
+    return any(code.kernel_use.in_place for code in call.codes)
 
 
 def about_names(calls: tuple[sch.KernelCall, ...]) -> Iterator[tuple[str, str]]:

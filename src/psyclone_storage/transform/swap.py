@@ -8,7 +8,7 @@ from psyclone_storage.analysis.bodies.nests import CodeFootprint
 from psyclone_storage.analysis.footprints import Reasons, UserAssertions, check_swap
 from psyclone_storage.analysis.schedules.nests import LoopFootprint
 from psyclone_storage.base.records import dataclass
-from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Loop, Schedule
 from psyclone_storage.passes.loops import swap_loops
@@ -73,6 +73,6 @@ class SwapInKernel(OnKernelNest):
         """Return all reasons against another order."""
         return check_swap(nest)
 
-    def transform_code(self, code: KernelCode) -> KernelCode:
+    def transform_code(self, code: Routine) -> Routine:
         """Return `code` with the two loops in the other order."""
         return swap_loops(code, self.loop)

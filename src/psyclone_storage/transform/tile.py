@@ -11,7 +11,7 @@ from psyclone_storage.analysis.schedules.nests import LoopFootprint
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.source import Span
-from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Loop, Over, Schedule
 from psyclone_storage.ir.walk import place_near, place_of
@@ -158,7 +158,7 @@ class StripMineInKernel(OnKernelNest):
         """Return all reasons against chunks of the loop."""
         return check_strip_mine(nest)
 
-    def transform_code(self, code: KernelCode) -> KernelCode:
+    def transform_code(self, code: Routine) -> Routine:
         """Return `code` with the loop in chunks."""
         return strip_mine_loop(code, self.loop, self.size)
 
@@ -185,7 +185,7 @@ class TileInKernel(OnKernelNest):
         """Return all reasons against tiles of the two loops."""
         return check_tile(nest)
 
-    def transform_code(self, code: KernelCode) -> KernelCode:
+    def transform_code(self, code: Routine) -> Routine:
         """Return `code` with the two loops in tiles."""
         return tile_loops(code, self.loop, self.size)
 

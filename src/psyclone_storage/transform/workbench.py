@@ -17,8 +17,8 @@ from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, InternalError
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.source import Span
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.keys import keys_of
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.rules import KernelSource, Rules, SharedProcedure
 from psyclone_storage.ir.schedule import KernelCall, Schedule, Statement
 from psyclone_storage.ir.verify import check_schedule
@@ -34,7 +34,7 @@ from psyclone_storage.transform.step import (
 )
 from psyclone_storage.transform.transfers import with_derived
 
-_Codes = Mapping[str, tuple[KernelCode, ...]]
+_Codes = Mapping[str, tuple[Routine, ...]]
 """The subroutines behind calls, by the uid of the call."""
 
 
@@ -211,7 +211,7 @@ class Workbench(Bench[Schedule, Step]):
                 raise CompileError(Diagnostic("T008", message, place, hint="Undo that step first."))
         raise CompileError(*check_present(self._tree, uid))
 
-    def codes_of(self, uid: str) -> tuple[KernelCode, ...]:
+    def codes_of(self, uid: str) -> tuple[Routine, ...]:
         """Return the subroutines of the call `uid`, as changed by the steps so far.
 
         Raises:
@@ -289,7 +289,7 @@ class Workbench(Bench[Schedule, Step]):
             if not self._source.is_thread_safe(call.kernel, one.code):
                 yield one
 
-    def _mentioned(self, code: KernelCode, name: str) -> bool:
+    def _mentioned(self, code: Routine, name: str) -> bool:
         """Return whether a kernel that may run concurrently with `code` has `name` in its file.
 
         Threads that continue with the next loop without waiting may run it at the same time. Only

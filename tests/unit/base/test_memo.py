@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import weakref
 
+from psyclone_storage.base import memo
 from psyclone_storage.base.memo import kept_with_first
 from psyclone_storage.base.records import dataclass, field, replace
 
@@ -56,3 +57,63 @@ def test_what_is_kept_goes_with_the_object() -> None:
     del text
     gc.collect()
     assert reference() is None
+
+
+class Piece:
+    """An item that equals no other."""
+
+
+def test_only_items_that_are_new_are_made() -> None:
+    made: list[Piece] = []
+
+    @memo.kept_by_item
+    def numbered(item: Piece) -> int:
+        made.append(item)
+        return id(item)
+
+    pieces = tuple(Piece() for _ in range(40))
+    other = Piece()
+    versions = [
+        pieces,
+        (*pieces[:20], other, *pieces[20:]),
+        (other, *pieces[:20], *pieces[21:]),
+        (*pieces[1:], pieces[0]),
+        pieces[::-1],
+        (),
+        pieces,
+    ]
+    for version in versions:
+        assert numbered(version) == tuple(map(id, version))
+    assert made[:41] == [*pieces, other]
+
+
+def test_versions_of_other_arguments_take_no_part() -> None:
+    @memo.kept_by_item
+    def joined(item: Piece, prefix: list[str]) -> tuple[Piece, str]:
+        return item, prefix[0]
+
+    one, other = pieces = (Piece(), Piece())
+    assert joined(pieces, ["a"]) == ((one, "a"), (other, "a"))
+    assert joined(pieces, ["b"]) == ((one, "b"), (other, "b"))
+
+
+def test_a_splice_has_what_differs_unless_the_order_does() -> None:
+    a, b, c, d = (Piece() for _ in range(4))
+    splice = memo.splice_between((a, b, c), (a, d, b, c))
+    assert (splice.start, splice.removed, splice.added) == (1, (), (d,))
+    splice = memo.splice_between((a, b, c, d), (d, b, c, a))
+    assert splice.removed == (a, b, c, d)
+    splice = memo.splice_between((a, b, c), (b, d, c))
+    assert (splice.removed, splice.added) == ((a,), (d,))
+    assert memo.splice_between((a, a), (a,)).size == 1
+
+
+def test_an_item_may_occur_twice() -> None:
+    a, b = Piece(), Piece()
+
+    @memo.kept_by_item
+    def numbered(item: Piece) -> int:
+        return id(item)
+
+    for version in ((a, b), (a, a, b), (b, a, a), (a, b, a), (a,), (a, b, b, a)):
+        assert numbered(version) == tuple(map(id, version))

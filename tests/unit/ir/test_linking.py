@@ -10,7 +10,6 @@ import pytest
 
 from kernel_bodies import NO_MODULES, code_of, kernel_module
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import (
     CallFunction,
     Element,
@@ -31,6 +30,7 @@ from psyclone_storage.ir.expr import (
 )
 from psyclone_storage.ir.linking import linked
 from psyclone_storage.ir.rewrite import expressions_of, walk_lines
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Assign, Declare
 from psyclone_storage.languages.fortran.parse.body import read_code
@@ -59,7 +59,7 @@ b = 2 * a(:, 1)
 t = sum(b)"""
 
 
-def parts(code: KernelCode) -> Iterator[Expr]:
+def parts(code: Routine) -> Iterator[Expr]:
     for line in walk_lines(code.body):
         for expr in expressions_of(line):
             yield from walk(expr)
@@ -69,7 +69,7 @@ def parts(code: KernelCode) -> Iterator[Expr]:
                 yield from walk(expr)
 
 
-def unlinked(code: KernelCode) -> list[str]:
+def unlinked(code: Routine) -> list[str]:
     """Return what does not carry what is known of it, but for what loops count with."""
     wrong: list[str] = []
     for part in parts(code):
@@ -82,7 +82,7 @@ def unlinked(code: KernelCode) -> list[str]:
     return wrong + sorted(bare - counted)
 
 
-def small() -> KernelCode:
+def small() -> Routine:
     return code_of(BODY, DECLARED, DUMMIES)
 
 
@@ -128,7 +128,7 @@ def test_knowledge_takes_no_part_in_equality() -> None:
     assert Name("a") != Name("b", known.symbol)
 
 
-STEPS: dict[str, Callable[[KernelCode], KernelCode]] = {
+STEPS: dict[str, Callable[[Routine], Routine]] = {
     "loops": scalarise_assignments,
     "ranges": with_ranges,
     "functions": lambda code: written_out(code, frozenset(FUNCTIONS))[0],
@@ -140,7 +140,7 @@ STEPS: dict[str, Callable[[KernelCode], KernelCode]] = {
 
 
 @pytest.mark.parametrize("step", STEPS.values(), ids=STEPS)
-def test_what_a_step_makes_is_linked_again(step: Callable[[KernelCode], KernelCode]) -> None:
+def test_what_a_step_makes_is_linked_again(step: Callable[[Routine], Routine]) -> None:
     before = code_of(BODY.replace(" + lost(i)", " + b(i)"), DECLARED, DUMMIES)
     made = step(before)
     after = linked(made)

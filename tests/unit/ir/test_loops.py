@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from psyclone_storage.base.records import replace
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.loops import addressed, loops_of, with_lines_for
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.passes.loops import (
     fuse_loops,
     jam_loops,
@@ -28,12 +28,12 @@ a(j) = 0.0
 end do"""
 
 
-def code(body: str = BODY) -> KernelCode:
+def code(body: str = BODY) -> Routine:
     made = bench(module(body, "real :: x(3, 4)\ninteger :: i, j"))
     return made.codes_of("call1")[0]
 
 
-def told(given: KernelCode) -> list[tuple[str, str]]:
+def told(given: Routine) -> list[tuple[str, str]]:
     return [(loop.uid, loop.variable.text) for loop in loops_of(given)]
 
 
@@ -63,7 +63,7 @@ def test_each_loop_has_an_address_when_it_is_read() -> None:
     ids=["swap", "chunk", "tile", "fuse", "jam"],
 )  # fmt: skip
 def test_a_step_leaves_each_loop_its_address(
-    change: Callable[[KernelCode], KernelCode], after: list[tuple[str, str]]
+    change: Callable[[Routine], Routine], after: list[tuple[str, str]]
 ) -> None:
     assert told(change(code())) == after
 

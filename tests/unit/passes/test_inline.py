@@ -8,7 +8,7 @@ import pytest
 
 from kernel_bodies import KINDS, inlined, text_of
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.ir.code import InlinedCode
+from psyclone_storage.ir.routine import InlinedCode
 from psyclone_storage.languages.fortran.parse.body import read_code
 from psyclone_storage.languages.fortran.parse.resolve import resolve_code
 from psyclone_storage.languages.sources.kernel_search import index_directories

@@ -6,8 +6,8 @@ import pytest
 
 from psyclone_storage.analysis.bodies.shapes import Triplet
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Name, whole
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.languages.fortran.print.kernel import emit_code
 from psyclone_storage.languages.python.translate.element_types import values_of_modules
 from psyclone_storage.languages.sources.module_finder import ModuleFinder
@@ -24,14 +24,14 @@ real(wp), intent(inout) :: a(60), d(5, 5), v(0:4), w(5), x, q(*), s(:)
 """
 
 
-def read(body: str) -> KernelCode:
+def read(body: str) -> Routine:
     """Return a subroutine with these statements."""
     head = "subroutine work(n, i, m, a, d, v, w, x, q, s)"
     text = f"module work_mod\ncontains\n{head}\n{DECLARED}\n{body}\nend subroutine\nend module\n"
     return PRINTER.read(SourceText("work_mod.f90", text), "work")
 
 
-def statements(code: KernelCode) -> list[str]:
+def statements(code: Routine) -> list[str]:
     found = [line.strip() for line in emit_code(code) if line.strip() and "::" not in line]
     return found[1:-1]
 

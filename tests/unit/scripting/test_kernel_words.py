@@ -81,7 +81,10 @@ def test_what_is_done_already_is_not_done_again() -> None:
     INLINE().apply(schedule)
     after, step = INLINE().apply(schedule)
     assert (after, step) == (schedule, None)
-    assert [code.inlined for call in calls(schedule) for code in call.codes] == [True, True]
+    assert [code.kernel_use.inlined for call in calls(schedule) for code in call.codes] == [
+        True,
+        True,
+    ]
 
 
 def test_inlining_is_not_taken_back() -> None:

@@ -12,7 +12,7 @@ from psyclone_storage.analysis.schedules.spaces import groups_by_space
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.load import default_settings
 from psyclone_storage.domains.lfric.builtins import builtin
-from psyclone_storage.ir.code import KernelCode, KernelModule
+from psyclone_storage.ir.routine import KernelModule, KernelUse, Routine
 from psyclone_storage.ir.schedule import KernelCall, Loop, Schedule
 from psyclone_storage.ir.walk import kernel_calls, outer_loops, replaced
 from psyclone_storage.pipeline.compile import make_compiler
@@ -30,7 +30,7 @@ from unit.transform.benches import bench
 NAMES = Path(__file__).parents[2] / "compile" / "names"
 TEXT = SourceText("k_mod.f90", "")
 MODULE = KernelModule("k_mod", TEXT.span(0, 0), TEXT.span(0, 0))
-IN_PLACE = KernelCode("k_code", (), (), (), MODULE, in_place=True)
+IN_PLACE = Routine("k_code", (), (), (), MODULE, kernel_use=KernelUse(in_place=True))
 
 
 def finished(*calls: KernelCall, **options: object) -> Schedule:

@@ -10,7 +10,7 @@ from gocean_programs import READ, WRITE, kernel
 from gocean_programs import schedule as of_grids
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.domains.gocean.rules import GoceanRules
-from psyclone_storage.ir.code import KernelCode, KernelModule
+from psyclone_storage.ir.routine import KernelModule, KernelUse, Routine
 from psyclone_storage.ir.schedule import KernelCall, Loop, Schedule
 from psyclone_storage.ir.walk import kernel_calls, outer_loops, replaced
 from psyclone_storage.transform.colour import ColourLoop
@@ -27,7 +27,7 @@ COPY = {"copy": kernel(WRITE, READ, name="copy"),
         "mean": kernel(WRITE, "go_readwrite, go_r_scalar, go_pointwise", name="mean")}  # fmt: skip
 TEXT = SourceText("copy_mod.f90", "")
 MODULE = KernelModule("copy_mod", TEXT.span(0, 0), TEXT.span(0, 0))
-IN_PLACE = KernelCode("copy_code", (), (), (), MODULE, in_place=True)
+IN_PLACE = Routine("copy_code", (), (), (), MODULE, kernel_use=KernelUse(in_place=True))
 
 
 def grids(calls: str, *, in_place: bool = True) -> Workbench:

@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir import unit as un
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import (
@@ -23,6 +22,7 @@ from psyclone_storage.ir.rewrite import (
     names_of_line,
     walk_lines,
 )
+from psyclone_storage.ir.routine import Routine
 
 
 class _Definiteness(Enum):
@@ -33,7 +33,7 @@ class _Definiteness(Enum):
     LOST = "lost"
 
 
-def writes_its_point(code: KernelCode, dummy: str) -> bool:
+def writes_its_point(code: Routine, dummy: str) -> bool:
     """Return whether `code`, for a grid point, assigns `dummy` there on every control-flow path.
 
     No statement may read `dummy` before. The indices of the point are the first two arguments.
@@ -42,7 +42,7 @@ def writes_its_point(code: KernelCode, dummy: str) -> bool:
     return _behind(code.body, key_of(dummy), point) is _Definiteness.WRITTEN
 
 
-def writes_once(code: KernelCode, dummy: str) -> bool:
+def writes_once(code: Routine, dummy: str) -> bool:
     """Return whether `code`, for a dof, assigns the scalar `dummy` on every control-flow path.
 
     No statement may read `dummy` before.
@@ -58,7 +58,7 @@ class ColumnNames(NamedTuple):
     dofmap: str
 
 
-def writes_columns(code: KernelCode, dummy: str, names: ColumnNames) -> bool:
+def writes_columns(code: Routine, dummy: str, names: ColumnNames) -> bool:
     """Return whether `code`, for a column, assigns every value of `dummy` in the column.
 
     It recognises loops over all dofs of a cell and all layers, in either order, around an

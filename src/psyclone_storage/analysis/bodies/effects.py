@@ -15,11 +15,11 @@ from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir import unit as un
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.intrinsics import DEFINED, SUBROUTINES
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import AnyOperator, DefinedOperator, OperatorKind
 from psyclone_storage.ir.rewrite import blocks_of, expressions_of, place_of_line, walk_lines
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.typed import Typing
 from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
 
@@ -106,7 +106,7 @@ def _ends(block: tuple[un.Line, ...], ends: Ends) -> bool:
 # ---------------------------------------------------------------------------- files
 
 
-def is_internal(line: un.InputOutput, code: KernelCode) -> bool:
+def is_internal(line: un.InputOutput, code: Routine) -> bool:
     """Return whether an I/O statement uses a character variable as an internal file."""
     if line.word not in ("read", "write"):
         return False
@@ -119,7 +119,7 @@ def is_internal(line: un.InputOutput, code: KernelCode) -> bool:
     )
 
 
-def other_effects(lines: Iterable[un.Line], code: KernelCode) -> Iterator[Effect]:
+def other_effects(lines: Iterable[un.Line], code: Routine) -> Iterator[Effect]:
     """Yield the effects of `lines` on files and on the state of the random number generator.
 
     Messages to standard output and standard error do not count: only their order may change.
@@ -134,7 +134,7 @@ def other_effects(lines: Iterable[un.Line], code: KernelCode) -> Iterator[Effect
             yield Effect(ACTIONS[name], place)
 
 
-def intrinsic_subroutine(line: un.Call, code: KernelCode) -> str:
+def intrinsic_subroutine(line: un.Call, code: Routine) -> str:
     """Return the name of the intrinsic subroutine that a statement calls, or nothing."""
     if not isinstance(line.procedure, ex.Name):
         return ""
@@ -142,7 +142,7 @@ def intrinsic_subroutine(line: un.Call, code: KernelCode) -> str:
     return symbol.key if symbol.origin is ex.Origin.INTRINSIC else ""
 
 
-def defined_arguments(line: un.Call, code: KernelCode) -> Iterator[ex.Expr]:
+def defined_arguments(line: un.Call, code: Routine) -> Iterator[ex.Expr]:
     """Yield the arguments that the call of an intrinsic subroutine may define."""
     name = intrinsic_subroutine(line, code)
     if name not in DEFINED:
@@ -153,13 +153,13 @@ def defined_arguments(line: un.Call, code: KernelCode) -> Iterator[ex.Expr]:
             yield arg.value if isinstance(arg, ex.Keyword) else arg
 
 
-def _uses_file(line: un.InputOutput, code: KernelCode) -> bool:
+def _uses_file(line: un.InputOutput, code: Routine) -> bool:
     if line.word in ("inquire", "flush", "print") or is_internal(line, code):
         return False
     return line.word != "write" or not _is_for_messages(unit_of(line), code)
 
 
-def _is_for_messages(unit: ex.Expr | None, code: KernelCode) -> bool:
+def _is_for_messages(unit: ex.Expr | None, code: Routine) -> bool:
     if isinstance(unit, ex.Star):
         return True
     if isinstance(unit, ex.Name):
@@ -182,7 +182,7 @@ def unit_of(line: un.InputOutput) -> ex.Expr | None:
 # ---------------------------------------------------------------------------- other names
 
 
-def names_behind(code: KernelCode) -> dict[str, frozenset[str]]:
+def names_behind(code: Routine) -> dict[str, frozenset[str]]:
     """Return the variables that other names may refer to, by these names.
 
     They are those of pointers, also in copied or constructed objects, and `associate` names.
@@ -211,7 +211,7 @@ def names_behind(code: KernelCode) -> dict[str, frozenset[str]]:
     return found
 
 
-def has_pointers(target: ex.Expr, code: KernelCode) -> bool:
+def has_pointers(target: ex.Expr, code: Routine) -> bool:
     """Return whether a variable is an object with pointer components."""
     kind = Typing(code.symbol, code.structure).type_of(target)
     own = code.structure(kind) if isinstance(kind, DerivedType) else None
@@ -222,7 +222,7 @@ def has_pointers(target: ex.Expr, code: KernelCode) -> bool:
 
 
 def call_sites(
-    lines: Iterable[un.Line], code: KernelCode, *, overloaded: bool = False
+    lines: Iterable[un.Line], code: Routine, *, overloaded: bool = False
 ) -> Iterator[ProcedureCall]:
     """Yield the calls in `lines` of `code`: subroutines, functions in expressions, operators.
 
@@ -265,7 +265,7 @@ def _by_language(line: un.Line, typing: Typing) -> Iterator[ProcedureCall]:
                     yield ProcedureCall(ex.Name(f"{word}({form})"), (item,), place)
 
 
-def set_functions(code: KernelCode) -> Iterator[str]:
+def set_functions(code: Routine) -> Iterator[str]:
     """Yield the functions that return a pointer through which a procedure assigns."""
     for line in walk_lines(code.body):
         target = line.target if isinstance(line, un.Assign) else None
@@ -275,7 +275,7 @@ def set_functions(code: KernelCode) -> Iterator[str]:
                 yield target.key
 
 
-def _has_structures(code: KernelCode) -> bool:
+def _has_structures(code: Routine) -> bool:
     """Return whether any variable or function in `code` has a derived type."""
     symbols = code.module.symbols.symbols.values()
     types = [symbol.type for symbol in symbols]
@@ -321,7 +321,7 @@ def _is_function(symbol: ex.Symbol) -> bool:
     return around and symbol.is_called
 
 
-def _in_opaque(line: un.Opaque, code: KernelCode) -> Iterator[ProcedureCall]:
+def _in_opaque(line: un.Opaque, code: Routine) -> Iterator[ProcedureCall]:
     called = {key_of(name) for name in _OPAQUE_CALL.findall(line.text)}
     called |= {key for key in line.names if _is_function(code.symbol(key))}
     called |= {f"operator({key_of(word)})" for word in _OPAQUE_OPERATOR.findall(line.text)}

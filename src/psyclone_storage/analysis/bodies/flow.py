@@ -33,11 +33,11 @@ from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.regex import regex
 from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.affine import constant_polynomial, polynomial_of
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Expr, Name, walk
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.paths import AccessPath, Component, Subscripts, Variable, path_of
 from psyclone_storage.ir.rewrite import blocks_of, substituted, walk_lines
+from psyclone_storage.ir.routine import Routine
 
 _JUMP = regex(r"\bgo\s*to\b", re.IGNORECASE)
 _RETURN: Jump = ("return", 0)
@@ -104,7 +104,7 @@ class Flow:
     before its end. `bodies` and `later` are indexed by the number of the statement.
     """
 
-    code: KernelCode
+    code: Routine
     names: RoutineNames
     nodes: tuple[FlowNode, ...]
     summaries: tuple[Summary, ...]
@@ -166,7 +166,7 @@ class Flow:
         return touches_any(variable, self.later[loop.number])
 
 
-def flow_of(code: KernelCode, *, distinct_pointers: bool = False) -> Flow:
+def flow_of(code: Routine, *, distinct_pointers: bool = False) -> Flow:
     """Return how values go through `code`.
 
     With `distinct_pointers` pointer components with different names do not alias.

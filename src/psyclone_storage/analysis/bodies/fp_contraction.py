@@ -23,10 +23,10 @@ from psyclone_storage.analysis.bodies.shapes import Triplet, rank_of, type_of_va
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.affine import simplified
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.intrinsics import EXACT
 from psyclone_storage.ir.operators import Operator, OperatorKind
 from psyclone_storage.ir.rewrite import blocks_of, names_in, substituted, walk_lines
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.types import Intrinsic
 from psyclone_storage.ir.unit import Assign, Blank, Comment, Declare, Do, If, Line
 
@@ -49,7 +49,7 @@ def is_product(value: ex.Expr) -> bool:
     return isinstance(value, ex.Binary) and value.op is Operator.TIMES
 
 
-def counts_levels(code: KernelCode, layers: str) -> bool:
+def counts_levels(code: Routine, layers: str) -> bool:
     """Return whether an innermost loop has as many iterations as there are levels.
 
     `layers` is the key of the dummy that holds their number.
@@ -66,7 +66,7 @@ def _is_over_levels(loop: Do, layers: str) -> bool:
     return loop.step is None and ex.same(simplified(count), ex.Name(layers))
 
 
-def against_one_level(code: KernelCode, layers: str, of_cells: Collection[str]) -> Iterator[str]:
+def against_one_level(code: Routine, layers: str, of_cells: Collection[str]) -> Iterator[str]:
     """Yield why bits may depend on whether a compiler knows that there is one level.
 
     `layers` is the key of the dummy that holds their number, `of_cells` are those of dummies that
@@ -103,7 +103,7 @@ def against_one_level(code: KernelCode, layers: str, of_cells: Collection[str]) 
     yield from _about_equal(values.products.values(), code)
 
 
-def gathered(code: KernelCode, layers: str) -> Iterator[str]:
+def gathered(code: Routine, layers: str) -> Iterator[str]:
     """Yield to what products are added in one loop, which another may be for one level.
 
     `layers` is the key of the dummy that holds their number.
@@ -227,7 +227,7 @@ class _Constants:
         return not is_plain or not self.negative.isdisjoint(_leaves(value))
 
 
-def _constants(layers: str, code: KernelCode) -> _Constants:
+def _constants(layers: str, code: Routine) -> _Constants:
     """Return what statements may set to constants; `layers` is one where there is one level."""
     declared = [item for item in code.declarations if isinstance(item, Declare)]
     variables = frozenset(item.key for item in declared if "parameter" not in item.attributes)
@@ -258,7 +258,7 @@ def _leaves(value: ex.Expr) -> Iterator[str]:
                 yield from _leaves(part)
 
 
-def _about_equal(products: Collection[ex.Binary], code: KernelCode) -> Iterator[str]:
+def _about_equal(products: Collection[ex.Binary], code: Routine) -> Iterator[str]:
     """Yield which product may be another one that is written in another way.
 
     A compiler that sees this computes them once, and adds neither in one step.
@@ -284,7 +284,7 @@ def _is_plain(value: ex.Expr) -> bool:
     return isinstance(value, ex.Name | ex.Element | ex.Literal)
 
 
-def _following(layers: str, code: KernelCode) -> frozenset[str]:
+def _following(layers: str, code: Routine) -> frozenset[str]:
     """Return what the number of levels decides: counters, and what is set and no real number."""
     known, before = frozenset({layers}), frozenset[str]()
     while known != before:
@@ -298,7 +298,7 @@ def _following(layers: str, code: KernelCode) -> frozenset[str]:
     return known
 
 
-def _varying(of_cells: Collection[str], code: KernelCode) -> frozenset[str]:
+def _varying(of_cells: Collection[str], code: Routine) -> frozenset[str]:
     """Return what differs from cell to cell wherever it is used: all that sets it does."""
     assigned = [line for line in walk_lines(code.body) if isinstance(line, Assign)]
     known, before = frozenset(of_cells), frozenset[str]()
@@ -339,7 +339,7 @@ def _set(line: Assign) -> frozenset[str]:
     return frozenset({target.key}) if isinstance(target, ex.Name) else frozenset()
 
 
-def _is_of(types: Collection[Intrinsic], expr: ex.Expr, code: KernelCode) -> bool:
+def _is_of(types: Collection[Intrinsic], expr: ex.Expr, code: Routine) -> bool:
     found = type_of_values(expr, code)
     return found is not None and found.intrinsic in types
 

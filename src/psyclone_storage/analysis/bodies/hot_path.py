@@ -15,7 +15,6 @@ from psyclone_storage.analysis.bodies.shapes import type_by_dummies
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir import expr as ex
-from psyclone_storage.ir.code import HotPath, KernelCode, LiftedValue
 from psyclone_storage.ir.intrinsics import EXACT
 from psyclone_storage.ir.keys import keys_of
 from psyclone_storage.ir.operators import Operator
@@ -28,6 +27,7 @@ from psyclone_storage.ir.rewrite import (
     with_expressions,
     with_parts,
 )
+from psyclone_storage.ir.routine import HotPath, LiftedValue, Routine
 from psyclone_storage.ir.scopes import local_names
 from psyclone_storage.ir.unit import Assign, Blank, Comment, Declare, If, Line
 
@@ -42,7 +42,7 @@ class NoHotPathError(Exception):
     why: str
 
 
-def hot_path_of(code: KernelCode, strip: int) -> HotPath:
+def hot_path_of(code: Routine, strip: int) -> HotPath:
     """Return the control-flow path through `code` that does most work.
 
     Functions whose values depend on how they are computed are hoisted out of the path: a vectorised
@@ -71,12 +71,12 @@ def work_on(path: HotPath) -> int:
     return _work(path.body) + sum(_operations(one.value) for one in path.lifted)
 
 
-def has_branches(code: KernelCode) -> bool:
+def has_branches(code: Routine) -> bool:
     """Return whether `code` contains anything but assignments."""
     return not all(isinstance(line, Assign | Comment | Blank) for line in code.body)
 
 
-def work_of(code: KernelCode) -> int:
+def work_of(code: Routine) -> int:
     """Return the number of operations on values in all statements of `code`."""
     return _work(walk_lines(code.body))
 
@@ -138,7 +138,7 @@ def _operations(expr: ex.Expr) -> int:
 class _Fixed:
     """Values that are equal before the first point of a strip and at each of its points."""
 
-    def __init__(self, code: KernelCode) -> None:
+    def __init__(self, code: Routine) -> None:
         own = (one for one in code.declarations if isinstance(one, Declare))
         variables = keys_of(one.name for one in own if "parameter" not in one.words)
         written = written_names(code.body, RoutineNames(code))
@@ -169,7 +169,7 @@ def _is_known(part: ex.Index) -> bool:
 class _Lifts:
     """The values that are computed ahead, by their texts, which grow as expressions are changed."""
 
-    def __init__(self, code: KernelCode, fixed: _Fixed) -> None:
+    def __init__(self, code: Routine, fixed: _Fixed) -> None:
         self._code = code
         self._fixed = fixed
         exprs = [expr for line in walk_lines(code.body) for expr in expressions_of(line)]

@@ -32,12 +32,12 @@ from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.affine import difference
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Expr, Name, Range
 from psyclone_storage.ir.interface import Dummy, Role
 from psyclone_storage.ir.kernel import Access, ArgKind, GridStencil, Kernel, KernelArg
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rewrite import walk_lines
+from psyclone_storage.ir.routine import Routine
 
 _DATA = frozenset(
     {
@@ -72,7 +72,7 @@ class _Argument:
 
 
 def check_against_metadata(
-    kernel: Kernel, code: KernelCode, wanted: tuple[Dummy, ...]
+    kernel: Kernel, code: Routine, wanted: tuple[Dummy, ...]
 ) -> tuple[Diagnostic, ...]:
     """Return where the statements of `code` contradict the metadata of `kernel`.
 
@@ -90,7 +90,7 @@ def check_against_metadata(
     )
 
 
-def _arguments(kernel: Kernel, code: KernelCode, wanted: tuple[Dummy, ...]) -> Iterator[_Argument]:
+def _arguments(kernel: Kernel, code: Routine, wanted: tuple[Dummy, ...]) -> Iterator[_Argument]:
     names: dict[int, list[str]] = defaultdict(list)
     for name, dummy in zip(code.dummies, wanted, strict=True):
         if dummy.arg is not None and dummy.role in _DATA:
@@ -141,7 +141,7 @@ class _KernelCheck:
     """One kernel, its subroutine, and what that certainly does."""
 
     kernel: Kernel
-    code: KernelCode
+    code: Routine
     seen: tuple[_CertainAccess, ...]
 
     def of(self, argument: _Argument) -> Iterator[Diagnostic]:
@@ -264,7 +264,7 @@ class _KernelCheck:
         return Diagnostic(code, message, place, hint=hint, related=related)
 
 
-def _unclear_names(code: KernelCode) -> frozenset[str]:
+def _unclear_names(code: Routine) -> frozenset[str]:
     """Return what statements that may do anything name, or pass to procedures."""
     names = RoutineNames(code)
     found: set[str] = set(code.internal.names) if code.internal else set()

@@ -15,11 +15,11 @@ from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.regex import regex
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir import unit as un
-from psyclone_storage.ir.code import STATEMENT_FUNCTION, KernelCode, Specified, Structure
 from psyclone_storage.ir.intrinsics import HARMLESS
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.paths import Variable, path_of, prefixes, share_data
 from psyclone_storage.ir.rewrite import walk_lines
+from psyclone_storage.ir.routine import STATEMENT_FUNCTION, Routine, Specified, Structure
 from psyclone_storage.ir.symbols import Procedure, declaration_of
 from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
 
@@ -42,7 +42,7 @@ class RoutineNames:
     With `distinct_pointers` pointer components with different names do not alias.
     """
 
-    code: KernelCode
+    code: Routine
     distinct_pointers: bool = False
 
     @cached_property

@@ -27,13 +27,13 @@ from psyclone_storage.analysis.bodies.reductions import reduction_of
 from psyclone_storage.analysis.footprints import NO_ASSERTIONS, Reasons, UserAssertions
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass, replace
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Expr, same, whole, whole_number
 from psyclone_storage.ir.loops import following_loop
 from psyclone_storage.ir.nests import inner_loop
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.paths import Variable
 from psyclone_storage.ir.rewrite import first_words, names_in, place_of_line
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.unit import Do
 
 
@@ -184,7 +184,7 @@ class CodeFootprint:
         )
 
 
-def footprints_of(code: KernelCode) -> tuple[CodeFootprint, ...]:
+def footprints_of(code: Routine) -> tuple[CodeFootprint, ...]:
     """Return the footprints of the loops of `code` in the order of its text."""
     flow = flow_of(code)
     return tuple(CodeFootprint(flow, loop) for loop in flow.loops)

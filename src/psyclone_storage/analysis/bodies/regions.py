@@ -30,7 +30,6 @@ from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir import unit as un
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.directive import Directive
 from psyclone_storage.ir.facts import Facts
 from psyclone_storage.ir.intrinsics import HARMLESS
@@ -43,6 +42,7 @@ from psyclone_storage.ir.rewrite import (
     walk_lines,
     with_each_block,
 )
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 
 _LOOP_DIRECTIVES = (
@@ -89,22 +89,20 @@ class PlannedCode:
     routine if no further step comes, in its blocks `wrong`.
     """
 
-    code: KernelCode
+    code: Routine
     reasons: Reasons = ()
     unfinished: Reasons = ()
     wrong: tuple[un.DirectiveBlock, ...] = ()
 
 
-def plan_regions(code: KernelCode, facts: Facts = ()) -> PlannedCode:
+def plan_regions(code: Routine, facts: Facts = ()) -> PlannedCode:
     """Return `code` with the clauses of all its directive blocks, and what is wrong with these."""
     if not any(isinstance(line, un.DirectiveBlock) for line in walk_lines(code.body)):
         return PlannedCode(code)
     return _Planner(code, flow_with(code, facts), facts).plan()
 
 
-def plan_new(
-    code: KernelCode, new: un.DirectiveBlock, flow: Flow, facts: Facts = ()
-) -> PlannedCode:
+def plan_new(code: Routine, new: un.DirectiveBlock, flow: Flow, facts: Facts = ()) -> PlannedCode:
     """Return `code` with the clauses of its `new` block, and what is wrong with that.
 
     `flow` is that of the statements before the block was added. Blocks around the new one get
@@ -115,7 +113,7 @@ def plan_new(
     return _Planner(code, flow, facts, new).plan()
 
 
-def without_wrong(code: KernelCode, facts: Facts = ()) -> KernelCode:
+def without_wrong(code: Routine, facts: Facts = ()) -> Routine:
     """Return `code` without the blocks that are wrong if no further step comes.
 
     The loops that threads would share in such a block get threads of their own.
@@ -160,7 +158,7 @@ class _Planner:
     """The clauses of the blocks of one routine, and the problems found on the way."""
 
     def __init__(
-        self, code: KernelCode, flow: Flow, facts: Facts, only: un.DirectiveBlock | None = None
+        self, code: Routine, flow: Flow, facts: Facts, only: un.DirectiveBlock | None = None
     ) -> None:
         self._code = code
         self._flow = flow

@@ -14,7 +14,6 @@ from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.affine import (
     simplified,
 )
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.intrinsics import (
     ELEMENTAL,
     INQUIRING,
@@ -23,6 +22,7 @@ from psyclone_storage.ir.intrinsics import (
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator, OperatorKind
 from psyclone_storage.ir.rewrite import Plain, names_in, names_of_line, walk_lines
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.typed import Typing
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 
@@ -47,7 +47,7 @@ class Triplet:
 Dimensions = tuple[Triplet, ...]
 
 
-def find_declaration(code: KernelCode, name: str) -> un.Declare | None:
+def find_declaration(code: Routine, name: str) -> un.Declare | None:
     """Return the declaration of `name` in the kernel or, failing that, in its module."""
     return code.declared(name) or code.module.declared.get(key_of(name))
 
@@ -55,7 +55,7 @@ def find_declaration(code: KernelCode, name: str) -> un.Declare | None:
 # ---------------------------------------------------------------------------- types
 
 
-def type_of_values(expr: ex.Expr, code: KernelCode) -> ScalarType | None:
+def type_of_values(expr: ex.Expr, code: Routine) -> ScalarType | None:
     """Return the type of the values of `expr`, None where it cannot be told.
 
     The kind is a name that means the same in the kernel.
@@ -65,7 +65,7 @@ def type_of_values(expr: ex.Expr, code: KernelCode) -> ScalarType | None:
     return found if isinstance(found, ScalarType) else None
 
 
-def type_by_dummies(expr: ex.Expr, code: KernelCode) -> ScalarType | None:
+def type_by_dummies(expr: ex.Expr, code: Routine) -> ScalarType | None:
     """Return the type of the values of `expr` as `type_of` does, with kinds known by their names.
 
     The kind of a variable of another module is taken to be what the kernel calls so, where that is
@@ -84,7 +84,7 @@ def type_by_dummies(expr: ex.Expr, code: KernelCode) -> ScalarType | None:
     return found if isinstance(found, ScalarType) else None
 
 
-def is_integer(expr: ex.Expr, code: KernelCode) -> bool:
+def is_integer(expr: ex.Expr, code: Routine) -> bool:
     """Return whether `expr` is known to be an integer, of whatever kind.
 
     The kind of a sum of two kinds is that of the wider one, which only the compiler knows.
@@ -100,7 +100,7 @@ def is_integer(expr: ex.Expr, code: KernelCode) -> bool:
     return found is not None and found.intrinsic is Intrinsic.INTEGER
 
 
-def _with_kind_in_sight(code: KernelCode, symbol: ex.Symbol) -> ex.Symbol:
+def _with_kind_in_sight(code: Routine, symbol: ex.Symbol) -> ex.Symbol:
     """Return `symbol`, without its type if the kind of that is a name of another module alone."""
     kind = symbol.kind
     if symbol.origin is not ex.Origin.IMPORTED or kind is None or kind.isdigit():
@@ -114,13 +114,13 @@ def _with_kind_in_sight(code: KernelCode, symbol: ex.Symbol) -> ex.Symbol:
 # ---------------------------------------------------------------------------- shapes
 
 
-def rank_of(expr: ex.Expr, code: KernelCode) -> int | None:
+def rank_of(expr: ex.Expr, code: Routine) -> int | None:
     """Return the number of dimensions of `expr`, 0 for a scalar, None where it is not known."""
     dimensions = dimensions_of(expr, code)
     return None if dimensions is None else len(dimensions)
 
 
-def dimensions_of(expr: ex.Expr, code: KernelCode) -> Dimensions | None:
+def dimensions_of(expr: ex.Expr, code: Routine) -> Dimensions | None:
     """Return the subscripts that `expr` runs over; nothing for a scalar."""
     match expr:
         case ex.Literal():
@@ -141,7 +141,7 @@ def dimensions_of(expr: ex.Expr, code: KernelCode) -> Dimensions | None:
     return None
 
 
-def _common(parts: tuple[ex.Expr, ...], code: KernelCode) -> Dimensions | None:
+def _common(parts: tuple[ex.Expr, ...], code: Routine) -> Dimensions | None:
     """Return the dimensions of the first array among operands, all of which must be known."""
     found: Dimensions = ()
     for part in parts:
@@ -152,7 +152,7 @@ def _common(parts: tuple[ex.Expr, ...], code: KernelCode) -> Dimensions | None:
     return found
 
 
-def _whole_dimensions(name: ex.Name, code: KernelCode) -> Dimensions | None:
+def _whole_dimensions(name: ex.Name, code: Routine) -> Dimensions | None:
     found = _data(name, code)
     if found is None or not isinstance(found.type, ScalarType):
         return None
@@ -160,13 +160,13 @@ def _whole_dimensions(name: ex.Name, code: KernelCode) -> Dimensions | None:
     return None if any(bound is None for bound in bounds) else tuple(filter(None, bounds))
 
 
-def _data(name: ex.Name, code: KernelCode) -> ex.Symbol | None:
+def _data(name: ex.Name, code: Routine) -> ex.Symbol | None:
     """Return the symbol of a variable or constant, None for other and unknown names."""
     found = code.symbol(name.text)
     return found if found.is_data else None
 
 
-def _bounds(name: ex.Name, at: int, code: KernelCode) -> Triplet | None:
+def _bounds(name: ex.Name, at: int, code: Routine) -> Triplet | None:
     """Return the bounds of dimension `at` of an array.
 
     What another module writes for them may not be known here, but the functions of bounds are.
@@ -179,7 +179,7 @@ def _bounds(name: ex.Name, at: int, code: KernelCode) -> Triplet | None:
 
 
 def _section_dimensions(
-    name: ex.Name, items: tuple[ex.Expr, ...], code: KernelCode
+    name: ex.Name, items: tuple[ex.Expr, ...], code: Routine
 ) -> Dimensions | None:
     found_data = _data(name, code)
     if found_data is None or len(items) != found_data.rank:
@@ -193,7 +193,7 @@ def _section_dimensions(
     return tuple(found)
 
 
-def _section(name: ex.Name, at: int, item: ex.Expr, code: KernelCode) -> Dimensions | None:
+def _section(name: ex.Name, at: int, item: ex.Expr, code: Routine) -> Dimensions | None:
     """Return what one subscript runs over: nothing, a triplet, or those of an index vector."""
     if not isinstance(item, ex.Range):
         return dimensions_of(item, code) if rank_of(item, code) in (0, 1) else None
@@ -209,9 +209,7 @@ def _section(name: ex.Name, at: int, item: ex.Expr, code: KernelCode) -> Dimensi
     return (Triplet(start, stop, item.step),)
 
 
-def _function_dimensions(
-    word: str, items: tuple[ex.Expr, ...], code: KernelCode
-) -> Dimensions | None:
+def _function_dimensions(word: str, items: tuple[ex.Expr, ...], code: Routine) -> Dimensions | None:
     if word in ELEMENTAL:
         return _common(items, code)
     if word in REDUCING:
@@ -224,7 +222,7 @@ def _function_dimensions(
     return None
 
 
-def bounds_of(declared: un.Declare, at: int, code: KernelCode) -> Triplet | None:
+def bounds_of(declared: un.Declare, at: int, code: Routine) -> Triplet | None:
     """Return the bounds of dimension `at`, counted from 0, of an array.
 
     Those that are written in its declaration are used where their values are the same throughout
@@ -238,7 +236,7 @@ def bounds_of(declared: un.Declare, at: int, code: KernelCode) -> Triplet | None
     return Triplet(_lower_bound(declared, at, code), _bound("ubound", declared, at, upper, code))
 
 
-def _lower_bound(declared: un.Declare, at: int, code: KernelCode) -> ex.Expr:
+def _lower_bound(declared: un.Declare, at: int, code: Routine) -> ex.Expr:
     extent = declared.shape[at]
     lower = extent.lower if isinstance(extent, ex.Range) else None
     deferred = isinstance(extent, ex.Range) and declared.words & {"pointer", "allocatable"}
@@ -248,14 +246,14 @@ def _lower_bound(declared: un.Declare, at: int, code: KernelCode) -> ex.Expr:
 
 
 def _bound(
-    function: str, declared: un.Declare, at: int, written: ex.Expr | None, code: KernelCode
+    function: str, declared: un.Declare, at: int, written: ex.Expr | None, code: Routine
 ) -> ex.Expr:
     if written is not None and not names_in(written) & changed_names(code):
         return written
     return ex.intrinsic(function, ex.Name(declared.name), ex.whole(at + 1))
 
 
-def changed_names(code: KernelCode) -> frozenset[str]:
+def changed_names(code: Routine) -> frozenset[str]:
     """Return the names, in lower case, that the kernel's statements may change."""
     found: set[str] = set()
     for line in walk_lines(code.body):

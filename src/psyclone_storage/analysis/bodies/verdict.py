@@ -23,12 +23,12 @@ from psyclone_storage.analysis.bodies.reductions import Extreme, LoopReduction, 
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir import expr as ex
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.facts import Fact, FactKind, Facts, names_of_kind, of_routine
 from psyclone_storage.ir.kernel import ReductionOp
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import expressions_of, walk_lines
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.symbols import Procedure
 from psyclone_storage.ir.types import Intent
 from psyclone_storage.ir.unit import Call, Do, Line
@@ -95,7 +95,7 @@ class Verdict:
         return self.status is VerdictStatus.INDEPENDENT
 
 
-def flow_with(code: KernelCode, facts: Facts = ()) -> Flow:
+def flow_with(code: Routine, facts: Facts = ()) -> Flow:
     """Return the data flow of a routine, given the promises about procedures and pointers."""
     own = of_routine(facts, code.key)
     distinct = any(one.kind is FactKind.DISTINCT_POINTERS for one in own)
@@ -131,7 +131,7 @@ def verdict_of(
     return Verdict(status, _clauses(found, flow), reasons, used, found.blocking)
 
 
-def cures_of(loop: FlowNode, code: KernelCode, facts: Facts = ()) -> Facts:
+def cures_of(loop: FlowNode, code: Routine, facts: Facts = ()) -> Facts:
     """Return the smallest set of promises found that makes a loop independent, empty if none does.
 
     `loop` is a node of the flow of `code`. The promises concern unknown procedures, pointer
@@ -157,7 +157,7 @@ def cures_of(loop: FlowNode, code: KernelCode, facts: Facts = ()) -> Facts:
     return tuple(tried)
 
 
-def _with(number: int, code: KernelCode, facts: Facts) -> Verdict:
+def _with(number: int, code: Routine, facts: Facts) -> Verdict:
     flow = flow_with(code, facts)
     return verdict_of(flow.node(number), flow, facts)
 
@@ -225,7 +225,7 @@ def _is_promised(procedure: Procedure) -> bool:
     return procedure.place.start == procedure.place.stop
 
 
-def _with_promised(code: KernelCode, pure: frozenset[str]) -> KernelCode:
+def _with_promised(code: Routine, pure: frozenset[str]) -> Routine:
     """Return `code` with procedures that change only their arguments, by a promise."""
     known = {one.name: one for one in code.module.procedures}
     wanted = {key for key in pure if key not in known or not known[key].pure}

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator
 from enum import Enum
 
 from psyclone_storage.analysis.schedules.access import AccessCoverage, DataUse, touched_parts
+from psyclone_storage.base.memo import kept_with_first
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir import schedule as sch
 from psyclone_storage.ir.aliases import aliases_in
@@ -63,6 +64,7 @@ class Uses:
     def __init__(self, schedule: sch.Schedule) -> None:
         self._aliases = aliases_in(schedule)
         self._known: dict[str, tuple[DataUse, ...]] = {}
+        self._closures: dict[str, frozenset[str]] = {}
 
     def of(self, item: sch.Statement) -> tuple[DataUse, ...]:
         """Return what `item` uses, and the same for each datum that may be the same object."""
@@ -72,6 +74,12 @@ class Uses:
 
     def dependences(self, first: sch.Statement, second: sch.Statement) -> tuple[Dependence, ...]:
         """Return why `second`, which comes after `first`, must stay there."""
+        if second.uid not in self._closures:
+            data = _data_of(second)
+            others = self._aliases.closure(data - {RANDOM_NUMBERS})
+            self._closures[second.uid] = data | others
+        if self._closures[second.uid].isdisjoint(_data_of(first)):
+            return ()
         later: dict[str, list[DataUse]] = defaultdict(list)
         for use in self.of(second):
             later[use.datum].append(use)
@@ -189,6 +197,23 @@ def _touched(item: sch.Statement) -> _Touched:
         case EnterData():
             return [(name, None, Access.READ) for name in item.data]
     return []
+
+
+def _data_of(item: sch.Statement) -> frozenset[str]:
+    """Return the names of the data that `item` uses, and `RANDOM_NUMBERS` if it draws some."""
+    return _data_inside(item) if isinstance(item, sch.Compound) else _data_in((item,))
+
+
+@kept_with_first
+def _data_inside(item: sch.Compound) -> frozenset[str]:
+    return _data_in(statements(item))
+
+
+def _data_in(items: tuple[sch.Statement, ...]) -> frozenset[str]:
+    found = {datum for item in items for datum, _, _ in _touched(item)}
+    if any(isinstance(one, sch.KernelCall) and takes_random_numbers(one) for one in items):
+        found.add(RANDOM_NUMBERS)
+    return frozenset(found)
 
 
 def takes_random_numbers(call: sch.KernelCall) -> bool:

@@ -20,9 +20,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import chain
 
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.fresh import Fresh
+from psyclone_storage.base.memo import kept_by_item
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.infrastructures.lfric import (
     OPERATOR_DEPTH,
@@ -36,7 +38,16 @@ from psyclone_storage.ir.kernel import Access, ArgKind, Iteration, Kernel, Kerne
 from psyclone_storage.ir.loop_split import Interior, PeelSection
 from psyclone_storage.ir.region import NOTHING, WHOLE, Depth, deepest, describe_depth
 from psyclone_storage.ir.rules import HaloLeft, HaloNeed, WrittenPart
-from psyclone_storage.ir.schedule import Extent, KernelCall, Loop, Over, Reach, Schedule
+from psyclone_storage.ir.schedule import (
+    Compound,
+    Extent,
+    KernelCall,
+    Loop,
+    Over,
+    Reach,
+    Schedule,
+    Statement,
+)
 from psyclone_storage.ir.walk import kernel_calls, place_of
 
 FINE_LEVELS = 2
@@ -200,14 +211,9 @@ class LfricRules:
         Built-ins take fields on any space; only the other calls determine the space of a field. One
         that is also passed for a continuous field has contradictory metadata and is left out.
         """
-        passed: dict[str, set[str]] = defaultdict(set)
-        for call in kernel_calls(schedule):
-            for described, actual in zip(call.kernel.args, call.args, strict=True):
-                if described.kind is ArgKind.FIELD and actual.datum is not None:
-                    passed[described.space].add(actual.datum)
         known: dict[Continuity, set[str]] = defaultdict(set)
-        for space, data in passed.items():
-            known[continuity_of(space)] |= data
+        for space, datum in set(chain.from_iterable(_passed_fields(schedule.body))):
+            known[continuity_of(space)].add(datum)
         return frozenset(known[Continuity.DISCONTINUOUS] - known[Continuity.CONTINUOUS])
 
     def knows_clean_halos(self) -> bool:
@@ -309,6 +315,17 @@ class LfricRules:
 
 
 # ---------------------------------------------------------------------------- inside
+
+
+@kept_by_item
+def _passed_fields(item: Statement) -> frozenset[tuple[str, str]]:
+    """Return the space and the datum of each field that the calls in a statement are passed."""
+    return frozenset(
+        (described.space, actual.datum)
+        for call in (kernel_calls(item) if isinstance(item, Compound) else ())
+        for described, actual in zip(call.kernel.args, call.args, strict=True)
+        if described.kind is ArgKind.FIELD and actual.datum is not None
+    )
 
 
 def _is_interior(loop: Loop) -> bool:

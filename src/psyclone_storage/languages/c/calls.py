@@ -11,10 +11,10 @@ import textwrap
 from collections.abc import Callable, Sequence
 
 from psyclone_storage.base.records import dataclass
-from psyclone_storage.ir.code import Callee, ModuleContext
 from psyclone_storage.ir.expr import Element, Expr, Keyword, Name, Origin, Range, Section
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rewrite import substituted
+from psyclone_storage.ir.routine import Callee, ModuleContext
 from psyclone_storage.ir.typing import CScope, CType, PrintError
 from psyclone_storage.languages.c.arrays import Arrays
 from psyclone_storage.languages.c.code_buffer import CWriter

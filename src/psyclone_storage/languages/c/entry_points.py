@@ -15,26 +15,26 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Element, Expr, Name, children
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rewrite import expressions_of, place_of_line, walk_lines
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.unit import Line
 from psyclone_storage.languages.c.calls import CFunction
 from psyclone_storage.languages.c.helpers import cuda_preamble, preamble
 from psyclone_storage.languages.c.printer import CUnit, function_text
 from psyclone_storage.languages.c.statements import HINT
 
-_Frame = Callable[[KernelCode, CUnit], str]
+_Frame = Callable[[Routine, CUnit], str]
 """What calls a function for all points."""
 
 
-def emit_loops(units: tuple[tuple[KernelCode, CUnit], ...]) -> str:
+def emit_loops(units: tuple[tuple[Routine, CUnit], ...]) -> str:
     """Return a file of C with loops over points around functions, which are private to it."""
     return _file(units, "static inline ", _loop, preamble)
 
 
-def emit_cuda(units: tuple[tuple[KernelCode, CUnit], ...]) -> str:
+def emit_cuda(units: tuple[tuple[Routine, CUnit], ...]) -> str:
     """Return a file of CUDA with a kernel for each function.
 
     Raises:
@@ -47,7 +47,7 @@ def emit_cuda(units: tuple[tuple[KernelCode, CUnit], ...]) -> str:
 
 
 def _file(
-    units: tuple[tuple[KernelCode, CUnit], ...],
+    units: tuple[tuple[Routine, CUnit], ...],
     before: str,
     frame: _Frame,
     preamble_of: Callable[[Iterable[str]], str],
@@ -62,7 +62,7 @@ def _file(
     return "\n".join(texts)
 
 
-def _loop(code: KernelCode, unit: CUnit) -> str:
+def _loop(code: Routine, unit: CUnit) -> str:
     """Return loops over points; the inner one is over neighbours in memory."""
     function = unit.main
     first, second = (item.name for item in function.parameters[:2])
@@ -75,7 +75,7 @@ def _loop(code: KernelCode, unit: CUnit) -> str:
     return "\n".join((*lines, f"            {_call(function)}", "}", ""))
 
 
-def _points(code: KernelCode, unit: CUnit) -> str:  # noqa: ARG001 - as other frames
+def _points(code: Routine, unit: CUnit) -> str:  # noqa: ARG001 - as other frames
     """Return a CUDA kernel that computes a point in each thread."""
     function = unit.main
     first, second = (item.name for item in function.parameters[:2])
@@ -101,7 +101,7 @@ def _call(function: CFunction) -> str:
 # ---------------------------------------------------------------------------- order of points
 
 
-def cross_point_writes(code: KernelCode) -> tuple[tuple[str, Line], ...]:
+def cross_point_writes(code: Routine) -> tuple[tuple[str, Line], ...]:
     """Return the arguments that are changed and used elsewhere than at the point, with places."""
     point = tuple(Name(name) for name in code.dummies[:2])
     changed = {key_of(name) for name in code.dummies if _may_change(code, name)}
@@ -112,7 +112,7 @@ def cross_point_writes(code: KernelCode) -> tuple[tuple[str, Line], ...]:
     return tuple(found)
 
 
-def _may_change(code: KernelCode, name: str) -> bool:
+def _may_change(code: Routine, name: str) -> bool:
     declared = code.declared(name)
     return declared is None or "in" not in _intents(declared.attributes)
 
@@ -133,7 +133,7 @@ def _elsewhere(expr: Expr, changed: set[str], point: tuple[Name, ...]) -> list[s
     return [name for part in children(expr) for name in _elsewhere(part, changed, point)]
 
 
-def _not_for_devices(code: KernelCode, unit: CUnit) -> list[Diagnostic]:
+def _not_for_devices(code: Routine, unit: CUnit) -> list[Diagnostic]:
     problems = []
     for name, line in cross_point_writes(code):
         message = (
@@ -150,7 +150,7 @@ def _not_for_devices(code: KernelCode, unit: CUnit) -> list[Diagnostic]:
     return [*problems, *check_array_lengths(code, unit)]
 
 
-def check_array_lengths(code: KernelCode, unit: CUnit, hint: str = HINT) -> list[Diagnostic]:
+def check_array_lengths(code: Routine, unit: CUnit, hint: str = HINT) -> list[Diagnostic]:
     """Return what is said of a kernel's own arrays whose lengths are found when it runs."""
     problems = []
     for function in unit.functions:

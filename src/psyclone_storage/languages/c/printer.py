@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterable
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.records import dataclass, field, replace
-from psyclone_storage.ir.code import Callee, KernelCode, ModuleContext
 from psyclone_storage.ir.expr import Expr
 from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.routine import Callee, ModuleContext, Routine
 from psyclone_storage.ir.typing import CScope, CType, PrintError
 from psyclone_storage.ir.unit import Opaque
 from psyclone_storage.languages.c.arrays import Arrays, room_for
@@ -49,7 +49,7 @@ class CUnit:
         return tuple(item.key for item in self.main.parameters if item.module)
 
 
-def print_c(code: KernelCode, around: ModuleContext) -> CUnit:
+def print_c(code: Routine, around: ModuleContext) -> CUnit:
     """Return the subroutine `code` as a function of C, with all that it calls.
 
     Raises:
@@ -61,16 +61,16 @@ def print_c(code: KernelCode, around: ModuleContext) -> CUnit:
     return CUnit(tuple(program.functions), frozenset(program.helpers))
 
 
-def check_nothing(_code: KernelCode, _unit: CUnit) -> list[Diagnostic]:
+def check_nothing(_code: Routine, _unit: CUnit) -> list[Diagnostic]:
     """Return no problems."""
     return []
 
 
 def print_together(
-    kernels: Iterable[KernelCode],
-    callers: Iterable[KernelCode],
+    kernels: Iterable[Routine],
+    callers: Iterable[Routine],
     around: ModuleContext,
-    check: Callable[[KernelCode, CUnit], list[Diagnostic]] = check_nothing,
+    check: Callable[[Routine, CUnit], list[Diagnostic]] = check_nothing,
 ) -> CUnit:
     """Return kernels, then subroutines that call them, as functions of C, each once.
 

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir import expr as ex
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.intrinsics import ELEMENTAL, LIKE_FIRST, REDUCING
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.typing import CScope, CType
 from psyclone_storage.passes.inline.array_arguments import declared_bounds, extent_between
@@ -146,7 +146,7 @@ def _in_common(left: CType | None, right: CType | None) -> CType | None:
     return reals[0] if len(reals) == 1 and others == {Intrinsic.INTEGER} else None
 
 
-def ordered_actuals(code: KernelCode, args: tuple[ex.Expr, ...]) -> tuple[ex.Expr, ...] | None:
+def ordered_actuals(code: Routine, args: tuple[ex.Expr, ...]) -> tuple[ex.Expr, ...] | None:
     """Return arguments in the order of a procedure's, None if these are others."""
     plain = [item for item in args if not isinstance(item, ex.Keyword)]
     named: Mapping[str, ex.Expr] = {

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator, Mapping
 
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import dataclass, field, replace
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.directive import AccLoopDirective
 from psyclone_storage.ir.expr import Expr, Literal, Name, walk
 from psyclone_storage.ir.keys import key_of, keys_of
 from psyclone_storage.ir.rewrite import everywhere, expressions_of, names_in, rewritten, walk_lines
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Declare, DirectiveLine, Imported, Line, ScopedBlock, Use
 from psyclone_storage.passes.inline.array_arguments import PassedArray, shifted_array
@@ -26,7 +26,7 @@ KindName = Callable[[str, tuple[Use, ...]], str]
 
 
 def inlined_block(
-    code: KernelCode, actuals: tuple[Expr, ...], kind_name: KindName
+    code: Routine, actuals: tuple[Expr, ...], kind_name: KindName
 ) -> tuple[Line, ...]:
     """Return the statements of `code` with `actuals` instead of its dummies.
 
@@ -39,7 +39,7 @@ def inlined_block(
     return (ScopedBlock(uses, own, body),) if own or uses else body
 
 
-def kinds_in_block(code: KernelCode) -> frozenset[str]:
+def kinds_in_block(code: Routine) -> frozenset[str]:
     """Return the names of the kinds of literals and of own variables, not those of dummies."""
     exprs = [expr for line in walk_lines(code.body) for expr in expressions_of(line)]
     found: set[str] = set()
@@ -52,14 +52,14 @@ def kinds_in_block(code: KernelCode) -> frozenset[str]:
     return keys_of(name for name in found if name.isidentifier())
 
 
-def _locals(code: KernelCode) -> Iterator[Declare]:
+def _locals(code: Routine) -> Iterator[Declare]:
     dummies = {*code.dummy_keys}
     for item in code.declarations:
         if isinstance(item, Declare) and item.key not in dummies:
             yield item
 
 
-def _renamed(code: KernelCode, actuals: tuple[Expr, ...]) -> dict[str, str]:
+def _renamed(code: Routine, actuals: tuple[Expr, ...]) -> dict[str, str]:
     """Return new names for what the block declares or imports under a name in an argument."""
     outside = frozenset[str]().union(*map(names_in, actuals))
     own = [item.name for item in _locals(code)]
@@ -82,7 +82,7 @@ class _BlockNames(Substitution):
     arrays: dict[str, PassedArray] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, code: KernelCode, actuals: tuple[Expr, ...], kind_name: KindName) -> _BlockNames:
+    def of(cls, code: Routine, actuals: tuple[Expr, ...], kind_name: KindName) -> _BlockNames:
         """Return the names of `code` where it is called with `actuals`."""
         declared = keys_of(item.name for item in _locals(code))
         kinds = {

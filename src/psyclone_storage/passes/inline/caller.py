@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import dataclass, field, replace
-from psyclone_storage.ir.code import KernelCode, ModuleContext
 from psyclone_storage.ir.expr import Name, Origin, Symbol
 from psyclone_storage.ir.intrinsics import PROCEDURES
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rewrite import names_of_line, walk_lines
+from psyclone_storage.ir.routine import ModuleContext, Routine
 from psyclone_storage.ir.scopes import local_names
 from psyclone_storage.ir.symbols import declared_symbol
 from psyclone_storage.ir.typing import CScope, PrintError
@@ -25,7 +25,7 @@ class CallerNames:
     them by `uses`.
     """
 
-    code: KernelCode
+    code: Routine
     around: ModuleContext
     names: NameTable
     declared: dict[str, Declare] = field(default_factory=dict)
@@ -33,7 +33,7 @@ class CallerNames:
     uses: list[Use] = field(default_factory=list)
 
     @classmethod
-    def of(cls, code: KernelCode, around: ModuleContext) -> CallerNames:
+    def of(cls, code: Routine, around: ModuleContext) -> CallerNames:
         """Return the names of `code`, where none of its names is free."""
         used = {name for line in walk_lines(code.body) for name in names_of_line(line)}
         declared = {item.key for item in code.declarations if isinstance(item, Declare)}

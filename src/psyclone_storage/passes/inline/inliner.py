@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.source import Span
-from psyclone_storage.ir import code as kc
+from psyclone_storage.ir import routine as rt
 from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.expr import Binary, CallFunction, Expr, ImpliedDo, Name, Origin, walk
 from psyclone_storage.ir.keys import key_of
@@ -40,15 +40,15 @@ _Procedure = tuple[str, str]
 
 
 def inline_calls(
-    code: kc.KernelCode, around: kc.ModuleContext, callers: tuple[_Procedure, ...] = ()
-) -> kc.InlinedCode:
+    code: rt.Routine, around: rt.ModuleContext, callers: tuple[_Procedure, ...] = ()
+) -> rt.InlinedCode:
     """Return `code` with procedures inlined; `callers` are those that call it, the first first."""
     names = CallerNames.of(code, around)
     inliner = _Inliner(names, callers)
     body = inliner.block(code.body)
     remaining = tuple(inliner.reasons.items())
     if not inliner.placed:
-        return kc.InlinedCode(code, remaining)
+        return rt.InlinedCode(code, remaining)
     table = code.module.symbols
     table = replace(table, symbols={**table.symbols, **names.symbols})
     specified = code.with_specification(
@@ -59,9 +59,9 @@ def inline_calls(
         specified,
         body=body,
         module=replace(code.module, symbols=table),
-        placed=inliner.procedures,
+        kernel_use=replace(code.kernel_use, placed=inliner.procedures),
     )
-    return kc.InlinedCode(made, remaining)
+    return rt.InlinedCode(made, remaining)
 
 
 @dataclass(slots=True)
@@ -79,9 +79,9 @@ class _Inliner:
     loops: int = 0
 
     @property
-    def procedures(self) -> tuple[kc.PlacedProcedure, ...]:
+    def procedures(self) -> tuple[rt.PlacedProcedure, ...]:
         """The inlined procedures, each once."""
-        return tuple(kc.PlacedProcedure(*key, in_loop) for key, in_loop in self.placed.items())
+        return tuple(rt.PlacedProcedure(*key, in_loop) for key, in_loop in self.placed.items())
 
     def block(self, lines: Iterable[un.Line]) -> tuple[un.Line, ...]:
         """Return statements without calls."""
@@ -213,13 +213,13 @@ class _Inliner:
             raise InlineError(f"'{procedure.text}' has procedures of its own")
         call = InlinedProcedure(names, replace(callee, code=code), actuals, place)
         lines = call.lines()
-        for one in (kc.PlacedProcedure(*key, False), *code.placed):
+        for one in (rt.PlacedProcedure(*key, False), *code.kernel_use.placed):
             known = (one.module, one.name)
             in_loop = one.in_loop or self.loops > 0
             self.placed[known] = in_loop or self.placed.get(known, False)
         return [un.Comment(code.name), *lines], call.result
 
-    def _inlined(self, code: kc.KernelCode, callers: tuple[_Procedure, ...]) -> kc.InlinedCode:
+    def _inlined(self, code: rt.Routine, callers: tuple[_Procedure, ...]) -> rt.InlinedCode:
         """Return a procedure with its own calls inlined."""
         around = self.names.around
         if not self.names.is_fortran:
@@ -230,7 +230,7 @@ class _Inliner:
 
     def _callee(
         self, procedure: Name, key: _Procedure, args: tuple[Expr, ...]
-    ) -> tuple[kc.Callee, tuple[Expr, ...]]:
+    ) -> tuple[rt.Callee, tuple[Expr, ...]]:
         """Return the procedure that a name refers to, and the arguments in its order."""
         found, name = self.names.around.procedures(*key), key[1]
         if not found:
@@ -248,7 +248,7 @@ class _Inliner:
             raise InlineError(f"which procedure '{procedure.text}' stands for is not known")
         return fitting[0]
 
-    def _fits(self, callee: kc.Callee, actuals: tuple[Expr, ...], *, is_generic: bool) -> bool:
+    def _fits(self, callee: rt.Callee, actuals: tuple[Expr, ...], *, is_generic: bool) -> bool:
         """Return whether types and ranks of arguments may be those of a procedure's.
 
         With a generic name, for which other modules may have more procedures, they must be known.

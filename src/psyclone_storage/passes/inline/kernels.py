@@ -9,18 +9,22 @@ from collections.abc import Iterable, Iterator
 
 from psyclone_storage.base.memo import kept_with_first
 from psyclone_storage.base.records import replace
-from psyclone_storage.ir.code import InlinedCode, KernelCode
 from psyclone_storage.ir.expr import CallFunction, Name, Origin, walk
 from psyclone_storage.ir.rewrite import expressions_of, walk_lines
+from psyclone_storage.ir.routine import InlinedCode, Routine
 from psyclone_storage.ir.unit import Call, DirectiveLine, Line
 from psyclone_storage.passes.inline.legality import conditional_line
 
 
 @kept_with_first
-def inline_procedures(code: KernelCode) -> InlinedCode:
+def inline_procedures(code: Routine) -> InlinedCode:
     """Return a kernel in Fortran with the procedures of modules inlined that its context has."""
     context = code.module.context
-    if context is None or code.in_place or not any(True for _ in called_names(code.body)):
+    if (
+        context is None
+        or code.kernel_use.in_place
+        or not any(True for _ in called_names(code.body))
+    ):
         return InlinedCode(code)
     why = ""
     if any(isinstance(line, DirectiveLine) for line in walk_lines(code.body)):
@@ -34,7 +38,8 @@ def inline_procedures(code: KernelCode) -> InlinedCode:
     made = inline_calls(code, context)
     if made.code is code:
         return made
-    return replace(made, code=replace(made.code, left=made.remaining))
+    use = replace(made.code.kernel_use, left=made.remaining)
+    return replace(made, code=replace(made.code, kernel_use=use))
 
 
 def called_names(body: Iterable[Line]) -> Iterator[str]:

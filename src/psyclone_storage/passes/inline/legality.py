@@ -6,7 +6,6 @@ import re
 
 from psyclone_storage.base.regex import regex
 from psyclone_storage.ir import unit as un
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Binary, CallFunction, Index, Name, intrinsic_called, walk
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import (
@@ -16,6 +15,7 @@ from psyclone_storage.ir.rewrite import (
     names_of_line,
     walk_lines,
 )
+from psyclone_storage.ir.routine import Routine
 
 _UNDERSTOOD = (
     un.Assign,
@@ -44,7 +44,7 @@ class InlineError(Exception):
     """A call that cannot be inlined; the text is the reason."""
 
 
-def check_understood(code: KernelCode) -> None:
+def check_understood(code: Routine) -> None:
     """Refuse a procedure whose statements or declarations may do more than is known here."""
     for line in walk_lines(code.body):
         if not isinstance(line, _UNDERSTOOD) or (isinstance(line, un.Return) and line.value):
@@ -63,7 +63,7 @@ def check_understood(code: KernelCode) -> None:
             raise InlineError(f"'{item.name}' of '{code.name}' {what}")
 
 
-def check_movable(original: KernelCode, code: KernelCode) -> None:
+def check_movable(original: Routine, code: Routine) -> None:
     """Refuse a Fortran procedure `code`, with its own calls inlined, that must stay in its module.
 
     `original` is the procedure as it was read.
@@ -136,7 +136,7 @@ def writes_before_reads(body: tuple[un.Line, ...], key: str) -> bool:
 # ---------------------------------------------------------------------------- preprocessor
 
 
-def preprocessor_line(code: KernelCode) -> str | None:
+def preprocessor_line(code: Routine) -> str | None:
     """Return a preprocessor directive that `code` may depend on, or None.
 
     It may depend on the directives in the subroutine, on those that select what its module imports
@@ -150,7 +150,7 @@ def preprocessor_line(code: KernelCode) -> str | None:
     return conditional_line(code) if found is None else found.group().strip()
 
 
-def conditional_line(code: KernelCode) -> str | None:
+def conditional_line(code: Routine) -> str | None:
     """Return a directive that selects what the module of `code` imports or contains.
 
     Those in procedures select nothing but their statements.

@@ -6,9 +6,9 @@ from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir import unit as un
-from psyclone_storage.ir.code import Callee
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rewrite import everywhere, names_in, names_of_line, walk_lines
+from psyclone_storage.ir.routine import Callee
 from psyclone_storage.ir.symbols import declared_symbol
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.typing import CScope

@@ -8,13 +8,7 @@ from typing import ClassVar
 
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir import expr as ex
-from psyclone_storage.ir.code import (
-    DeclarationStatement,
-    KernelCode,
-    SourceFile,
-    SpecificationItem,
-    UseStatement,
-)
+from psyclone_storage.ir import routine as rt
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.parsed import ScopeKind
 from psyclone_storage.ir.rewrite import expressions_of, walk_lines
@@ -37,21 +31,21 @@ class UnitNode(LiveNode):
     is_routine = False
     fixed: ClassVar[str] = "A procedure cannot be removed from a file."
 
-    def __init__(self, unit: KernelCode, outer: SymbolTable | None) -> None:
+    def __init__(self, unit: rt.Routine, outer: SymbolTable | None) -> None:
         super().__init__()
         self.take(unit, outer)
 
-    def take(self, unit: KernelCode, outer: SymbolTable | None) -> None:
+    def take(self, unit: rt.Routine, outer: SymbolTable | None) -> None:
         """Show a unit in the scope of the `outer` table."""
         self.unit = unit
         items = unit.specification
-        declares = (one for item in items if isinstance(item, DeclarationStatement)
+        declares = (one for item in items if isinstance(item, rt.DeclarationStatement)
                     for one in item.declares)  # fmt: skip
-        uses = (item.use for item in items if isinstance(item, UseStatement))
+        uses = (item.use for item in items if isinstance(item, rt.UseStatement))
         self.table = SymbolTable(declares, uses, unit.dummies, outer)
         self.table.node = self
         self.inner = [
-            _node_of_unit(one, self.table) for one in unit.contained if isinstance(one, KernelCode)
+            _node_of_unit(one, self.table) for one in unit.contained if isinstance(one, rt.Routine)
         ]
 
     @property
@@ -62,11 +56,11 @@ class UnitNode(LiveNode):
     def _details(self) -> str:
         return self.unit.name
 
-    def frozen(self) -> KernelCode:
+    def frozen(self) -> rt.Routine:
         """Return the unit, the very record if nothing in it was edited."""
         inner = iter(self.inner)
         contained = tuple(
-            next(inner).frozen() if isinstance(one, KernelCode) else one
+            next(inner).frozen() if isinstance(one, rt.Routine) else one
             for one in self.unit.contained
         )
         body, specification = self.frozen_body(), self._specification()
@@ -82,13 +76,13 @@ class UnitNode(LiveNode):
         """Return the statements."""
         return self.unit.body
 
-    def _specification(self) -> tuple[SpecificationItem, ...]:
+    def _specification(self) -> tuple[rt.SpecificationItem, ...]:
         uses, declares = self.table.new_uses(), self.table.new_declarations()
         items = self.unit.specification
         if not uses and not declares:
             return items
-        imported = tuple(map(UseStatement, uses))
-        declared = tuple(DeclarationStatement((one,)) for one in declares)
+        imported = tuple(map(rt.UseStatement, uses))
+        declared = tuple(rt.DeclarationStatement((one,)) for one in declares)
         return (*imported, *items, *declared)
 
 
@@ -116,7 +110,7 @@ class Routine(UnitNode, Schedule):
 
     # UnitNode's would call 'LiveNode.__init__' only.
     # pylint: disable-next=super-init-not-called
-    def __init__(self, unit: KernelCode, outer: SymbolTable | None) -> None:
+    def __init__(self, unit: rt.Routine, outer: SymbolTable | None) -> None:
         Schedule.__init__(self)
         self._block = self._source_block = unit.body
         self.take(unit, outer)
@@ -203,12 +197,12 @@ class FileContainer(LiveNode):
     never_in_expressions: ClassVar[bool] = True
     fixed: ClassVar[str] = "A program unit cannot be removed from a file."
 
-    def __init__(self, name: str, file: SourceFile, bench: FileBench | None = None) -> None:
+    def __init__(self, name: str, file: rt.SourceFile, bench: FileBench | None = None) -> None:
         super().__init__()
         self.name = name
         self.bench = bench
         self._file = file
-        self.units = [_node_of_unit(one, None) for one in file.units if isinstance(one, KernelCode)]
+        self.units = [_node_of_unit(one, None) for one in file.units if isinstance(one, rt.Routine)]
 
     @staticmethod
     def on(bench: FileBench) -> FileContainer:
@@ -232,11 +226,11 @@ class FileContainer(LiveNode):
         """All procedures and main programs, in the order of the text."""
         return self.walk(Routine)
 
-    def frozen(self) -> SourceFile:
+    def frozen(self) -> rt.SourceFile:
         """Return the file with all edits, the very record if there are none."""
         units = iter(self.units)
         made = tuple(
-            next(units).frozen() if isinstance(one, KernelCode) else one for one in self._file.units
+            next(units).frozen() if isinstance(one, rt.Routine) else one for one in self._file.units
         )
         if all(one is other for one, other in zip(made, self._file.units, strict=True)):
             return self._file
@@ -250,7 +244,7 @@ class FileContainer(LiveNode):
         return "".join(child.debug_string() for child in self.children)
 
 
-def _start_of(unit: KernelCode) -> int:
+def _start_of(unit: rt.Routine) -> int:
     return -1 if unit.extent is None else unit.extent.start
 
 
@@ -269,5 +263,5 @@ def _internal(unit: UnitNode) -> Iterator[UnitNode]:
         yield from _internal(inner)
 
 
-def _node_of_unit(unit: KernelCode, outer: SymbolTable | None) -> UnitNode:
+def _node_of_unit(unit: rt.Routine, outer: SymbolTable | None) -> UnitNode:
     return (Container if unit.kind in _HOLDERS else Routine)(unit, outer)

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any
 
 from psyclone_storage.storage.accessors.accessor_buffer import Shape, buffer_of, shape_of
-from psyclone_storage.storage.core.asking import PendingAccesses
+from psyclone_storage.storage.core.acquire import PendingAccesses
 from psyclone_storage.storage.core.errors import AccessConflictError, AccessReleasedError
 from psyclone_storage.storage.core.futures import Future
 from psyclone_storage.storage.core.locks import AccessMode, mode_of
@@ -167,7 +167,6 @@ class DeviceAccessor:
             warnings.warn(text, ResourceWarning, stacklevel=2)
 
     def __repr__(self) -> str:
-        """Describe the accessor without using it."""
         return (
             f"<DeviceAccessor {self.mode.value} at {self.space.tag} to "
             f'"{self.buffer.label}" ({self.buffer.size} x {self.buffer.dtype})>'

@@ -95,7 +95,6 @@ class HostAccessor:
             return np.array(self._window(token), dtype)
 
     def __len__(self) -> int:
-        """Return the first extent."""
         return self.shape[0]
 
     def _use(self, mode: AccessMode | None = None) -> AccessToken:
@@ -106,5 +105,4 @@ class HostAccessor:
         return window
 
     def __repr__(self) -> str:
-        """Describe the accessor without using it."""
         return f"<HostAccessor {'const ' if self.const else ''}to {self.buffer!r}>"

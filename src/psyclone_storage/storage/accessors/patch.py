@@ -47,7 +47,6 @@ class Patch:
         return self.mapping.local_shape
 
     def __len__(self) -> int:
-        """Return the number of elements."""
         return self.mapping.size
 
     def __getitem__(self, index: Index) -> Any:

@@ -22,7 +22,7 @@ from psyclone_storage.storage.accessors.task_inputs import (
     Registration,
     plan_inputs,
 )
-from psyclone_storage.storage.core.asking import PendingAccesses
+from psyclone_storage.storage.core.acquire import PendingAccesses
 from psyclone_storage.storage.core.context import Context
 from psyclone_storage.storage.core.device import default_device_id
 from psyclone_storage.storage.core.errors import StorageError
@@ -269,7 +269,6 @@ class GpuTask:
             )
 
     def __repr__(self) -> str:
-        """Describe the task."""
         return f'<GpuTask "{self.name}" {self.state.value}, {len(self._registrations)} inputs>'
 
 

@@ -1,16 +1,15 @@
-/* The compiled core: what twin.py says, in C. Its classes and functions have the same names, fields
- * and results there; read that file first.
+/* The compiled core: the classes of fallback.py with fast paths.
  *
  * Rules that keep this file right:
  *
- * - It goes the short ways only. Whatever is not simple it leaves to methods in Python: waits,
- *   transfers, failures, wishes, chunks, and all messages. It decides nothing of its own.
- * - Between a look at a ledger and its change nothing runs that could let another thread in or start
+ * - It has fast paths only. It leaves everything else to methods in Python: waits, transfers,
+ *   failures, hints, chunks, and all messages. It decides nothing of its own.
+ * - Between a test of a ledger and its change nothing runs that could let another thread in or start
  *   a garbage collection: no call of Python, no new object that is tracked, no reference given up.
  *   So each change is one step under the interpreter's lock. Python code changes ledgers in several
- *   steps under the lock of the ledger, a Gate, whose `held` is looked at here first.
+ *   steps under the lock of the ledger, a Gate, whose `held` is tested here first.
  * - It uses the stable ABI of Python 3.11: one build serves all later versions. It is neither built
- *   nor loaded where the interpreter has no lock (free threading); the twin serves there.
+ *   nor loaded where the interpreter has no lock (free threading).
  */
 #define Py_LIMITED_API 0x030B0000
 #define PY_SSIZE_T_CLEAN
@@ -44,8 +43,7 @@ static PyObject *module_register(PyObject *module, PyObject *args, PyObject *key
         {"block", &words.block, 1},         {"array", &words.array, 1},
         {"timed", &words.timed, 0},         {"total", &words.total, 0},
         {"pages", &words.pages, 0},         {"page", &words.page, 0},
-        {"piece", &words.piece, 1},         {"pin", &words.pin, 1},
-        {"use", &words.use, 1},
+        {"piece", &words.piece, 1},         {"pin", &words.pin, 1},             {"host", &words.host, 0},
     };
     PyObject *name, *value;
     Py_ssize_t at = 0;
@@ -82,7 +80,7 @@ static PyMethodDef module_methods[] = {
 static struct PyModuleDef definition = {
     PyModuleDef_HEAD_INIT,
     "_compiled",
-    "The innermost part of the runtime, compiled; the twin of `twin`.",
+    "The compiled core of the storage runtime.",
     -1,
     module_methods,
     NULL, NULL, NULL, NULL,
@@ -118,8 +116,7 @@ static int name_all(void)
         {"view", &names.view},         {"to_numpy", &names.to_numpy},
         {"labels", &names.labels},     {"origin", &names.origin}, {"dims", &names.dims},
         {"address", &names.address},   {"pins", &names.pins}, {"", &names.nothing},
-        {"queue", &names.queue},       {"record", &names.record}, {"start", &names.start},
-        {"_follow", &names.follow},
+        {"queue", &names.queue},       {"_notes", &names.notes},
     };
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if ((*known[i].place = PyUnicode_InternFromString(known[i].text)) == NULL)

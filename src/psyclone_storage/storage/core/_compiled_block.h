@@ -455,97 +455,13 @@ static PyObject *Block_enter(Block *self)
     return arrays;
 }
 
-/* Say whether this thread's work goes to the queue that the block found: yes (1), no (0), or with an
- * error (-1). */
-static int block_is_in_queue(Block *self)
-{
-    if (!is_given(self->memory)) {
-        PyErr_SetString(PyExc_TypeError, "This block asks no device for work.");
-        return -1;
-    }
-    if (!is_given(self->queue))
-        return 0;
-    PyObject *now = PyObject_GetAttr(self->memory, names.queue);
-    int same = now == NULL ? -1 : PyObject_RichCompareBool(now, self->queue, Py_EQ);
-    Py_XDECREF(now);
-    return same;
-}
-
-/* Return a tuple of the note on a use in `queue` that follows what wrote before. */
-static PyObject *new_notes(PyObject *queue, PyObject *event, PyObject *wrote)
-{
-    static newfunc make;
-    if (make == NULL)
-        make = (newfunc)PyType_GetSlot(&PyTuple_Type, Py_tp_new);
-    PyObject *fields = PyTuple_Pack(5, queue, event, wrote, Py_None, Py_True);
-    PyObject *given = fields == NULL ? NULL : PyTuple_Pack(1, fields);
-    PyObject *use = given == NULL ? NULL : make((PyTypeObject *)words.use, given, NULL);
-    PyObject *notes = use == NULL ? NULL : PyTuple_Pack(1, use);
-    Py_XDECREF(fields);
-    Py_XDECREF(given);
-    Py_XDECREF(use);
-    return notes;
-}
-
-/* _notes() */
-static PyObject *Block_notes(PyObject *object, PyObject *unused)
-{
-    Block *self = (Block *)object;
-    (void)unused;
-    int same = block_is_in_queue(self);
-    if (same <= 0)
-        return same < 0 ? NULL : Py_NewRef(Py_None);
-    PyObject *queue = Py_NewRef(self->queue);
-    PyObject *event = PyObject_CallMethodObjArgs(self->memory, names.record, NULL), *notes = NULL;
-    if (event == Py_None)
-        notes = Py_NewRef(no_things);
-    else if (event != NULL) {
-        PyObject *read = new_notes(queue, event, Py_False);
-        PyObject *wrote = read == NULL ? NULL : new_notes(queue, event, Py_True);
-        notes = wrote == NULL ? NULL : PyTuple_Pack(2, read, wrote);
-        Py_XDECREF(read);
-        Py_XDECREF(wrote);
-    }
-    Py_XDECREF(event);
-    Py_DECREF(queue);
-    return notes;
-}
-
-/* start(work, uses) */
-static PyObject *Block_start(PyObject *object, PyObject *const *args, Py_ssize_t count)
-{
-    Block *self = (Block *)object;
-    if (count != 2) {
-        PyErr_SetString(PyExc_TypeError, "start() takes work, and what it uses.");
-        return NULL;
-    }
-    int same = block_is_in_queue(self);
-    if (same < 0)
-        return NULL;
-    PyObject *memory = Py_NewRef(self->memory), *started = NULL;
-    PyObject *followed =
-        same ? Py_NewRef(Py_None) : PyObject_CallMethodObjArgs(object, names.follow, args[1], NULL);
-    if (followed != NULL)
-        started = PyObject_CallMethodObjArgs(memory, names.start, args[0], args[1], NULL);
-    Py_XDECREF(followed);
-    Py_DECREF(memory);
-    return started;
-}
-
-static PyMethodDef Block_methods[] = {
-    {"_notes", Block_notes, METH_NOARGS,
-     "Return the notes on data that were read, and on data that were written, once for all."},
-    {"start", (PyCFunction)(void (*)(void))Block_start, METH_FASTCALL,
-     "Ask the device for work; what it is to write is spoiled if it fails."},
-    {0}};
-
 /* End the accesses of a block that was entered the short way, those that are left; answer as above. */
 static int block_end(Block *self)
 {
     PyObject *known = NULL, *notes = NULL;
     int ended = 1;
     if (is_given(self->queue)) {
-        notes = Block_notes((PyObject *)self, NULL);
+        notes = PyObject_CallMethodObjArgs((PyObject *)self, names.notes, NULL);
         if (notes == NULL || !PyTuple_CheckExact(notes)) {
             Py_XDECREF(notes);
             return notes == NULL ? -1 : 0;
@@ -654,6 +570,6 @@ static PyGetSetDef Block_getset[] = {
     {"_tokens", (getter)Block_get_tokens, (setter)Block_set_tokens, NULL, NULL}, NO_MORE};
 static PyType_Slot Block_slots[] = {
     COLLECTED(Block), {Py_tp_init, Block_init}, {Py_tp_members, Block_members},
-    {Py_tp_getset, Block_getset}, {Py_tp_methods, Block_methods}, {0, NULL}};
+    {Py_tp_getset, Block_getset}, {0, NULL}};
 static PyType_Spec Block_spec = {
     "psyclone_storage.storage.core._compiled.Block", sizeof(Block), 0, FLAGS, Block_slots};

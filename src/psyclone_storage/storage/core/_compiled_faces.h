@@ -63,11 +63,11 @@ static PyObject *Acquirable_acquire(Acquirable *self, PyObject *const *args, Py_
     PyObject *mode = is_given(given[1]) ? given[1] : words.read;
     PyObject *policy = is_given(given[2]) ? given[2] : words.auto_;
     PyObject *request = given[3] != NULL ? given[3] : Py_None;
-    PyObject *replica = request == Py_None ? replica_at(self, space) : NULL;
+    PyObject *asked = space == Py_None && words.host != NULL ? words.host : space;
+    PyObject *replica = request == Py_None ? replica_at(self, asked) : NULL;
     if (replica == NULL && PyErr_Occurred())
         return NULL;
-    if (replica != NULL) {
-        PyObject *asked = space == Py_None ? ((Replica *)replica)->space : space;
+    if (replica != NULL && asked != Py_None) {
         Access *token =
             access_new((PyObject *)self, replica, asked, self->whole, mode, policy);
         PyObject *known = NULL;
@@ -130,7 +130,8 @@ static PyObject *Acquirable_is_at_rest(Acquirable *self, PyObject *space)
     Ledger *ledger = ledger_of(self);
     if (replica == NULL && PyErr_Occurred())
         return NULL;
-    if (replica == NULL || ledger == NULL || ledger->attention || ledger->writers)
+    if (replica == NULL || ledger == NULL || ledger->attention || ledger->writers ||
+        has_failed((Replica *)replica))
         Py_RETURN_FALSE;
     return PyBool_FromLong((ledger->everywhere.low & ((Replica *)replica)->bit.low) != 0);
 }
@@ -177,10 +178,11 @@ static PyObject *Acquirable_make_valid(Acquirable *self, PyObject *const *args, 
     if (replica != NULL && ledger != NULL && self->single && !self->has_wishes &&
         !is_busy(ledger) && !ledger->writers && !ledger->attention &&
         (ledger->queue == Py_None || has_queue(ledger) == 0)) {
-        if (ledger->everywhere.low & ((Replica *)replica)->bit.low)
+        int there = (ledger->everywhere.low & ((Replica *)replica)->bit.low) != 0;
+        if (there && !has_failed((Replica *)replica))
             Py_RETURN_NONE;
         Py_INCREF(replica);
-        int moved = acquirable_move(self, ledger, (Replica *)replica);
+        int moved = there ? 0 : acquirable_move(self, ledger, (Replica *)replica);
         Py_DECREF(replica);
         if (moved < 0)
             return NULL;
@@ -468,12 +470,14 @@ static PyObject *Sliceable_get_dims(Sliceable *self, void *unused)
 }
 
 /* What a key is, as far as is seen at once. */
-enum { OTHER, NUMBERS, SLICES };
+enum { OTHER, NUMBER, NUMBERS, SLICES };
 
 static int kind_of_key(PyObject *key)
 {
     if (!PyTuple_CheckExact(key))
-        return Py_TYPE(key) == &PySlice_Type ? SLICES : OTHER;
+        return Py_TYPE(key) == &PySlice_Type  ? SLICES
+               : Py_TYPE(key) == &PyLong_Type ? NUMBER
+                                              : OTHER;
     int kind = NUMBERS;
     for (Py_ssize_t i = 0, count = PyTuple_Size(key); i < count; i++) {
         PyTypeObject *type = Py_TYPE(PyTuple_GetItem(key, i));
@@ -516,27 +520,6 @@ static PyObject *pick_element(Sliceable *self, Sides *sides, PyObject *key)
     return pick_carefully(self, key);
 }
 
-/* Return what `picked`, which `array` gave for a key, is for the user. */
-static PyObject *sliceable_made(Sliceable *self, PyObject *array, PyObject *picked, PyObject *key,
-                                int kind)
-{
-    if (!is_array(picked))
-        return Py_NewRef(picked);
-    if (kind == OTHER) {
-        /* A copy, where the memory is not that of the array: what index arrays give. */
-        PyObject *owner = PyObject_GetAttrString(picked, "base");
-        PyObject *whole = owner == NULL ? NULL : PyObject_GetAttrString(array, "base");
-        int copied = owner != array && (owner == Py_None || owner != whole);
-        Py_XDECREF(owner);
-        Py_XDECREF(whole);
-        if (whole == NULL)
-            return NULL;
-        if (copied)
-            return Py_NewRef(picked);
-    }
-    return sliceable_view(self, picked, key);
-}
-
 static PyObject *Sliceable_subscript(Sliceable *self, PyObject *key)
 {
     if (self->array == NULL || self->labels == NULL) {
@@ -544,9 +527,9 @@ static PyObject *Sliceable_subscript(Sliceable *self, PyObject *key)
         return NULL;
     }
     int kind = kind_of_key(key);
+    if (kind == OTHER || (is_given(self->backing) && !IS(self->backing, Sides)))
+        return pick_carefully(self, key);
     if (is_given(self->backing)) {
-        if (!IS(self->backing, Sides))
-            return pick_carefully(self, key);
         Sides *sides = (Sides *)self->backing;
         if (is_given(sides->buffer)) {
             if (kind == NUMBERS && IS(sides->buffer, Acquirable))
@@ -558,7 +541,7 @@ static PyObject *Sliceable_subscript(Sliceable *self, PyObject *key)
     PyObject *array = Py_NewRef(self->array);
     PyObject *picked = PyObject_GetItem(array, key), *found = NULL;
     if (picked != NULL)
-        found = sliceable_made(self, array, picked, key, kind);
+        found = is_array(picked) ? sliceable_view(self, picked, key) : Py_NewRef(picked);
     Py_DECREF(array);
     Py_XDECREF(picked);
     if (picked == NULL) {

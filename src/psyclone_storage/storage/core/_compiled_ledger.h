@@ -310,16 +310,6 @@ static inline Py_ALWAYS_INLINE int ledger_grant(Ledger *self, Access *token, int
 
 /* Each of the following says yes (1), no (0), or has an error (-1). */
 
-static int ledger_acquire(Ledger *self, Access *claim)
-{
-    int writes = access_writes(claim), queue = has_queue(self);
-    if (writes < 0 || queue < 0)
-        return -1;
-    if (is_busy(self) || self->writers || queue || (writes && is_held(self)))
-        return 0;
-    return ledger_grant(self, claim, writes);
-}
-
 /* Begin an access whose replica has been looked at, if the values are there and nobody else is. */
 static inline Py_ALWAYS_INLINE int ledger_begin_valid(Ledger *self, Access *token, int writes)
 {
@@ -419,7 +409,6 @@ static int ledger_end_one(Ledger *self, Access *token)
         Access *claim = as_access(thing);                                                          \
         return claim == NULL ? NULL : answered(work(self, claim));                                 \
     }
-ANSWERING(acquire, ledger_acquire)
 ANSWERING(begin, ledger_begin_one)
 ANSWERING(end, ledger_end_one)
 ANSWERING(drop, ledger_drop)
@@ -471,8 +460,8 @@ static PyGetSetDef Ledger_getset[] = {
     BITS(Ledger, everywhere), BITS(Ledger, anywhere),
     {"holders", (getter)Ledger_get_holders, (setter)Ledger_set_holders, NULL, NULL}, NO_MORE};
 static PyMethodDef Ledger_methods[] = {
-    METHOD("try_acquire", Ledger_acquire, METH_O), METHOD("try_begin", Ledger_begin, METH_O),
-    METHOD("try_end", Ledger_end, METH_O), METHOD("try_drop", Ledger_drop, METH_O),
+    METHOD("try_begin", Ledger_begin, METH_O), METHOD("try_end", Ledger_end, METH_O),
+    METHOD("try_drop", Ledger_drop, METH_O),
     METHOD("drop", Ledger_strike, METH_O), METHOD("clear_masks", Ledger_clear_masks, METH_O), {0}};
 static PyType_Slot Ledger_slots[] = {
     COLLECTED(Ledger), {Py_tp_init, Ledger_init}, {Py_tp_members, Ledger_members},

@@ -169,8 +169,6 @@ static PyObject *Blocks_sums(Blocks *self, PyObject *unused)
     return Py_BuildValue("nnn", self->in_use, self->cached, self->high_water);
 }
 
-/* -- Piece: the fields of an allocation ----------------------------------------------------------- */
-
 RECORD(Piece, 8)
 
 /* Be as a new allocation is, but for what is told of it. */

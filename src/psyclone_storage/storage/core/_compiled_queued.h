@@ -3,22 +3,8 @@
  * Where all that a device may still do to some memory is in the queue that the work goes to, nothing
  * has to be waited for, and one note at the end says what the work of a whole block has used. */
 
-typedef struct {
-    PyObject_HEAD
-    PyObject *space, *pointer, *capacity, *held, *owner, *label, *pending, *failures;
-    char writable, lent, alive;
-} Piece;
-
 /* The fields of a `LastUse`. */
 enum { USE_STREAM = 0, USE_WROTE = 2, USE_FOLLOWS = 4 };
-
-static Piece *piece_of(Replica *replica)
-{
-    PyObject *held = replica->allocation;
-    int is_piece = held != NULL && ((PyObject *)Py_TYPE(held) == words.piece ||
-                                    PyObject_TypeCheck(held, PieceType));
-    return is_piece ? (Piece *)held : NULL;
-}
 
 /* Say whether a note is on a use in `queue`: yes (1), no (0), or with an error (-1). */
 static int is_in_queue(PyObject *use, PyObject *queue)
@@ -34,9 +20,8 @@ static int is_in_queue(PyObject *use, PyObject *queue)
  * in the same queue has been waited for there. */
 static int comes_next(Piece *piece, int writes, PyObject *queue)
 {
-    PyObject *pending = piece->pending, *failures = piece->failures;
-    if (pending == NULL || failures == NULL || !PyTuple_CheckExact(pending) ||
-        !PyTuple_CheckExact(failures) || PyTuple_Size(failures))
+    PyObject *pending = piece->pending;
+    if (pending == NULL || !PyTuple_CheckExact(pending))
         return 0;
     int followed = 0;
     for (Py_ssize_t i = PyTuple_Size(pending); i-- > 0;) {
@@ -63,7 +48,9 @@ static int ledger_begin_queued(Ledger *self, Access *token, PyObject *memory, Py
     if (!IS(token->replica, Replica) || ((Replica *)token->replica)->memory != memory)
         return 0;
     Piece *piece = piece_of((Replica *)token->replica);
-    int next = piece == NULL || self->barred ? 0 : comes_next(piece, writes, queue);
+    int next = piece == NULL || self->barred || has_failed((Replica *)token->replica)
+                   ? 0
+                   : comes_next(piece, writes, queue);
     return next > 0 ? ledger_begin_valid(self, token, writes) : next;
 }
 
@@ -106,7 +93,8 @@ static int acquirable_end_queued(Acquirable *self, Access *token, PyObject *note
     if (self->has_wishes || ledger == NULL || !IS(token->replica, Replica))
         return 0;
     Piece *piece = piece_of((Replica *)token->replica);
-    if (piece == NULL || piece->pending == NULL || !PyTuple_CheckExact(piece->pending))
+    if (piece == NULL || piece->pending == NULL || !PyTuple_CheckExact(piece->pending) ||
+        has_failed((Replica *)token->replica))
         return 0;
     PyObject *before = Py_NewRef(piece->pending);
     Py_INCREF((PyObject *)piece);

@@ -69,7 +69,7 @@ static PyTypeObject *BlocksType, *LeaseType, *PieceType, *HoldType;
 /* What `register` was told. */
 static struct {
     PyObject *read, *read_write, *auto_, *plain, *token, *arguments, *block;
-    PyObject *array, *bound, *lock, *timed, *total, *pages, *page, *piece, *pin, *use;
+    PyObject *array, *bound, *lock, *timed, *total, *pages, *page, *piece, *pin, *host;
 } words;
 
 /* Names of methods and attributes. */
@@ -78,7 +78,7 @@ static struct {
     PyObject *writes, *space, *bit, *things, *refuse, *give_all_back, *device, *gpu;
     PyObject *host_accessible, *jobs, *copies_plainly, *pointer, *capacity, *writable, *pending;
     PyObject *bring_carefully, *view, *to_numpy, *labels, *origin, *dims, *address, *nothing;
-    PyObject *pins, *queue, *record, *start, *follow;
+    PyObject *pins, *queue, *notes;
 } names;
 
 static PyObject *no_things; /* a tuple */
@@ -378,12 +378,39 @@ static PyType_Slot Replica_slots[] = {
 static PyType_Spec Replica_spec = {
     "psyclone_storage.storage.core._compiled.Replica", sizeof(Replica), 0, FLAGS, Replica_slots};
 
+/* -- Piece: the fields of an allocation ----------------------------------------------------------- */
+
+typedef struct {
+    PyObject_HEAD
+    PyObject *space, *pointer, *capacity, *held, *owner, *label, *pending, *failures;
+    char writable, lent, alive;
+} Piece;
+
+static inline Py_ALWAYS_INLINE Piece *piece_of(Replica *replica)
+{
+    PyObject *held = replica->allocation;
+    int is_piece = held != NULL && ((PyObject *)Py_TYPE(held) == words.piece ||
+                                    PyObject_TypeCheck(held, PieceType));
+    return is_piece ? (Piece *)held : NULL;
+}
+
+/* Return whether work that was to write to the memory has failed, or whether that is unknown. */
+static inline Py_ALWAYS_INLINE int has_failed(Replica *replica)
+{
+    Piece *piece = piece_of(replica);
+    return piece != NULL && piece->failures != no_things &&
+           (piece->failures == NULL || !PyTuple_CheckExact(piece->failures) ||
+            PyTuple_Size(piece->failures));
+}
+
 /* Say whether a device, if the memory has one, has nothing to do; no if that is not known. `known` are
  * the jobs of the device that was found idle last, without anything in between that could give it
  * some: nearly always all replicas that are asked about are of one device. */
 static inline Py_ALWAYS_INLINE int is_idle(Replica *replica, PyObject **known)
 {
     PyObject *jobs = replica->jobs;
+    if (has_failed(replica))
+        return 0;
     if (jobs == Py_None || (jobs == *known && jobs != NULL))
         return 1;
     if (jobs == NULL || !PySet_Check(jobs) || PySet_Size(jobs))

@@ -23,13 +23,8 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 import numpy as np
 
 from psyclone_storage.base.records import dataclass, field, replace
+from psyclone_storage.storage.core.acquire import Acquisition, PendingAccesses
 from psyclone_storage.storage.core.allocation import Allocation
-from psyclone_storage.storage.core.asking import (
-    Invalidation,
-    PendingAccesses,
-    begin_carefully,
-    roll_back,
-)
 from psyclone_storage.storage.core.chunks import ChunkLayout, whole
 from psyclone_storage.storage.core.dropped import DROPPED
 from psyclone_storage.storage.core.errors import (
@@ -48,7 +43,7 @@ from psyclone_storage.storage.core.locks import (
     begin_wait,
     queue_all,
 )
-from psyclone_storage.storage.core.native import Acquirable, begin
+from psyclone_storage.storage.core.native import Acquirable, register
 from psyclone_storage.storage.core.orphans import BUFFERS
 from psyclone_storage.storage.core.pins import ExportPin
 from psyclone_storage.storage.core.replicas import Replicas
@@ -470,14 +465,12 @@ class CoherentBuffer(Acquirable):  # pylint: disable=too-many-public-methods  # 
         self, space: SpaceLike, mode: AccessMode, policy: Policy, request: AccessRequest | None
     ) -> AccessToken:
         token = self._token(memory_space(space), mode, policy, request)
-        tokens = (token,)
-        invalidations: list[Invalidation] = []
+        acquisition = Acquisition((token,))
         try:
-            if not begin(tokens):
-                begin_carefully(tokens, invalidations)
+            acquisition.begin()
             return token  # noqa: TRY300 - where an interrupt may come, too
         except BaseException as error:
-            roll_back(tokens, invalidations, error)
+            acquisition.roll_back(error)
             raise
 
     def _release_carefully(self, token: AccessToken, error: BaseException | None) -> None:
@@ -556,7 +549,6 @@ class CoherentBuffer(Acquirable):  # pylint: disable=too-many-public-methods  # 
             )
 
     def __repr__(self) -> str:
-        """Describe the buffer without touching it."""
         places = ", ".join(state.space.tag for state in self.incarnations())
         return f'<CoherentBuffer "{self.label}" {self.size} x {self.dtype} [{places}]>'
 
@@ -584,3 +576,6 @@ def _checked_size(size: int) -> int:
     if size < 0:
         raise ValueError(f"A buffer cannot have {size} elements.")
     return size
+
+
+register(host=host_space())

@@ -123,7 +123,6 @@ class Context:
             return work(*args)
 
     def __enter__(self) -> Context:
-        """Make this the executing context of the calling thread."""
         _stack().append(self)
         return self
 
@@ -133,11 +132,9 @@ class Context:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Go back to the context before."""
         _stack().pop()
 
     def __repr__(self) -> str:
-        """Name the kind and the device."""
         name = self.kind.value if isinstance(self.kind, ContextKind) else self.kind
         return f"<Context {name} {self.device_id}>"
 

@@ -275,6 +275,21 @@ class LockTable(Validity):
     holders: list[Claim]
     queue: deque[Turn] | None
 
+    def try_acquire(self, claim: Claim) -> bool:
+        """Grant `claim` if no other claim, held or in line, could conflict with it."""
+        try:
+            with self.lock:
+                writes = claim.mode.writes
+                if self.writers or self.queue or (writes and self.holders):
+                    return False
+                self.holders.append(claim)
+                self.writers += writes
+                claim.active = True
+                return True
+        except BaseException:
+            self.retract(claim)
+            raise
+
     def acquire(self, claim: Claim) -> None:
         """Grant `claim`, after a wait if its policy allows one.
 

@@ -5,26 +5,35 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from psyclone_storage.base.extension import is_compiled
-from psyclone_storage.storage.core.words import EDITION
+
+EDITION = 9
+"""Counts the changes of the compiled core that older Python code cannot use, or vice versa."""
 
 COMPILED = is_compiled(f"{__name__.rpartition('.')[0]}._compiled", EDITION)
 """Whether the compiled core is in use."""
 
 if TYPE_CHECKING or not COMPILED:
-    from psyclone_storage.storage.core.twin import (
+    from psyclone_storage.storage.core.fallback import (
         FRAMES,
         AccessFields,
         Acquirable,
+        BindingBlock,
+        Blocks,
+        Hold,
+        Lease,
         Ledger,
+        Piece,
         Replica,
+        Sides,
         Sliceable,
+        Tallies,
+        Windows,
         begin,
         end_queued,
+        register,
+        setting,
+        short,
     )
-    from psyclone_storage.storage.core.twin_block import BindingBlock, short
-    from psyclone_storage.storage.core.twin_pages import Blocks, Hold, Lease, Piece, setting
-    from psyclone_storage.storage.core.twin_records import Sides, Tallies, Windows
-    from psyclone_storage.storage.core.words import register
 else:
     from psyclone_storage.storage.core._compiled import (
         FRAMES,

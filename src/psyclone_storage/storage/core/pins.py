@@ -11,11 +11,9 @@ class ExportPin(Hold):
     __slots__ = ("__weakref__",)
 
     def __enter__(self) -> ExportPin:
-        """Return the pin."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Release the pin."""
         self.release()
 
 

@@ -97,15 +97,11 @@ class Replicas:  # pylint: disable=too-many-public-methods  # used by buffers
 
     def at(self, space: MemorySpace) -> Incarnation:
         """Return the replica that serves `space`, made known if needed, but not yet allocated."""
-        found = self.resident.get(space)
-        if found is not None:
-            return found
-        home = self._home(space)
-        found = next((replica for replica in self._list if replica.space is home), None)
+        found = self.find(space)
         if found is None:
-            found = Incarnation(memory_of(home))
+            found = Incarnation(memory_of(self._home(space)))
             self._take_in(found)
-        if space is not home:
+        if space is not found.space:
             memory_of(space)
         self.resident[space] = found
         if space is host_space():
@@ -180,6 +176,10 @@ class Replicas:  # pylint: disable=too-many-public-methods  # used by buffers
     def bring(self, token: AccessToken) -> None:
         """Make the replica of `token` valid."""
         replica = token.replica
+        held, table = replica.allocation, self.table
+        is_valid = table.everywhere & replica.bit and not self._pending
+        if is_valid and held is not None and held.capacity >= table.nbytes:
+            return
         entries: list[_Transfer] = []
         done: list[int] = []
         try:

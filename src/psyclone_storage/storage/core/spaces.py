@@ -90,7 +90,6 @@ class MemorySpace:
         return self
 
     def __repr__(self) -> str:
-        """Return the tag in angle brackets."""
         return f"<MemorySpace {self.tag}>"
 
     def __reduce__(self) -> tuple[object, tuple[str]]:

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from psyclone_storage.storage.core.asking import acquire_all
+from psyclone_storage.storage.core.acquire import acquire_all
 from psyclone_storage.storage.core.keys import (
     fits,
     is_basic,

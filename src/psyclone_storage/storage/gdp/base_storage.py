@@ -16,8 +16,8 @@ from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 
+from psyclone_storage.storage.core.acquire import acquire_all
 from psyclone_storage.storage.core.allocation import WindowSpec
-from psyclone_storage.storage.core.asking import acquire_all
 from psyclone_storage.storage.core.buffer import CoherentBuffer
 from psyclone_storage.storage.core.errors import GTNoSuchBufferError
 from psyclone_storage.storage.core.keys import is_basic, is_element, view_key, with_ellipsis
@@ -201,7 +201,6 @@ class Storage(Sliceable, NoArithmetic, ABC):  # pylint: disable=too-many-public-
     # -- elements and views ----------------------------------------------------------------------
 
     def __len__(self) -> int:
-        """Return the first extent."""
         return len(self._array)
 
     def __iter__(self) -> Iterator[Any]:
@@ -423,7 +422,6 @@ class Storage(Sliceable, NoArithmetic, ABC):  # pylint: disable=too-many-public-
         return f"The {type(self).__name__} {name}of shape {self.shape} ({dtype}) {place}"
 
     def __repr__(self) -> str:
-        """Describe the storage without touching its data."""
         name = f' "{self.label}"' if self.label else ""
         return f"<{type(self).__name__}{name} {self.shape} {self.dtype} halo={self.halo}>"
 
@@ -587,11 +585,12 @@ class Storage(Sliceable, NoArithmetic, ABC):  # pylint: disable=too-many-public-
         """Return `self[key]` whatever the key is, and wherever the values are."""
         backing, array = self._backing, self._array
         try:
+            if is_basic(key) and not is_element(key, self.ndim):
+                return self._view(array[with_ellipsis(key)], key)
             if backing is None or backing.buffer is None:
-                return array[host_key(key)]
-            if not is_basic(key) or is_element(key, self.ndim):
-                return elements.read(self, backing, key)
-            return self._view(array[with_ellipsis(key)], key)
+                found = array[host_key(key)]
+                return self._view(found, key) if elements.is_part(found, array) else found
+            return elements.read(self, backing, key)
         except IndexError as error:
             raise elements.missing(self, key, error) from error
 

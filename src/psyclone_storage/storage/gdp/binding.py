@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 import numpy as np
 
 from psyclone_storage.base.records import dataclass
-from psyclone_storage.storage.core.asking import acquire_all
+from psyclone_storage.storage.core.acquire import acquire_all
 from psyclone_storage.storage.core.errors import AccessConflictError, GTNoSuchBufferError
 from psyclone_storage.storage.core.faces import found_buffer
 from psyclone_storage.storage.core.layout import default_dims
@@ -335,7 +335,7 @@ class LaunchBlock(Binding):
             memory.follow(token.allocation, token.mode.writes)
         notes = self._notes()
         if notes is not None:
-            plain = (token for token in tokens if token.memory is memory and token.span is None)
+            plain = (t for t in tokens if t.replica.memory is memory and t.span is None)
             ended = [token for token in plain if end_queued(token, notes)]
             self._tokens = [token for token in tokens if token not in ended]
 
@@ -352,10 +352,36 @@ class LaunchBlock(Binding):
         windows = ((storage.window(token.space), token) for storage, token in named)
         return tuple(token.uses_of(window) or (_whole_use(token),) for window, token in windows)
 
+    def start(self, work: Callable[[], Any], uses: tuple[MemoryUse, ...]) -> None:
+        """Submit work to the device; if it fails, the data that it writes are spoiled."""
+        if not self._is_in_queue():
+            self._follow(uses)
+        self._memory.start(work, uses)
+
     def start_and_wait(self, work: Callable[[], Any], uses: tuple[MemoryUse, ...]) -> Any:
         """Submit work to the device, and return its result."""
         self._follow(uses)
         return self._memory.start_and_wait(work, uses)
+
+    def _notes(self) -> tuple[tuple[LastUse, ...], ...] | None:
+        """Return the notes on data that were read, and on data that were written, once for all.
+
+        They are empty if the host knows all work to be complete. None means that this thread's work
+        now goes to another queue.
+        """
+        if not self._is_in_queue():
+            return None
+        event = self._memory.record()
+        if event is None:
+            return ()
+        read = LastUse(self._queue, event, wrote=False, follows=True)
+        return (read,), (read._replace(wrote=True),)
+
+    def _is_in_queue(self) -> bool:
+        """Return whether this thread's work goes to the queue that the block found."""
+        if self._memory is None:
+            raise TypeError("This block has no storage, and so no device for work.")
+        return self._queue is not None and bool(self._memory.queue == self._queue)
 
     def _follow(self, uses: tuple[MemoryUse, ...]) -> None:
         """Order the next work of the device after pending operations on the memory it uses."""
@@ -396,4 +422,4 @@ def _for_kernel(array: Any) -> Any:
     return memory_of(space_of(array)).kernel_view(array)
 
 
-register(arguments=OpenArguments, block=Binding, use=LastUse)
+register(arguments=OpenArguments, block=Binding)

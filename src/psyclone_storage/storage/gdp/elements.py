@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from psyclone_storage.storage.core.asking import acquire_all
+from psyclone_storage.storage.core.acquire import acquire_all
 from psyclone_storage.storage.core.keys import is_basic, with_ellipsis
 from psyclone_storage.storage.core.locks import AccessMode
 from psyclone_storage.storage.core.spaces import MemorySpace
@@ -58,6 +58,12 @@ def read(storage: Readable, backing: Backing, key: Any) -> Any:
     with token:
         found = storage.window(space)[chosen]
     return found if on_host or not is_basic(key) else found.item()
+
+
+def is_part(found: Any, array: np.ndarray[Any, Any]) -> bool:
+    """Return whether `found` is an array over the memory of `array`, as one of a field is."""
+    owner = found.base if isinstance(found, np.ndarray) else None
+    return owner is not None and (owner is array or owner is array.base)
 
 
 def item(storage: Readable, index: tuple[int, ...]) -> Any:

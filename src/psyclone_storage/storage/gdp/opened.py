@@ -36,7 +36,6 @@ class StorageAccess:
         self._token: AccessToken | None = None
 
     def __enter__(self) -> Any:
-        """Transfer the data to that side and return the array."""
         token = self._storage.acquire(self._device, self._mode)
         try:
             token.__enter__()  # pylint: disable=unnecessary-dunder-call  # see __exit__
@@ -53,7 +52,6 @@ class StorageAccess:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Release the data."""
         token, self._token = self._token, None
         if token is not None:
             token.__exit__(kind, error, trace)

@@ -86,5 +86,4 @@ class SyncState:
                 return [device]
 
     def __repr__(self) -> str:
-        """Name the state."""
         return f"<SyncState {self.state.name}>"

@@ -19,8 +19,8 @@ from typing import Any, ClassVar, Self, TypeAlias, TypedDict, Unpack
 import numpy as np
 
 from psyclone_storage.base.records import dataclass, field
+from psyclone_storage.storage.core.acquire import acquire_all
 from psyclone_storage.storage.core.allocation import WindowSpec
-from psyclone_storage.storage.core.asking import acquire_all
 from psyclone_storage.storage.core.buffer import BufferOptions, CoherentBuffer
 from psyclone_storage.storage.core.context import Context, context_at
 from psyclone_storage.storage.core.errors import (
@@ -249,7 +249,6 @@ class _HArray:
         return Policy.RAISE if own_write else Policy.AUTO
 
     def __len__(self) -> int:
-        """Return the number of elements."""
         return self.buffer.size
 
     def __copy__(self) -> Any:
@@ -444,11 +443,9 @@ class HArrayRef(HArray):
             self._finalizer.detach()
 
     def __enter__(self) -> HArrayRef:
-        """Return the array."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close the array."""
         self.close()
 
 

@@ -152,7 +152,6 @@ class ArrayAccess:
             token.buffer.drop(token, None if self._used else _UNUSED)
 
     def __len__(self) -> int:
-        """Return the number of elements."""
         return self._token.buffer.size
 
     def __getitem__(self, key: Any) -> Any:
@@ -160,7 +159,6 @@ class ArrayAccess:
         return self.get()[key]
 
     def __repr__(self) -> str:
-        """Describe the access."""
         state = "alive" if self._token.active else "released"
         return f"<{type(self).__name__} {state}: {self._token.describe()}>"
 

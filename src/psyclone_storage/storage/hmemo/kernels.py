@@ -54,7 +54,6 @@ class DispatchedKernel:
         return launch
 
     def __repr__(self) -> str:
-        """Name the kernel."""
         return f'<DispatchedKernel "{self.name}">'
 
 

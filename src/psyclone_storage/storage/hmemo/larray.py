@@ -15,7 +15,7 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from psyclone_storage.storage.core.asking import acquire_all
+from psyclone_storage.storage.core.acquire import acquire_all
 from psyclone_storage.storage.core.context import Context, context_at
 from psyclone_storage.storage.core.locks import AccessMode
 from psyclone_storage.storage.core.token import AccessToken

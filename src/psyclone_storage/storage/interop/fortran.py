@@ -357,7 +357,6 @@ class FortranStorage:  # pylint: disable=too-many-public-methods
         return address.value or 0, bool(valid.value)
 
     def __enter__(self) -> FortranStorage:
-        """Return the storage."""
         return self
 
     def __exit__(
@@ -372,7 +371,6 @@ class FortranStorage:  # pylint: disable=too-many-public-methods
         self.close()
 
     def __repr__(self) -> str:
-        """Describe the storage without asking Fortran."""
         return f'<FortranStorage "{self.label}">'
 
 
@@ -509,7 +507,6 @@ class FortranField:
             )
 
     def __repr__(self) -> str:
-        """Describe the field without asking Fortran."""
         return f"<FortranField {self.buffer!r}>"
 
 

@@ -51,7 +51,6 @@ class DualViewType:
         return DualView(self, _shown(self.t_dev, arguments))
 
     def __repr__(self) -> str:
-        """Spell the expression that makes this type."""
         return f"Dual{self.t_dev!r}"
 
 
@@ -255,7 +254,6 @@ class DualView(metaclass=_TypedDualView):
         return DualView, (self.type, self._shown)
 
     def __repr__(self) -> str:
-        """Describe the dual view without reading it."""
         return f'<{self.type} "{self.label()}" {self.extents}>'
 
     # -- private ---------------------------------------------------------------------------------

@@ -38,7 +38,6 @@ class OffsetViewType:
         )
 
     def __repr__(self) -> str:
-        """Spell the expression that makes this type."""
         return f"Offset{self.inner!r}"
 
 
@@ -128,7 +127,6 @@ class OffsetView(metaclass=_TypedOffsetView):
         return OffsetView(part, kept)
 
     def __repr__(self) -> str:
-        """Describe the view without reading it."""
         ranges = ", ".join(
             f"{self.begin(axis)}:{self.end(axis)}" for axis in range(len(self._begins))
         )

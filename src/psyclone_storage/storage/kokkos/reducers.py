@@ -53,7 +53,6 @@ class Joining(NamedTuple):
         return Reducer(self, None if result is None else _Result(result))
 
     def __repr__(self) -> str:
-        """Return the name."""
         return self.name
 
 
@@ -152,7 +151,6 @@ class Reduction:
         return self.join(contribution)
 
     def __iadd__(self, contribution: Any) -> Self:
-        """Join by a sum."""
         return self._signed("+", contribution)
 
     def __isub__(self, contribution: Any) -> Self:
@@ -160,13 +158,10 @@ class Reduction:
         return self._signed("+", -contribution)
 
     def __imul__(self, contribution: Any) -> Self:
-        """Join by a product."""
         return self._signed("*", contribution)
 
     def __iand__(self, contribution: Any) -> Self:
-        """Join the bits that all have."""
         return self._signed("&", contribution)
 
     def __ior__(self, contribution: Any) -> Self:
-        """Join the bits that any has."""
         return self._signed("|", contribution)

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from psyclone_storage.base.records import dataclass, replace
-from psyclone_storage.storage.core.asking import acquire_all
+from psyclone_storage.storage.core.acquire import acquire_all
 from psyclone_storage.storage.core.errors import ViewExtentError, ViewTypeError
 from psyclone_storage.storage.core.locks import AccessMode
 from psyclone_storage.storage.kokkos.view import View, ViewClass
@@ -48,7 +48,6 @@ class ScatterOperation(NamedTuple):
         return dtype.type(limits.min if lowest else limits.max)
 
     def __repr__(self) -> str:
-        """Return the name."""
         return self.name
 
 
@@ -155,7 +154,6 @@ class ScatterView(metaclass=_Typed):
             )
 
     def __repr__(self) -> str:
-        """Describe it without reading it."""
         return f"<ScatterView {self.operation!r} of {self._collected!r}>"
 
 
@@ -207,19 +205,15 @@ class ScatterElement:
         return self.update(value)
 
     def __iadd__(self, value: Any) -> Self:
-        """Join a contribution to a sum."""
         return self._signed(np.add, value)
 
     def __isub__(self, value: Any) -> Self:
-        """Take a contribution from a sum."""
         return self._signed(np.add, -value)
 
     def __imul__(self, value: Any) -> Self:
-        """Join a factor."""
         return self._signed(np.multiply, value)
 
     def __itruediv__(self, value: Any) -> Self:
-        """Join the inverse of a factor."""
         return self._signed(np.multiply, 1 / value)
 
 

@@ -214,7 +214,6 @@ class View(Viewed, metaclass=_TypedView):
             self.store(position, value)
 
     def __iter__(self) -> Iterator[Any]:
-        """Iterate over the elements of a view of rank 1."""
         if self.type.data_type.rank != 1:
             raise ViewRankError(f"{self._subject()} has rank {self.rank}: only rank 1 iterates.")
         return (self(index) for index in range(self.extent(0)))
@@ -352,7 +351,6 @@ class View(Viewed, metaclass=_TypedView):
         return hash(self._identity())
 
     def __copy__(self) -> Self:
-        """Return another view of the same memory."""
         return type(self).around(self.type, self.handle.counted_for(self.type))
 
     def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
@@ -372,7 +370,6 @@ class View(Viewed, metaclass=_TypedView):
         return _restored, (managed, self.handle.layout, self.label(), values)
 
     def __repr__(self) -> str:
-        """Describe the view without reading it."""
         return f'<{self.type} "{self.label()}" {self.extents}>'
 
     # -- protocols -------------------------------------------------------------------------------

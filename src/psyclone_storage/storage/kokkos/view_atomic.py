@@ -99,53 +99,41 @@ class AtomicElement(NDArrayOperatorsMixin):
         return self
 
     def __iadd__(self, operand: Any) -> Self:
-        """Add atomically."""
         return self._changed(np.add, operand)
 
     def __isub__(self, operand: Any) -> Self:
-        """Subtract atomically."""
         return self._changed(np.subtract, operand)
 
     def __imul__(self, operand: Any) -> Self:
-        """Multiply atomically."""
         return self._changed(np.multiply, operand)
 
     def __itruediv__(self, operand: Any) -> Self:
-        """Divide atomically."""
         return self._changed(np.true_divide, operand)
 
     def __iand__(self, operand: Any) -> Self:
-        """Combine the bits atomically."""
         return self._changed(np.bitwise_and, operand)
 
     def __ior__(self, operand: Any) -> Self:
-        """Combine the bits atomically."""
         return self._changed(np.bitwise_or, operand)
 
     def __ixor__(self, operand: Any) -> Self:
-        """Combine the bits atomically."""
         return self._changed(np.bitwise_xor, operand)
 
     def __float__(self) -> float:
-        """Return the value as a Python number."""
         return float(self.value())
 
     def __int__(self) -> int:
-        """Return the value as a Python integer."""
         return int(self.value())
 
     def __index__(self) -> int:
-        """Return the value for use as an index."""
         return self.value().__index__()  # type: ignore[no-any-return]
 
     def __bool__(self) -> bool:
-        """Return whether the value is not zero."""
         return bool(self.value())
 
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        """Show the value."""
         return f"AtomicElement({self.value()!r})"
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from psyclone_storage.base.records import dataclass
-from psyclone_storage.storage.core.asking import acquire_all
+from psyclone_storage.storage.core.acquire import acquire_all
 from psyclone_storage.storage.core.buffer import CoherentBuffer
 from psyclone_storage.storage.core.errors import ViewExtentError, ViewTypeError
 from psyclone_storage.storage.core.locks import AccessMode

@@ -42,7 +42,6 @@ class _WithoutInitializing:
     """The property that leaves new memory uninitialised."""
 
     def __repr__(self) -> str:
-        """Return the name."""
         return "WithoutInitializing"
 
 

@@ -28,7 +28,6 @@ class _All:
     """The choice of a whole dimension."""
 
     def __repr__(self) -> str:
-        """Return the name."""
         return "ALL"
 
 

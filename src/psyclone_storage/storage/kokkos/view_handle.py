@@ -105,7 +105,6 @@ class ViewUse:
         self._users.append(None)
 
     def __del__(self) -> None:
-        """Stop to count."""
         self._users.pop()
 
 
@@ -193,5 +192,4 @@ class Pointer(int):
         return self
 
     def __repr__(self) -> str:
-        """Show the address."""
         return f"Pointer({int(self):#x})"

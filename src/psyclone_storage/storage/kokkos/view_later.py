@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from psyclone_storage.storage.core.asking import acquire_all
+from psyclone_storage.storage.core.acquire import acquire_all
 from psyclone_storage.storage.core.errors import ViewIndexError
 from psyclone_storage.storage.core.locks import AccessMode
 from psyclone_storage.storage.core.spaces import MemorySpace

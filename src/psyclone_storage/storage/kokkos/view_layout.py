@@ -71,11 +71,9 @@ class _Strided:
         return (self.extents, self.strides) == (other.extents, other.strides)
 
     def __hash__(self) -> int:
-        """Hash what is compared."""
         return hash((type(self), self.extents, self.strides))
 
     def __repr__(self) -> str:
-        """Spell the call that makes this layout."""
         return f"{type(self).__name__}({', '.join(map(str, self.extents))})"
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -142,7 +140,6 @@ class LayoutStride(_Strided):
         return layout_of(self.strides)
 
     def __repr__(self) -> str:
-        """Spell the call that makes this layout."""
         return f"LayoutStride({self.extents}, {self.strides})"
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -102,7 +102,6 @@ class Device(NamedTuple):
     memory_space: MemorySpace
 
     def __repr__(self) -> str:
-        """Spell the call that makes this pair."""
         return f"Device({self.execution_space!r}, {space_name(self.memory_space)})"
 
 

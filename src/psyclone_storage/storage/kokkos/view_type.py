@@ -284,7 +284,6 @@ class ViewType:  # pylint: disable=too-many-public-methods
         return self.array_layout(*extents)
 
     def __repr__(self) -> str:
-        """Spell the expression that makes this type."""
         parts = [f'"{self.data_type}"', self.array_layout.__name__]
         usual = execution_space_of(self.memory_space) == self.execution_space
         parts.append(space_name(self.memory_space) if usual else repr(self.device_type))

@@ -296,7 +296,6 @@ class Memory(ABC):  # pylint: disable=too-many-public-methods  # two vocabularie
         return Future.completed(None)
 
     def __repr__(self) -> str:
-        """Name the class and the space."""
         return f"<{type(self).__name__} {self.space.tag}>"
 
 

@@ -285,15 +285,12 @@ class EmulatedDeviceArray(DeviceArithmetic):
             raise ValueError("assignment destination is read-only")
 
     def __len__(self) -> int:
-        """Return the first extent."""
         return len(self.held)
 
     def __eq__(self, other: object) -> bool:
-        """Compare by identity: element by element comparison is work for a kernel."""
         return self is other
 
     def __repr__(self) -> str:
-        """Describe the array without reading it."""
         return f"<EmulatedDeviceArray {self.shape} {self.dtype} at {self.space.tag}>"
 
     def _pick(self, key: Any) -> Pages:
@@ -329,7 +326,6 @@ class DevicePointer:
         self.space = space
 
     def __repr__(self) -> str:
-        """Show the address and the space."""
         return f"<DevicePointer {self.ptr:#x} at {self.space.tag}>"
 
 

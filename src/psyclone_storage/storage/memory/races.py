@@ -117,7 +117,6 @@ class WorkItem(NamedTuple):
         return not self.before(other.clock) and not other.before(self.clock)
 
     def __str__(self) -> str:
-        """Describe the piece for a message."""
         used = " and ".join(str(use) for use in self.uses)
         return f"a {self.what} that {used} (asked for at {self.site}, in {self.queue})"
 
@@ -177,7 +176,6 @@ class Trail:
         self._most_agents = 16
 
     def __len__(self) -> int:
-        """Return the number of spans."""
         return sum(map(len, self._spans.values()))
 
     def clashing(self, agent: int, use: Mark) -> Iterator[WorkItem]:

@@ -81,7 +81,9 @@ def _field_entered(paths: Paths, context: LoweringContext, name: str, queue: int
     return un.If((un.Branch(ex.Unary(Operator.NOT, flag), body),))
 
 
-def transfer_procedures(program: Program, imports: ModuleImports) -> tuple[un.Routine, ...]:
+def transfer_procedures(
+    program: Program, imports: ModuleImports
+) -> tuple[un.GeneratedRoutine, ...]:
     """Return the procedures that fields are given, if a device is given any."""
     bodies = (statements(invoke.schedule) for invoke in program.invokes)
     if not any(isinstance(item, EnterData) for body in bodies for item in body):
@@ -94,7 +96,7 @@ def transfer_procedures(program: Program, imports: ModuleImports) -> tuple[un.Ro
     )
 
 
-def _mover(name: str, side: Side, kind: str, address: DerivedType) -> un.Routine:
+def _mover(name: str, side: Side, kind: str, address: DerivedType) -> un.GeneratedRoutine:
     """Return the procedure that copies part of an array to one side."""
     array = "to" if side is Side.HOST else "from"
     other = un.Declare("from" if side is Side.HOST else "to", address, ("intent(in)",))
@@ -109,7 +111,7 @@ def _mover(name: str, side: Side, kind: str, address: DerivedType) -> un.Routine
     whole_rows = ex.Binary(
         Operator.EQUAL, ex.Name("nx"), ex.intrinsic("size", ex.Name(array), ex.whole(1))
     )
-    return un.Routine(
+    return un.GeneratedRoutine(
         name,
         (*((other, values) if side is Side.HOST else (values, other)), *bounds, blocking),
         (part, *there, un.Declare("i", INTEGER), un.Declare("j", INTEGER)),
@@ -240,10 +242,10 @@ def copy_field(paths: Paths, context: LoweringContext, copy: CopyTo) -> tuple[un
 _UPDATE = "update_device"
 
 
-def _update(context: LoweringContext, name: str) -> un.Routine:
+def _update(context: LoweringContext, name: str) -> un.GeneratedRoutine:
     """Return the procedure that gives the device the host's values of a field."""
     values = un.Declare("values", REAL, ("intent(in)",), (ex.Range(), ex.Range()))
-    return un.Routine(
+    return un.GeneratedRoutine(
         name,
         (context.work.dummy(values),),
         (),

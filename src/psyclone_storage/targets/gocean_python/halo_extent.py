@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from psyclone_storage.base.records import dataclass
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Expr, Index, Name, spell, walk
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rewrite import expressions_of, walk_lines
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.unit import Call, DirectiveBlock, Do, HoldData, If, Line
 from psyclone_storage.targets.gocean_python import abi
 from psyclone_storage.targets.numpy.kernel import offset_of
 from psyclone_storage.targets.python_host import expression_text
 
 
-def reach_checks(held: HoldData, codes: Mapping[str, KernelCode]) -> Iterator[str]:
+def reach_checks(held: HoldData, codes: Mapping[str, Routine]) -> Iterator[str]:
     """Yield statements that check the points which the calls of kernels access, each once."""
     for one in _points_reached(held.body, codes):
         ends = [
@@ -37,7 +37,7 @@ class _ReachedPoints:
 
 
 def _points_reached(
-    lines: Iterable[Line], codes: Mapping[str, KernelCode]
+    lines: Iterable[Line], codes: Mapping[str, Routine]
 ) -> tuple[_ReachedPoints, ...]:
     seen: dict[_ReachedPoints, None] = {}
     for call, loops in _calls(lines, {}):
@@ -47,7 +47,7 @@ def _points_reached(
     return tuple(seen)
 
 
-def _offsets(code: KernelCode) -> tuple[tuple[int, int], tuple[int, int]]:
+def _offsets(code: Routine) -> tuple[tuple[int, int], tuple[int, int]]:
     """Return the least and the greatest distance, in columns and in rows, that code accesses."""
     elements = [
         part

@@ -10,17 +10,17 @@ from collections.abc import Mapping
 
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import replace
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Expr, Name
 from psyclone_storage.ir.rewrite import rewritten
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.types import DataType
-from psyclone_storage.ir.unit import Call, Declare, Line, Routine
+from psyclone_storage.ir.unit import Call, Declare, GeneratedRoutine, Line
 
 VALUE_OF = "value of "
 """An attribute of a variable that has the value of a scalar argument, with its name."""
 
 
-def with_scalar_types(routine: Routine, codes: Mapping[str, KernelCode]) -> Routine:
+def with_scalar_types(routine: GeneratedRoutine, codes: Mapping[str, Routine]) -> GeneratedRoutine:
     """Return a routine with a variable for each further type of a scalar argument."""
     names = NameTable(item.name for item in (*routine.dummies, *routine.variables))
     scalars = {item.key: item for item in routine.dummies if not item.shape}

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Element, Expr, Name, integer_value, walk, whole
 from psyclone_storage.ir.interface import Dummy, Role
 from psyclone_storage.ir.kernel import Kernel
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rewrite import blocks_of, expressions_of, names_in, substituted, walk_lines
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.schedule import KernelCall
 from psyclone_storage.ir.unit import Cycle, Do, Exit, If, Line, Return
 
@@ -43,7 +43,7 @@ def least_dofs(call: KernelCall) -> Iterator[Needed]:
                 yield from _needed(call.kernel, dummy, dummy.arg, element.items)
 
 
-def _elements(code: KernelCode, dummies: Mapping[str, Dummy]) -> Iterator[Element]:
+def _elements(code: Routine, dummies: Mapping[str, Dummy]) -> Iterator[Element]:
     """Yield the elements that are looked at whatever the order of elements is.
 
     Loops between numbers that are written out have their first turns, or their last.

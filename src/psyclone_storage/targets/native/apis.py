@@ -8,9 +8,9 @@ from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.infrastructures.gocean import WORKING_PRECISION
 from psyclone_storage.infrastructures.lfric import LOGICAL, SIZES
-from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.transfer import Held
-from psyclone_storage.ir.unit import HoldData, Line, Routine
+from psyclone_storage.ir.unit import GeneratedRoutine, HoldData, Line
 from psyclone_storage.targets.gocean_python import abi as grids
 from psyclone_storage.targets.gocean_python.halo_extent import reach_checks
 from psyclone_storage.targets.gocean_python.scalar_types import with_scalar_types
@@ -51,16 +51,16 @@ class ProgramApi:
     reserved: frozenset[str]
     kinds: Mapping[str, int]
     tables: tuple[str, str, str]
-    checks: Callable[[HoldData, Mapping[str, KernelCode]], Iterable[str]]
+    checks: Callable[[HoldData, Mapping[str, Routine]], Iterable[str]]
     intent_of: Callable[[Held], str]
     share: ShareAmongThreads
-    typed: Callable[[Routine, Mapping[str, KernelCode]], Routine]
+    typed: Callable[[GeneratedRoutine, Mapping[str, Routine]], GeneratedRoutine]
     launch: Callable[[ExportedFunction], str]
     types: bool = False
 
 
 def _share_loops(
-    lines: tuple[Line, ...], routine: Routine, _codes: Mapping[str, KernelCode]
+    lines: tuple[Line, ...], routine: GeneratedRoutine, _codes: Mapping[str, Routine]
 ) -> tuple[tuple[Line, ...], SharedLoop | None]:
     """Return what one thread does of loops over columns: reductions are done by one alone."""
     names = NameTable(one.name for one in (*routine.dummies, *routine.variables))
@@ -69,7 +69,7 @@ def _share_loops(
     return in_threads(lines, names, _most_threads(lines, routine))
 
 
-def _most_threads(lines: tuple[Line, ...], routine: Routine) -> int:
+def _most_threads(lines: tuple[Line, ...], routine: GeneratedRoutine) -> int:
     """Return how many threads there are at most: fewer where each has digits of an exact sum."""
     used = names_in_order(lines)
     is_summing = any(is_exact_sum(item) for item in routine.variables if item.key in used)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from psyclone_storage.base.records import replace
-from psyclone_storage.ir.code import Callee, KernelCode, ModuleContext
 from psyclone_storage.ir.expr import Literal, Origin, Sort, Symbol
+from psyclone_storage.ir.routine import Callee, ModuleContext, Routine
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 
 
 def modules_around(
-    codes: Mapping[str, KernelCode], kinds: Mapping[str, int], *, bounds_checks: bool = False
+    codes: Mapping[str, Routine], kinds: Mapping[str, int], *, bounds_checks: bool = False
 ) -> ModuleContext:
     """Return the modules of kernels, and constants that are `kinds` of numbers in any module."""
     variables = {
@@ -29,7 +29,7 @@ def modules_around(
     return ModuleContext(symbol, procedures, bounds_checks)
 
 
-def _variables(code: KernelCode) -> Iterator[Symbol]:
+def _variables(code: Routine) -> Iterator[Symbol]:
     """Yield the variables that a kernel in Python reads, its module's own and those of others.
 
     A name has one type in a module, so kernels of one module agree on it. Variables of modules in

@@ -13,9 +13,9 @@ from psyclone_storage.base.source import SourceText
 from psyclone_storage.infrastructures.lfric import SINGLE
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir import unit as un
-from psyclone_storage.ir.code import KernelCode, KernelModule, specification_of
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rewrite import expressions_of, rewritten, walk_lines
+from psyclone_storage.ir.routine import KernelModule, Routine, specification_of
 from psyclone_storage.ir.symbols import SymbolTable
 from psyclone_storage.ir.transfer import Held
 from psyclone_storage.ir.types import Intrinsic, ScalarType
@@ -42,7 +42,7 @@ class ComputedPart:
     them.
     """
 
-    code: KernelCode
+    code: Routine
     reduced: tuple[str, ...]
     exact: tuple[str, ...] = ()
     shared: Shared | None = None
@@ -52,22 +52,22 @@ class ComputedPart:
 class PlannedRoutine:
     """A routine before it is printed: its set-up, what it holds, and its parts for C."""
 
-    routine: un.Routine
+    routine: un.GeneratedRoutine
     before: tuple[un.Line, ...]
     held: un.HoldData | None
     parts: tuple[ComputedPart, ...]
 
 
 ShareAmongThreads = Callable[
-    [tuple[un.Line, ...], un.Routine, Mapping[str, KernelCode]],
+    [tuple[un.Line, ...], un.GeneratedRoutine, Mapping[str, Routine]],
     tuple[tuple[un.Line, ...], Shared | None],
 ]
 """Returns what one thread does of statements, and how threads share them; None for one alone."""
 
 
 def planned(
-    routine: un.Routine,
-    codes: Mapping[str, KernelCode],
+    routine: un.GeneratedRoutine,
+    codes: Mapping[str, Routine],
     intent_of: Callable[[Held], str],
     share: ShareAmongThreads | None = None,
 ) -> PlannedRoutine:
@@ -90,8 +90,8 @@ def planned(
 def _part(
     name: str,
     lines: tuple[un.Line, ...],
-    routine: un.Routine,
-    about: tuple[Mapping[str, KernelCode], Mapping[str, str]],
+    routine: un.GeneratedRoutine,
+    about: tuple[Mapping[str, Routine], Mapping[str, str]],
     shared: Shared | None,
 ) -> ComputedPart:
     """Return statements as a subroutine, whose arguments are what they name.
@@ -118,11 +118,11 @@ def _part(
     lines += tuple(un.Assign(ex.Name(found_name(one)), ex.Name(one)) for one in reduced)
     module = _module(routine.name, [about[0][key] for key in used if key in about[0]])
     dummies = tuple(item.name for item in declared if item.attributes)
-    code = KernelCode(name, dummies, specification_of((), declared), lines, module)
+    code = Routine(name, dummies, specification_of((), declared), lines, module)
     return ComputedPart(code, reduced, exact, shared)
 
 
-def reduced_names(assigned: Iterable[str], routine: un.Routine) -> Iterator[str]:
+def reduced_names(assigned: Iterable[str], routine: un.GeneratedRoutine) -> Iterator[str]:
     """Yield the arguments among what is assigned: numbers are added in the order of loops."""
     own = {item.key: item.name for item in routine.dummies}
     for key in assigned:
@@ -142,7 +142,7 @@ def _with_function(line: un.Line) -> tuple[un.Line, ...]:
     return (line,)
 
 
-def _module(name: str, called: list[KernelCode]) -> KernelModule:
+def _module(name: str, called: list[Routine]) -> KernelModule:
     """Return a module that imports kernels."""
     symbols = {
         code.key: ex.Symbol(
@@ -229,7 +229,7 @@ def _result(item: un.Declare) -> un.Declare:
     return un.Declare(found_name(item.name), item.type, ("intent(inout)",))
 
 
-def made_ready(routine: un.Routine) -> Iterator[str]:
+def made_ready(routine: un.GeneratedRoutine) -> Iterator[str]:
     """Yield what makes arrays of numbers ready to be passed."""
     for item in routine.dummies:
         if item.shape and isinstance(item.type, ScalarType):

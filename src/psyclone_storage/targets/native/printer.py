@@ -16,8 +16,8 @@ from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.infrastructures.lfric import SINGLE
-from psyclone_storage.ir.code import KernelCode
-from psyclone_storage.ir.unit import Declare, HoldData, Routine, Unit
+from psyclone_storage.ir.routine import Routine
+from psyclone_storage.ir.unit import Declare, GeneratedRoutine, HoldData, Unit
 from psyclone_storage.languages.c import exact_sums
 from psyclone_storage.languages.c.calls import CFunction
 from psyclone_storage.languages.c.entry_points import check_array_lengths
@@ -185,7 +185,7 @@ class _NativeRoutine:
 def _made(
     plan: PlannedRoutine,
     printed: Mapping[str, CFunction],
-    codes: tuple[KernelCode, ...],
+    codes: tuple[Routine, ...],
     form: NativeForm,
 ) -> _NativeRoutine:
     routine, held = plan.routine, plan.held
@@ -289,9 +289,9 @@ def _described(one: _NativeRoutine, held: HoldData, api: ProgramApi) -> Iterator
     yield from bracketed_list("meant=[", [f'"{item.meant}"' for item in items], "],", "")
 
 
-def _setup_name(routine: Routine) -> str:
+def _setup_name(routine: GeneratedRoutine) -> str:
     return f"_{routine.name}_setup"
 
 
-def _object_name(routine: Routine) -> str:
+def _object_name(routine: GeneratedRoutine) -> str:
     return f"_{routine.name.upper()}"

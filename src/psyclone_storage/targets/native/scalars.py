@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import replace
-from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.targets.native.functions import ExportedFunction, ScalarArgument
 
 
@@ -17,7 +17,7 @@ def call_arguments(function: ExportedFunction, called: Mapping[ScalarArgument, s
 
 
 def module_imports(
-    functions: Sequence[ExportedFunction], codes: tuple[KernelCode, ...], names: NameTable
+    functions: Sequence[ExportedFunction], codes: tuple[Routine, ...], names: NameTable
 ) -> tuple[list[str], dict[ScalarArgument, str]]:
     """Return imports of the variables of kernels' modules, and what each is called here.
 
@@ -44,7 +44,7 @@ def module_imports(
 
 
 def _known(
-    read: set[tuple[str, str]], codes: tuple[KernelCode, ...]
+    read: set[tuple[str, str]], codes: tuple[Routine, ...]
 ) -> dict[tuple[str, str], tuple[str, str]]:
     """Return the module and the name there of variables by their keys; some of them are `read`."""
     found: dict[tuple[str, str], tuple[str, str]] = {}
@@ -57,7 +57,7 @@ def _known(
     return found
 
 
-def _variables(codes: tuple[KernelCode, ...]) -> Iterator[tuple[tuple[str, str], str, str]]:
+def _variables(codes: tuple[Routine, ...]) -> Iterator[tuple[tuple[str, str], str, str]]:
     """Yield the variables of modules that kernels read: their key, the module, the name there."""
     for code in codes:
         module = code.module

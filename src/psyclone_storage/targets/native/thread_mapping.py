@@ -14,12 +14,12 @@ from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir import unit as un
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.directive import NO_OPTIONS, Directive
 from psyclone_storage.ir.expr import Binary, Element, Expr, Name, integer_value, spell
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import rewritten
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.languages.c.entry_points import cross_point_writes
 from psyclone_storage.targets.numpy.expressions import python_identifier
 from psyclone_storage.targets.python_host import expression_text
@@ -158,7 +158,7 @@ def _most(last: Expr) -> str:
 
 
 def points_in_threads(
-    lines: tuple[un.Line, ...], routine: un.Routine, codes: Mapping[str, KernelCode]
+    lines: tuple[un.Line, ...], routine: un.GeneratedRoutine, codes: Mapping[str, Routine]
 ) -> tuple[tuple[un.Line, ...], SharedPoints | None]:
     """Return what one thread does of loops over points, and how threads share them.
 

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.infrastructures.lfric import SINGLE, SINGLE_KINDS, SOMETIMES_SINGLE
 from psyclone_storage.ir import expr as ex
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.intrinsics import EXACT
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator, Precedence
 from psyclone_storage.ir.rewrite import names_in
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.typed import Typing
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Declare
@@ -54,7 +54,7 @@ class ValueWriter:
     `found` the variable has a name of its own.
     """
 
-    code: KernelCode
+    code: Routine
     varying: frozenset[str] = frozenset()
     ranged: str = ""
     counted: frozenset[str] = frozenset()

@@ -15,7 +15,6 @@ from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.infrastructures.lfric import SPACES_OF_LAYERS
 from psyclone_storage.ir import unit as un
-from psyclone_storage.ir.code import KernelCode, KernelModule, specification_of
 from psyclone_storage.ir.expr import Expr, Member, Name, Range, Section
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rewrite import (
@@ -24,6 +23,7 @@ from psyclone_storage.ir.rewrite import (
     walk_lines,
     with_parts,
 )
+from psyclone_storage.ir.routine import KernelModule, Routine, specification_of
 from psyclone_storage.ir.transfer import Held
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.languages.fortran.print.printer import InlinedProcedures
@@ -108,7 +108,7 @@ class KernelCalled:
     ranks: tuple[int, ...]
 
 
-def _calls(routine: un.Routine, codes: Mapping[str, KernelCode]) -> Iterator[KernelCalled]:
+def _calls(routine: un.GeneratedRoutine, codes: Mapping[str, Routine]) -> Iterator[KernelCalled]:
     held = next((line for line in routine.body if isinstance(line, un.HoldData)), None)
     before = {line.target.key: line.value for line in routine.body
               if isinstance(line, un.Assign) and isinstance(line.target, Name)}  # fmt: skip
@@ -134,7 +134,7 @@ def _rank(actual: Expr, ranks: Mapping[str, int]) -> int:
 
 
 def _facts(
-    code: KernelCode, call: un.Call, items: tuple[Held, ...], before: Mapping[str, Expr]
+    code: Routine, call: un.Call, items: tuple[Held, ...], before: Mapping[str, Expr]
 ) -> ColumnFacts:
     """Return what a kernel may know of its arguments where it is called."""
     owners = {key_of(item.array): item for item in items}
@@ -169,9 +169,7 @@ def _space(item: Held) -> str:
 # ---------------------------------------------------------------------------- kernels
 
 
-def emit_kernel(
-    code: KernelCode, calls: list[KernelCalled], problems: list[Diagnostic]
-) -> list[str]:
+def emit_kernel(code: Routine, calls: list[KernelCalled], problems: list[Diagnostic]) -> list[str]:
     """Return a kernel as a function of NumPy, for its calls; what has no form is noted."""
     facts = ColumnFacts(
         frozenset.intersection(*(one.facts.layered for one in calls)),
@@ -204,8 +202,8 @@ def emit_kernel(
 class _RoutineText:
     """A routine, while it is printed."""
 
-    routine: un.Routine
-    codes: Mapping[str, KernelCode]
+    routine: un.GeneratedRoutine
+    codes: Mapping[str, Routine]
     problems: list[Diagnostic]
 
 
@@ -264,7 +262,7 @@ def _held_lines(text: _RoutineText, held: un.HoldData) -> Iterator[str]:
             yield f"{name}.{abi.VALUE} = {found_name(name)}"
 
 
-def _reduced(lines: Iterable[un.Line], routine: un.Routine) -> tuple[str, ...]:
+def _reduced(lines: Iterable[un.Line], routine: un.GeneratedRoutine) -> tuple[str, ...]:
     """Return the arguments to which statements reduce, each once."""
     return tuple(dict.fromkeys(reduced_names(assigned_scalars(lines), routine)))
 
@@ -279,7 +277,7 @@ def _computed(text: _RoutineText, part: tuple[un.Line, ...], found: set[str]) ->
     """Return what a routine computes, with calls of kernels."""
     routine = text.routine
     place = _NOWHERE.whole()
-    code = KernelCode(
+    code = Routine(
         routine.name,
         tuple(item.name for item in routine.dummies),
         specification_of((), (*routine.dummies, *routine.variables)),

@@ -15,10 +15,10 @@ from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir import unit as un
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import expressions_of, place_of_line, walk_lines
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.typed import Typing
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.targets.gocean_python import abi
@@ -37,7 +37,7 @@ _WORDS_HERE = frozenset({*abi.FROM_MODULE, abi.NUMPY, "at", "range", "min", "max
 _HINT = "Leave it to a target with a compiler, or write it as assignments under conditions."
 
 
-def emit_box_function(code: KernelCode) -> list[str]:
+def emit_box_function(code: Routine) -> list[str]:
     """Return the lines of a function that does for a box of points what `code` does for one.
 
     Raises:
@@ -58,7 +58,7 @@ def emit_box_function(code: KernelCode) -> list[str]:
     return [head, *(f"{_STEP}{line}" if line else "" for line in (*opening, *body))]
 
 
-def reading_of(code: KernelCode, words: Collection[str] = ()) -> list[str]:
+def reading_of(code: Routine, words: Collection[str] = ()) -> list[str]:
     """Return the statements that read the variables of a kernel's own module, and of others.
 
     The names of the values differ from `words`.
@@ -77,7 +77,7 @@ def _called(name: str, here: str) -> str:
     return name if name == here else f"{name} as {here}"
 
 
-def _constants(code: KernelCode) -> Iterator[str]:
+def _constants(code: Routine) -> Iterator[str]:
     """Yield the variables of the kernel's module that it reads, in order."""
     used = {
         name for line in walk_lines(code.body) for one in expressions_of(line)
@@ -139,7 +139,7 @@ class _Mask:
 class _Writer:
     """The writer of the statements of one kernel."""
 
-    code: KernelCode
+    code: Routine
     spelling: Spelling
     varying: set[str]
     written: set[str]
@@ -151,7 +151,7 @@ class _Writer:
     problems: list[Diagnostic] = field(default_factory=list)
 
     @classmethod
-    def of(cls, code: KernelCode) -> _Writer:
+    def of(cls, code: Routine) -> _Writer:
         """Return what writes the statements of `code`."""
         local = {getattr(item, "name", "") for item in code.declarations}
         taken = NameTable({*code.dummies, *local, "at", "np", "points", "slice", "range"})
@@ -349,7 +349,7 @@ class _Writer:
 class _Arrays:
     """The arrays of a kernel, of which elements are boxes of points."""
 
-    code: KernelCode
+    code: Routine
 
     def element(self, expr: ex.Index) -> str | None:
         """Return the text of an element of an argument, None if `expr` is not such an element."""
@@ -366,7 +366,7 @@ class _Arrays:
         return f"{_plain(text)}[at({offset[0]}, {offset[1]})]"
 
 
-def offset_of(expr: ex.Index, code: KernelCode) -> tuple[int, int] | None:
+def offset_of(expr: ex.Index, code: Routine) -> tuple[int, int] | None:
     """Return how far from its point an element lies, None where that is not known."""
     if len(expr.items) != len(_OWN):
         return None
@@ -420,7 +420,7 @@ def _indented(lines: list[str]) -> list[str]:
 # ---------------------------------------------------------------------------- what differs
 
 
-def _varying(code: KernelCode) -> set[str]:
+def _varying(code: Routine) -> set[str]:
     """Return, in lower case, the locals whose values differ from point to point."""
     found: set[str] = set()
     while True:
@@ -430,7 +430,7 @@ def _varying(code: KernelCode) -> set[str]:
             return found
 
 
-def _spread(lines: Iterable[un.Line], code: KernelCode, found: set[str], *, masked: bool) -> bool:
+def _spread(lines: Iterable[un.Line], code: Routine, found: set[str], *, masked: bool) -> bool:
     """Add to `found` what differs in `lines`; return whether points have left before their end."""
     for line in lines:
         match line:
@@ -451,7 +451,7 @@ def _spread(lines: Iterable[un.Line], code: KernelCode, found: set[str], *, mask
     return masked
 
 
-def _differs(expr: ex.Expr, varying: set[str], code: KernelCode) -> bool:
+def _differs(expr: ex.Expr, varying: set[str], code: Routine) -> bool:
     """Return whether a value may differ from point to point."""
     for part in ex.walk(expr):
         if isinstance(part, ex.Name):

@@ -12,9 +12,9 @@ from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir import unit as un
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import expressions_of, place_of_line, walk_lines
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.types import Intrinsic
 from psyclone_storage.languages.c.exact_sums import ADD_EXACTLY
 from psyclone_storage.targets.lfric_python import abi
@@ -42,7 +42,7 @@ class ProcedureWriter(ValueWriter):
 
     facts: ColumnFacts = ColumnFacts()
     counter: str = ""
-    kernels: Mapping[str, KernelCode] = field(default_factory=dict)
+    kernels: Mapping[str, Routine] = field(default_factory=dict)
     returned: tuple[str, ...] = ()
     problems: list[Diagnostic] = field(default_factory=list)
 
@@ -308,7 +308,7 @@ class ProcedureWriter(ValueWriter):
         return replace(self, varying=self.varying if varying is None else varying, counted=counted)
 
 
-def changed_scalars(code: KernelCode) -> list[int]:
+def changed_scalars(code: Routine) -> list[int]:
     """Return the positions of the arguments that are no arrays and are changed."""
     every = [code.declared(name) for name in code.dummies]
     return [

@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir import unit as un
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import expressions_of, names_in, names_of_line, walk_lines
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.typed import Typing
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.languages.c.exact_sums import ADD_EXACTLY
@@ -97,7 +97,7 @@ class CountedLoop:
     """A loop, its enclosing code, and the code after it."""
 
     loop: un.Do
-    code: KernelCode
+    code: Routine
     behind: tuple[un.Line, ...]
     facts: ColumnFacts
 

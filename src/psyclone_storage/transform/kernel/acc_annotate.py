@@ -17,13 +17,6 @@ from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir import unit as un
-from psyclone_storage.ir.code import (
-    Between,
-    DeclarationStatement,
-    KernelCode,
-    SpecificationItem,
-    UseStatement,
-)
 from psyclone_storage.ir.directive import AccRoutineDirective, DeviceLevel
 from psyclone_storage.ir.intrinsics import PURE
 from psyclone_storage.ir.keys import key_of, keys_of
@@ -35,6 +28,13 @@ from psyclone_storage.ir.rewrite import (
     names_of_line,
     walk_lines,
     with_each_block,
+)
+from psyclone_storage.ir.routine import (
+    Between,
+    DeclarationStatement,
+    Routine,
+    SpecificationItem,
+    UseStatement,
 )
 from psyclone_storage.ir.types import ScalarType
 
@@ -74,7 +74,7 @@ class ForDevice:
     taken: frozenset[str] = frozenset()
 
 
-def annotated(module: KernelCode, wanted: ForDevice) -> KernelCode:
+def annotated(module: Routine, wanted: ForDevice) -> Routine:
     """Return `module` with directives for what is `wanted` of it on a device.
 
     Compilers have no constant arrays of modules there: a procedure gets its own, of a value that it
@@ -95,9 +95,9 @@ def annotated(module: KernelCode, wanted: ForDevice) -> KernelCode:
         line = un.DirectiveLine(f"acc declare copyin({', '.join(sorted(wanted.variables))})")
         specification = (*specification, line)
     scope = _Scope(wanted.variables).of(module, hides=False)
-    contained: list[KernelCode | Between] = []
+    contained: list[Routine | Between] = []
     for item in module.contained:
-        if not isinstance(item, KernelCode):
+        if not isinstance(item, Routine):
             contained.append(item)
         elif item.kind in _PROCEDURES and key_of(item.name) in wanted.procedures:
             tables = wanted.tables.get(key_of(item.name), ())
@@ -109,8 +109,8 @@ def annotated(module: KernelCode, wanted: ForDevice) -> KernelCode:
 
 
 def _for_device(
-    unit: KernelCode, tables: tuple[ex.Symbol, ...], aliases: Mapping[str, str]
-) -> KernelCode:
+    unit: Routine, tables: tuple[ex.Symbol, ...], aliases: Mapping[str, str]
+) -> Routine:
     """Return a procedure with `acc routine`, and with constant arrays of its own."""
     imported = {one.key: one for one in tables if one.origin is ex.Origin.IMPORTED}
     items = [_without(item, imported, aliases) for item in unit.specification]
@@ -163,26 +163,26 @@ def _table(name: str, value: str, table: ex.Symbol, words: str = "") -> un.Opaqu
     return un.Opaque(text, frozenset({name, value}))
 
 
-def _for_host(unit: KernelCode, scope: _Scope) -> KernelCode:
+def _for_host(unit: Routine, scope: _Scope) -> Routine:
     """Return a procedure that brings variables up to date on the device where it changes them."""
     inside = scope.of(unit)
     if not inside.variables or _is_pure_unit(unit):
         return unit
     inner = tuple(
-        _for_host(item, inside) if isinstance(item, KernelCode) else item for item in unit.contained
+        _for_host(item, inside) if isinstance(item, Routine) else item for item in unit.contained
     )
     return replace(unit, body=_Updates(inside).of(unit.body), contained=inner)
 
 
-def obstacles(module: KernelCode, wanted: ForDevice) -> Iterator[tuple[str, un.Line, str]]:
+def obstacles(module: Routine, wanted: ForDevice) -> Iterator[tuple[str, un.Line, str]]:
     """Yield the variables that change where no directive can follow, with the place and reason."""
     scope = _Scope(wanted.variables).of(module, hides=False)
     for unit in module.contained:
-        if isinstance(unit, KernelCode):
+        if isinstance(unit, Routine):
             yield from _obstacles(unit, scope.narrowed(wanted.changes.get(key_of(unit.name))))
 
 
-def _obstacles(unit: KernelCode, scope: _Scope) -> Iterator[tuple[str, un.Line, str]]:
+def _obstacles(unit: Routine, scope: _Scope) -> Iterator[tuple[str, un.Line, str]]:
     inside = scope.of(unit)
     if not inside.variables or _is_pure_unit(unit):
         return
@@ -197,7 +197,7 @@ def _obstacles(unit: KernelCode, scope: _Scope) -> Iterator[tuple[str, un.Line, 
         for key in sorted(_named_anew(line) & inside.variables):
             yield key, line, "a construct has the name for something of its own"
     for item in unit.contained:
-        if isinstance(item, KernelCode):
+        if isinstance(item, Routine):
             yield from _obstacles(item, inside)
 
 
@@ -232,9 +232,9 @@ def _named_anew(line: un.Line) -> frozenset[str]:
     return frozenset()
 
 
-def _names_given(unit: KernelCode) -> frozenset[str]:
+def _names_given(unit: Routine) -> frozenset[str]:
     """Return the names that a unit gives to procedures, or imports: none means the language's."""
-    found = {item.name for item in unit.contained if isinstance(item, KernelCode)}
+    found = {item.name for item in unit.contained if isinstance(item, Routine)}
     stated = frozenset[str]()
     for item in unit.specification:
         if isinstance(item, UseStatement):
@@ -246,7 +246,7 @@ def _names_given(unit: KernelCode) -> frozenset[str]:
     return keys_of(found) | stated
 
 
-def _arrays(unit: KernelCode) -> frozenset[str]:
+def _arrays(unit: Routine) -> frozenset[str]:
     """Return the keys of the arrays that a unit declares."""
     items = (one for one in unit.specification if isinstance(one, DeclarationStatement))
     return frozenset(one.key for item in items for one in item.declares if one.shape)
@@ -265,7 +265,7 @@ class _Scope:
     given: frozenset[str] = frozenset()
     arrays: frozenset[str] = frozenset()
 
-    def of(self, unit: KernelCode, *, hides: bool = True) -> _Scope:
+    def of(self, unit: Routine, *, hides: bool = True) -> _Scope:
         """Return what is known inside of `unit`, whose own names hide others or are the first."""
         own, given = _declared(unit), _names_given(unit)
         variables = self.variables - own if hides else self.variables
@@ -278,13 +278,13 @@ class _Scope:
         return self if variables is None else replace(self, variables=self.variables & variables)
 
 
-def _is_pure_unit(unit: KernelCode) -> bool:
+def _is_pure_unit(unit: Routine) -> bool:
     """Return whether the words in front of a procedure's name say that it changes nothing else."""
     words = _BEFORE_NAME.split(unit.opening, maxsplit=1)[0]
     return unit.kind in _PROCEDURES and _PURE.match(words) is not None
 
 
-def _declared(unit: KernelCode) -> frozenset[str]:
+def _declared(unit: Routine) -> frozenset[str]:
     """Return the keys of what a procedure declares or imports itself."""
     found = {*unit.dummies, unit.result} - {""}
     for item in unit.specification:

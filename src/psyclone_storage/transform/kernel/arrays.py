@@ -11,9 +11,9 @@ from psyclone_storage.analysis.bodies.shapes import (
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass, replace
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Element, Expr, Index, Name, Range, Section, intrinsic_called
 from psyclone_storage.ir.rewrite import rewritten, with_parts
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.types import ScalarType
 from psyclone_storage.ir.unit import Assign, Line
 from psyclone_storage.passes.scalarise import (
@@ -33,18 +33,18 @@ KEEP_BOUNDS = frozenset({"lbound", "ubound", "allocated", "associated", "present
 # ---------------------------------------------------------------------------- to ranges
 
 
-def with_ranges(code: KernelCode) -> KernelCode:
+def with_ranges(code: Routine) -> Routine:
     """Return `code` with whole arrays in assignments written with a range per dimension."""
     return replace(code, body=rewritten(code.body, lambda line: (_ranged_line(line, code),)))
 
 
-def _check_ranges(code: KernelCode) -> Reasons:
+def _check_ranges(code: Routine) -> Reasons:
     if with_ranges(code).body == code.body:
         return (nothing_to_do(code, "assigns no array by its name alone"),)
     return ()
 
 
-def _ranged_line(line: Line, code: KernelCode) -> Line:
+def _ranged_line(line: Line, code: Routine) -> Line:
     if not isinstance(line, Assign):
         return line
     target = line.target
@@ -53,7 +53,7 @@ def _ranged_line(line: Line, code: KernelCode) -> Line:
     return Assign(target, _ranged(line.value, code))
 
 
-def _ranged(expr: Expr, code: KernelCode) -> Expr:
+def _ranged(expr: Expr, code: Routine) -> Expr:
     if isinstance(expr, Name):
         declared = find_declaration(code, expr.text)
         if declared is None or not declared.shape or not isinstance(declared.type, ScalarType):
@@ -73,7 +73,7 @@ def _ranged(expr: Expr, code: KernelCode) -> Expr:
 # ---------------------------------------------------------------------------- the steps
 
 
-def _check_loops(code: KernelCode) -> Reasons:
+def _check_loops(code: Routine) -> Reasons:
     if not any(array_assignments(code)):
         return (nothing_to_do(code, "assigns to no array as a whole"),)
     return check_assignments(code)
@@ -94,11 +94,11 @@ class ArraysToLoops(ChangesCode):
 
     name: ClassVar[str] = "arrays-to-loops"
 
-    def check_code(self, code: KernelCode) -> Iterable[Diagnostic]:
+    def check_code(self, code: Routine) -> Iterable[Diagnostic]:
         """Return all reasons against the loops."""
         return _check_loops(code)
 
-    def transform_code(self, code: KernelCode) -> KernelCode:
+    def transform_code(self, code: Routine) -> Routine:
         """Return `code` with the loops."""
         return scalarise_assignments(code)
 
@@ -116,10 +116,10 @@ class ArraysToRanges(ChangesCode):
 
     name: ClassVar[str] = "arrays-to-ranges"
 
-    def check_code(self, code: KernelCode) -> Iterable[Diagnostic]:
+    def check_code(self, code: Routine) -> Iterable[Diagnostic]:
         """Return all reasons against the ranges."""
         return _check_ranges(code)
 
-    def transform_code(self, code: KernelCode) -> KernelCode:
+    def transform_code(self, code: Routine) -> Routine:
         """Return `code` with the ranges."""
         return with_ranges(code)

@@ -19,13 +19,13 @@ from psyclone_storage.base.memo import kept_with_first
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import Span
-from psyclone_storage.ir.code import InlinedCode, KernelCode, Specified
 from psyclone_storage.ir.directive import AccLoopDirective
 from psyclone_storage.ir.kernel import Iteration
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.linking import linked
 from psyclone_storage.ir.loops import addressed
 from psyclone_storage.ir.rewrite import first_words, place_of_line, walk_lines
+from psyclone_storage.ir.routine import InlinedCode, Routine, Specified
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import KernelCall, Schedule
 from psyclone_storage.ir.scopes import local_names
@@ -103,7 +103,7 @@ def check_body(schedule: Schedule, uid: str) -> Reasons:
     )
 
 
-def check_loop_directives(code: KernelCode) -> Reasons:
+def check_loop_directives(code: Routine) -> Reasons:
     """Return which directives refer to the present form of a loop (T007)."""
     return tuple(
         Diagnostic(
@@ -126,7 +126,7 @@ def check_called(schedule: Schedule, uid: str) -> Reasons:
     if problems := check_call(schedule, uid):
         return problems
     code = codes_of(schedule, uid)[0]
-    if not code.in_place:
+    if not code.kernel_use.in_place:
         return ()
     message = f"'{code.name}' is not called: its statements stand in the place of '{uid}'."
     hint = "Inline a kernel as the last step."
@@ -147,7 +147,7 @@ def check_callers(schedule: Schedule, uid: str) -> Reasons:
             hint=f"Apply 'inline-kernel-module' to '{uid}' first.",
         )
         for code in codes_of(schedule, uid)
-        if not (code.inlined or code.in_place)
+        if not (code.kernel_use.inlined or code.kernel_use.in_place)
         for caller in code.module.procedures
         if key_of(caller.name) != code.key and code.key in caller.names
     )
@@ -159,7 +159,7 @@ def place_in_algorithm(schedule: Schedule, uid: str) -> Span | None:
     return None if call is None else place_of(call)
 
 
-def codes_of(schedule: Schedule, uid: str) -> tuple[KernelCode, ...]:
+def codes_of(schedule: Schedule, uid: str) -> tuple[Routine, ...]:
     """Return the subroutines of the call `uid`, which the workbench has put there."""
     call = find(schedule, uid)
     assert isinstance(call, KernelCall)
@@ -182,7 +182,7 @@ def check_remaining_calls(inlined: InlinedCode) -> Reasons:
 
 
 def check_each(
-    schedule: Schedule, uid: str, check: Callable[[KernelCode], Iterable[Diagnostic]]
+    schedule: Schedule, uid: str, check: Callable[[Routine], Iterable[Diagnostic]]
 ) -> Reasons:
     """Return the reasons of `check` against the subroutines of `uid`.
 
@@ -200,12 +200,12 @@ def placed(reason: Diagnostic, place: Span | None) -> Diagnostic:
     return reason if reason.span is not None else replace(reason, span=place)
 
 
-def with_each(schedule: Schedule, uid: str, change: Callable[[KernelCode], KernelCode]) -> Schedule:
+def with_each(schedule: Schedule, uid: str, change: Callable[[Routine], Routine]) -> Schedule:
     """Return `schedule` with each subroutine of `uid` as `change` makes it."""
     return with_called_codes(schedule, uid, tuple(map(change, codes_of(schedule, uid))))
 
 
-def with_called_codes(schedule: Schedule, uid: str, codes: tuple[KernelCode, ...]) -> Schedule:
+def with_called_codes(schedule: Schedule, uid: str, codes: tuple[Routine, ...]) -> Schedule:
     """Return `schedule` with `codes` called by `uid` instead of what it called.
 
     A step adds loops, which get addresses, and names and declarations, which are linked. The
@@ -219,11 +219,11 @@ def with_called_codes(schedule: Schedule, uid: str, codes: tuple[KernelCode, ...
 
 
 @kept_with_first
-def _settled(code: KernelCode) -> KernelCode:
+def _settled(code: Routine) -> Routine:
     return linked(addressed(code))
 
 
-def not_understood(code: KernelCode, line: Line, what: str) -> Diagnostic:
+def not_understood(code: Routine, line: Line, what: str) -> Diagnostic:
     """Return that `line` is why `what` cannot be done (T052)."""
     statement = f"its statement '{first_words(line)}'"
     message = f"'{code.name}' {what} because of {statement}."
@@ -232,7 +232,7 @@ def not_understood(code: KernelCode, line: Line, what: str) -> Diagnostic:
     return Diagnostic("T052", message, place_in(code, line))
 
 
-def place_in(code: KernelCode, line: Line) -> Span | None:
+def place_in(code: Routine, line: Line) -> Span | None:
     """Return where an author wrote `line`, None if a step has made it."""
     if not isinstance(line, Opaque):
         return place_of_line(line)
@@ -242,7 +242,7 @@ def place_in(code: KernelCode, line: Line) -> Span | None:
     return None if start < 0 else Span(routine.source, start, start + len(first))
 
 
-def as_on_device(code: KernelCode) -> KernelCode:
+def as_on_device(code: Routine) -> Routine:
     """Return `code` as far as it concerns what it may change where it calls nothing of the host.
 
     What it calls there changes nothing but arguments.
@@ -281,7 +281,7 @@ class ChangesCode(OnCall):
         problems = check_body(schedule, self.call)
         return problems or check_each(schedule, self.call, self.check_code)
 
-    def check_code(self, code: KernelCode) -> Iterable[Diagnostic]:
+    def check_code(self, code: Routine) -> Iterable[Diagnostic]:
         """Return all reasons against the change of `code`."""
         raise NotImplementedError
 
@@ -289,7 +289,7 @@ class ChangesCode(OnCall):
         """Return the schedule with the changed kernel."""
         return with_each(schedule, self.call, self.transform_code)
 
-    def transform_code(self, code: KernelCode) -> KernelCode:
+    def transform_code(self, code: Routine) -> Routine:
         """Return the changed `code`."""
         raise NotImplementedError
 
@@ -297,7 +297,7 @@ class ChangesCode(OnCall):
 # ---------------------------------------------------------------------------- state
 
 
-def own_variables(code: KernelCode) -> tuple[str, ...]:
+def own_variables(code: Routine) -> tuple[str, ...]:
     """Return the variables of its module, not the constants, that a subroutine may use.
 
     Those that other procedures of the module use are among them, if it may call these. Kernels in
@@ -310,7 +310,7 @@ def own_variables(code: KernelCode) -> tuple[str, ...]:
     return tuple(name for name in variables if name in wanted)
 
 
-def reached_names(code: KernelCode) -> frozenset[str]:
+def reached_names(code: Routine) -> frozenset[str]:
     """Return the names that a subroutine takes from around it, as do those it may call."""
     found: set[str] = set()
     new = code.used_names - local_names(code)

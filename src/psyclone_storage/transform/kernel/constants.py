@@ -14,10 +14,10 @@ from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.source import Span
 from psyclone_storage.infrastructures.lfric import SPACES
-from psyclone_storage.ir.code import KernelCode, Specified
 from psyclone_storage.ir.expr import whole
 from psyclone_storage.ir.interface import Dummy, Role
 from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.routine import Routine, Specified
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import KernelCall, Schedule
 from psyclone_storage.ir.unit import Declare
@@ -88,7 +88,7 @@ class SetKernelConstants(OnCall):
             problems.append("Neither the number of layers nor the order of the elements is given.")
         return tuple(Diagnostic("T057", problem, place) for problem in problems)
 
-    def _reasons(self, code: KernelCode, dummies: tuple[Dummy, ...]) -> Iterator[Diagnostic]:
+    def _reasons(self, code: Routine, dummies: tuple[Dummy, ...]) -> Iterator[Diagnostic]:
         values = self._values(code, dummies)
         if not values:
             message = f"'{code.name}' has no argument that would be constant."
@@ -98,7 +98,7 @@ class SetKernelConstants(OnCall):
                 message = f"The declaration of '{name}' in '{code.name}' is not understood."
                 yield Diagnostic("T058", message, code.module.routine)
 
-    def _values(self, code: KernelCode, dummies: tuple[Dummy, ...]) -> Mapping[str, int]:
+    def _values(self, code: Routine, dummies: tuple[Dummy, ...]) -> Mapping[str, int]:
         """Return the value of each argument that becomes a constant, by its name in `code`."""
         pairs = zip(code.dummies, dummies, strict=False)
         values = {name: self._value(dummy) for name, dummy in pairs}
@@ -126,7 +126,7 @@ def _dummies(schedule: Schedule, uid: str) -> tuple[Dummy, ...]:
     return call.dummies
 
 
-def _with_constants(code: KernelCode, values: Mapping[str, int]) -> KernelCode:
+def _with_constants(code: Routine, values: Mapping[str, int]) -> Routine:
     names = NameTable(code.used_names | {*code.dummy_keys})
     renamed = {key_of(name): names.fresh(f"{name}_dummy") for name in values}
     sizes = {key_of(name): value for name, value in values.items()}

@@ -18,10 +18,10 @@ from psyclone_storage.analysis.bodies.shapes import (
 )
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Binary, Expr, Index, Keyword, Name, Unary, intrinsic, spell
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import names_in
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Assign, Branch, If, Line
 from psyclone_storage.passes.element_loops import ElementLoops, ElementPosition
@@ -332,9 +332,7 @@ def _product_lines(site: CallSite, target: Expr, factors: _Factors) -> tuple[Lin
     return (*start, *ElementLoops(dimensions, names).around((add,)))
 
 
-def _one_product(
-    factors: _Factors, own: Dimensions, at: tuple[Name, ...], code: KernelCode
-) -> Expr:
+def _one_product(factors: _Factors, own: Dimensions, at: tuple[Name, ...], code: Routine) -> Expr:
     """Return the product of one element of each factor.
 
     `at` are the counters of the result, whose dimensions are `own`, and last that of the sum.

@@ -12,13 +12,13 @@ from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.names import NameTable, listed
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir import schedule as sch
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Expr, Name, Range, Symbol, spell, whole_number
 from psyclone_storage.ir.interface import Dummy, Role
 from psyclone_storage.ir.kernel import Access, ArgKind, KernelArg
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.linking import linked
 from psyclone_storage.ir.rewrite import walk_lines
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.scopes import local_names
 from psyclone_storage.ir.symbols import declaration_of
@@ -108,7 +108,7 @@ class ImportsToArguments(OnCall):
         return replaced(schedule, self.call, replace(call, codes=(linked(changed),)))
 
 
-def check_variables_as_arguments(code: KernelCode) -> Iterator[Diagnostic]:
+def check_variables_as_arguments(code: Routine) -> Iterator[Diagnostic]:
     """Yield why variables of modules cannot be arguments of `code` on a device, for any caller."""
     if problems := tuple(_about_names(code)):
         yield from problems
@@ -120,7 +120,7 @@ def check_variables_as_arguments(code: KernelCode) -> Iterator[Diagnostic]:
             yield Diagnostic("T087", text, code.place_of(variable.key))
 
 
-def check_variables_as_inputs(code: KernelCode) -> Iterator[Diagnostic]:
+def check_variables_as_inputs(code: Routine) -> Iterator[Diagnostic]:
     """Yield why variables may have other values after a call of `code`, or within it."""
     if problems := tuple(_about_procedures(code)):
         yield from problems
@@ -132,12 +132,12 @@ def check_variables_as_inputs(code: KernelCode) -> Iterator[Diagnostic]:
         yield Diagnostic("T087", text, code.place_of(name))
 
 
-def with_imports_passed(code: KernelCode) -> KernelCode:
+def with_imports_passed(code: Routine) -> Routine:
     """Return `code` with the variables of modules that it uses as its last arguments."""
     return linked(_with_arguments(code))
 
 
-def _variables(code: KernelCode) -> tuple[Symbol, ...]:
+def _variables(code: Routine) -> tuple[Symbol, ...]:
     """Return the variables that are not passed yet."""
     passed = {*code.dummy_keys}
     return tuple(item for item in code.module.variables if item.key not in passed)
@@ -146,14 +146,14 @@ def _variables(code: KernelCode) -> tuple[Symbol, ...]:
 # ---------------------------------------------------------------------------- reasons
 
 
-def _reason(code: KernelCode, name: str, text: str, hint: str = "") -> Diagnostic:
+def _reason(code: Routine, name: str, text: str, hint: str = "") -> Diagnostic:
     return Diagnostic("T069", text, code.place_of(name), hint=hint)
 
 
 _NO_SOURCE = "Give the folder of the module's source with '-d'."
 
 
-def _about_names(code: KernelCode) -> Iterator[Diagnostic]:
+def _about_names(code: Routine) -> Iterator[Diagnostic]:
     """Yield names of which it is not known whether they are variables."""
     called = {
         key_of(spell(line.procedure)) for line in walk_lines(code.body) if isinstance(line, Call)
@@ -163,7 +163,7 @@ def _about_names(code: KernelCode) -> Iterator[Diagnostic]:
         yield _reason(code, name, text, _NO_SOURCE)
 
 
-def _about_variables(code: KernelCode) -> Iterator[Diagnostic]:
+def _about_variables(code: Routine) -> Iterator[Diagnostic]:
     for variable in _variables(code):
         name, declared = variable.key, declaration_of(variable)
         words = sorted(set(declared.attributes) - _HARMLESS - {"protected"})
@@ -196,7 +196,7 @@ def _is_plain_kind(variable: Symbol) -> bool:
     return variable.home_of_kind is not None or not kind.isidentifier()
 
 
-def _about_call(code: KernelCode, call: sch.KernelCall) -> Iterator[Diagnostic]:
+def _about_call(code: Routine, call: sch.KernelCall) -> Iterator[Diagnostic]:
     """Yield what is between the kernel and its arguments."""
     if len(code.dummies) != len(call.dummies):
         text = f"'{code.name}' takes another number of arguments than it is passed."
@@ -204,7 +204,7 @@ def _about_call(code: KernelCode, call: sch.KernelCall) -> Iterator[Diagnostic]:
     yield from _about_procedures(code)
 
 
-def _about_procedures(code: KernelCode) -> Iterator[Diagnostic]:
+def _about_procedures(code: Routine) -> Iterator[Diagnostic]:
     """Yield what the kernel calls, which may look at the variables, too."""
     names = {item.key for item in _variables(code)}
     if not names:
@@ -213,7 +213,7 @@ def _about_procedures(code: KernelCode) -> Iterator[Diagnostic]:
     if names & written_names(known.body, RoutineNames(known)):
         known = code  # what it calls may look at a variable that it changes
     procedures = unknown_procedures(known.body, RoutineNames(known)) - names
-    procedures |= {helper.key for helper in code.helpers if helper.used_names & names}
+    procedures |= {helper.key for helper in code.kernel_use.helpers if helper.used_names & names}
     if procedures or code.internal is not None:
         what = listed(sorted(procedures), "and") or "its internal procedures"
         text = f"'{code.name}' calls {what}, where {listed(sorted(names), 'and')} may be used, too."
@@ -221,7 +221,7 @@ def _about_procedures(code: KernelCode) -> Iterator[Diagnostic]:
 
 
 def _about_changes(
-    schedule: sch.Schedule, call: sch.KernelCall, code: KernelCode
+    schedule: sch.Schedule, call: sch.KernelCall, code: Routine
 ) -> Iterator[Diagnostic]:
     changed = as_on_device(_with_arguments(code))
     written = written_names(changed.body, RoutineNames(changed))
@@ -300,7 +300,7 @@ def _passing(call: sch.KernelCall, variable: Symbol, datum: str, access: Access)
 # ---------------------------------------------------------------------------- the subroutine
 
 
-def _with_arguments(code: KernelCode) -> KernelCode:
+def _with_arguments(code: Routine) -> Routine:
     """Return `code` with its variables as arguments, and without their imports."""
     variables = _variables(code)
     names = NameTable(code.used_names | local_names(code))
@@ -358,11 +358,11 @@ def _without(use: Use, variables: Iterable[Symbol], names: NameTable) -> Use | N
 
 
 def _kind_here(
-    code: KernelCode, home: tuple[str, str], names: NameTable
+    code: Routine, home: tuple[str, str], names: NameTable
 ) -> tuple[str, tuple[Use, ...]]:
     """Return what a kind is called in the subroutine, and the import that it takes."""
     module, original = home
-    around = () if code.inlined else code.module.uses
+    around = () if code.kernel_use.inlined else code.module.uses
     for use in (*code.uses, *around):
         for name in use.names if use.module_key == key_of(module) else ():
             if name.original_key == key_of(original):

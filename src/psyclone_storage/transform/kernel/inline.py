@@ -23,11 +23,11 @@ from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.affine import (
     simplified,
 )
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.interface import Dummy, Role
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import expressions_of, names_in, substituted, walk_lines
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import KernelCall, Schedule
 from psyclone_storage.ir.scopes import (
@@ -98,7 +98,7 @@ class InlineCall(OnCall):
         code = self._chosen(schedule)[0]
         return with_called_codes(schedule, self.call, (_self_contained(code),))
 
-    def _chosen(self, schedule: Schedule) -> tuple[KernelCode, Reasons]:
+    def _chosen(self, schedule: Schedule) -> tuple[Routine, Reasons]:
         """Return the subroutine to inline, and all reasons against it.
 
         Its calls are inlined too, unless only the calling kernel itself may be inlined.
@@ -139,16 +139,16 @@ class InlinePointCall(InlineCall):
 # ---------------------------------------------------------------------------- reasons
 
 
-def _ambiguous(call: KernelCall, codes: tuple[KernelCode, ...]) -> Diagnostic:
+def _ambiguous(call: KernelCall, codes: tuple[Routine, ...]) -> Diagnostic:
     names = listed([code.name for code in codes], "and")
     message = f"'{call.kernel.name}' stands for {names}: the kinds of the arguments decide."
     hint = "'inline-kernel-module' takes all of them into the PSy layer."
     return Diagnostic("T051", message, place_of(call), hint=hint)
 
 
-def _against(code: KernelCode, call: KernelCall, schedule: Schedule) -> Iterator[Diagnostic]:
+def _against(code: Routine, call: KernelCall, schedule: Schedule) -> Iterator[Diagnostic]:
     """Yield all reasons against replacing `call` by the statements of `code`."""
-    if code.in_place:
+    if code.kernel_use.in_place:
         message = f"The statements of '{call.uid}' are in place already."
         yield Diagnostic("T065", message, place_of(call))
         return
@@ -163,7 +163,7 @@ def _against(code: KernelCode, call: KernelCall, schedule: Schedule) -> Iterator
         yield Diagnostic("T065", f"'{code.name}' cannot be inlined: {text}.", place_of(call))
 
 
-def _opaque_reasons(code: KernelCode) -> Iterator[Diagnostic]:
+def _opaque_reasons(code: Routine) -> Iterator[Diagnostic]:
     """Yield the statements that mean something else, or nothing, in another place (T052)."""
     own = local_names(code) | {item.key for item in surroundings(code).constants}
     for line in walk_lines(without_returns(code.body)):
@@ -181,7 +181,7 @@ def _is_called_by_name(line: un.Line) -> bool:
     return isinstance(line, un.Exit | un.Cycle) and line.name != ""
 
 
-def _about_scope(code: KernelCode) -> Iterator[str]:
+def _about_scope(code: Routine) -> Iterator[str]:
     """Yield what the statements would not find outside of their module."""
     around = surroundings(code)
     if line := preprocessor_line(code):
@@ -199,7 +199,7 @@ def _about_scope(code: KernelCode) -> Iterator[str]:
             yield f"'{item.text.partition(chr(10))[0]}' is not understood"
 
 
-def _about_names(code: KernelCode, schedule: Schedule) -> Iterator[str]:
+def _about_names(code: Routine, schedule: Schedule) -> Iterator[str]:
     """Yield names from nowhere, such as functions of the language, that data of the invoke have."""
     around = surroundings(code)
     brought = {item.key for item in around.constants} | code.module.passed_variables
@@ -209,7 +209,7 @@ def _about_names(code: KernelCode, schedule: Schedule) -> Iterator[str]:
         yield f"'{name}' in it is not the '{name}' that is passed to the invoke"
 
 
-def _about_variables(code: KernelCode) -> Iterator[str]:
+def _about_variables(code: Routine) -> Iterator[str]:
     """Yield variables that are more than a value in one call."""
     dummies = {*code.dummy_keys}
     for item in code.declarations:
@@ -224,7 +224,7 @@ def _about_variables(code: KernelCode) -> Iterator[str]:
             yield f"its variable '{item.name}' has a derived type"
 
 
-def _about_dummies(code: KernelCode, call: KernelCall) -> Iterator[str]:
+def _about_dummies(code: Routine, call: KernelCall) -> Iterator[str]:
     """Yield dummies that are not what is passed for them.
 
     Kernels between meshes of 2019 take the map of a cell as one row, of which two are passed.
@@ -275,7 +275,7 @@ def _has_shape(declared: un.Declare, dummy: Dummy, theirs: dict[str, ex.Name]) -
 
 
 def _tells_bounds(
-    code: KernelCode, declared: un.Declare, dummy: Dummy, theirs: dict[str, ex.Name]
+    code: Routine, declared: un.Declare, dummy: Dummy, theirs: dict[str, ex.Name]
 ) -> bool:
     """Return whether a value depends on bounds of a dummy that what is passed for it has not.
 
@@ -323,7 +323,7 @@ def _same_extent(mine: ex.Expr, other: ex.Expr, theirs: dict[str, ex.Name]) -> b
 # ---------------------------------------------------------------------------- taking along
 
 
-def _self_contained(code: KernelCode) -> KernelCode:
+def _self_contained(code: Routine) -> Routine:
     """Return `code` with all that its statements need, without dead ends."""
     around = surroundings(code)
     unknown = around.unknown - code.used_kinds
@@ -337,10 +337,11 @@ def _self_contained(code: KernelCode) -> KernelCode:
         declarations=(*around.constants, *own),
         directives=(),
     )
-    return replace(specified, body=_without_ends(code.body), inlined=False, in_place=True)
+    use = replace(code.kernel_use, inlined=False, in_place=True)
+    return replace(specified, body=_without_ends(code.body), kernel_use=use)
 
 
-def _whole_modules(code: KernelCode) -> list[str]:
+def _whole_modules(code: Routine) -> list[str]:
     """Return the modules that are imported as a whole, each once."""
     uses = (use for use in (*code.uses, *code.module.uses) if use.whole)
     return list(dict.fromkeys(use.module_key for use in uses))

@@ -17,12 +17,12 @@ from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.memo import kept_with_first
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.infrastructures.lfric import SPACES
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Expr, Index, Name, Section, whole_number
 from psyclone_storage.ir.interface import Dummy, Role
 from psyclone_storage.ir.linking import linked
 from psyclone_storage.ir.loops import addressed
 from psyclone_storage.ir.rewrite import names_in, walk_lines
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import KernelCall, Loop, Over, Schedule
 from psyclone_storage.ir.unit import Assign, Blank, Comment, Do, Line
@@ -104,7 +104,7 @@ class InlineSummingCall(OnCall):
             message = f"No loop of '{codes[0].name}' adds to the same elements in each iteration."
             return (Diagnostic("T067", message, place_of(call)),)
         if len(codes) > 1:
-            is_there = all(one.inlined for one in codes)
+            is_there = all(one.kernel_use.inlined for one in codes)
             return () if is_there else InlineKernelModule(self.call).check(schedule, rules)
         if self.aliases and (reasons := tuple(about_names(_together(schedule, self.call)))):
             message = f"Sums of '{codes[0].name}' would be stored each time: {reasons[0][0]}."
@@ -115,7 +115,7 @@ class InlineSummingCall(OnCall):
         """Return the schedule with the call replaced by the changed statements."""
         call, in_colours = _called(schedule, self.call), _in_colours(schedule, self.call)
 
-        def summed(code: KernelCode) -> KernelCode:
+        def summed(code: Routine) -> Routine:
             sizes = full_sizes(call, schedule, code)
             return _jammed(code, call, in_colours=in_colours, sizes=sizes)
 
@@ -123,7 +123,7 @@ class InlineSummingCall(OnCall):
         codes = codes_of(schedule, self.call)
         if len(codes) == 1:
             return InlineCall(self.call).apply(changed, rules)
-        is_there = all(one.inlined for one in codes)
+        is_there = all(one.kernel_use.inlined for one in codes)
         return changed if is_there else with_each(changed, self.call, on_its_own)
 
 
@@ -157,8 +157,8 @@ def _in_colours(schedule: Schedule, uid: str) -> bool:
 
 
 def _jammed(
-    code: KernelCode, call: KernelCall, *, in_colours: bool, sizes: tuple[ColumnCounts, ...]
-) -> KernelCode:
+    code: Routine, call: KernelCall, *, in_colours: bool, sizes: tuple[ColumnCounts, ...]
+) -> Routine:
     """Return `code` with all its sums made by several iterations together, the last ones first.
 
     What is done to a loop does not change the numbers of those before it. Versions for stencils of
@@ -174,14 +174,14 @@ def _jammed(
             code, number = swap_loops(code, number), number + 1
         code = jam_loops(code, number, found.factor)
 
-    def sums(code: KernelCode) -> Iterator[int]:
+    def sums(code: Routine) -> Iterator[int]:
         found = _sums(code, _by_key(code, call.dummies), in_colours=in_colours)
         return (one.number for one in found if not one.turned)
 
     return with_versions(given, linked(addressed(code)), sizes, sums)
 
 
-def _may_sum(code: KernelCode, dummies: Mapping[str, Dummy]) -> bool:
+def _may_sum(code: Routine, dummies: Mapping[str, Dummy]) -> bool:
     """Return whether a loop around one over levels might add, by its form: most kernels have none.
 
     A section is a loop, too.
@@ -209,12 +209,12 @@ def _may_count_levels(loop: Do, dummies: Mapping[str, Dummy]) -> bool:
 class _Searched:
     """The code of a kernel with its sums over levels as loops, and those that add, in order."""
 
-    code: KernelCode
+    code: Routine
     sums: tuple[_Sum, ...]
 
 
 @kept_with_first
-def _searched(code: KernelCode, dummies: tuple[Dummy, ...], in_colours: bool) -> _Searched | None:
+def _searched(code: Routine, dummies: tuple[Dummy, ...], in_colours: bool) -> _Searched | None:
     """Return where `code` adds, None if nowhere; each invoke that calls it asks several times."""
     described = _by_key(code, dummies)
     if not _may_sum(code, described):
@@ -224,7 +224,7 @@ def _searched(code: KernelCode, dummies: tuple[Dummy, ...], in_colours: bool) ->
     return _Searched(changed, sums) if sums else None
 
 
-def _by_key(code: KernelCode, dummies: tuple[Dummy, ...]) -> dict[str, Dummy]:
+def _by_key(code: Routine, dummies: tuple[Dummy, ...]) -> dict[str, Dummy]:
     return dict(zip(code.dummy_keys, dummies, strict=False))
 
 
@@ -232,12 +232,12 @@ def _by_key(code: KernelCode, dummies: tuple[Dummy, ...]) -> dict[str, Dummy]:
 class _Kernel:
     """The code of a kernel, how values go through it, and its dummies by their keys."""
 
-    code: KernelCode
+    code: Routine
     flow: Flow
     dummies: Mapping[str, Dummy]
 
 
-def _sums(code: KernelCode, dummies: Mapping[str, Dummy], *, in_colours: bool) -> Iterator[_Sum]:
+def _sums(code: Routine, dummies: Mapping[str, Dummy], *, in_colours: bool) -> Iterator[_Sum]:
     """Yield the loops that add to the same elements in each iteration, in order.
 
     Of loops in each other one is yielded.

@@ -12,9 +12,9 @@ from psyclone_storage.base.memo import kept_with_first
 from psyclone_storage.base.names import listed
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.regex import regex
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.directive import AccRoutineDirective, DeclareTargetDirective
 from psyclone_storage.ir.intrinsics import PURE
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Schedule
 from psyclone_storage.ir.scopes import WORDS, local_names, surroundings
@@ -89,19 +89,21 @@ class InlinePointKernel(InlineKernelModule):
         return calls_for(schedule, POINT_ITERATIONS)
 
 
-def check_leaving_module(code: KernelCode) -> Iterator[Diagnostic]:
+def check_leaving_module(code: Routine) -> Iterator[Diagnostic]:
     """Yield all reasons against taking a subroutine out of its module (T053, T054, T056)."""
-    if code.inlined:
+    if code.kernel_use.inlined:
         message = f"'{code.name}' is in the PSy layer already."
         yield Diagnostic("T054", message, code.module.routine)
         return
     if line := preprocessor_line(code):
         message = f"'{code.name}' may depend on '{line}', and no preprocessor reads the PSy layer."
         yield Diagnostic("T056", message, code.module.routine)
-    if code.helpers and any(isinstance(one.meaning, _ForDevices) for one in code.directives):
+    if code.kernel_use.helpers and any(
+        isinstance(one.meaning, _ForDevices) for one in code.directives
+    ):
         message = (
             f"'{code.name}' is for a device, where no internal procedure can be called, as"
-            f" '{code.helpers[0].name}' would be."
+            f" '{code.kernel_use.helpers[0].name}' would be."
         )
         yield Diagnostic("T056", message, code.module.routine)
     helpers = _helpers(code)
@@ -121,10 +123,10 @@ def check_leaving_module(code: KernelCode) -> Iterator[Diagnostic]:
             yield Diagnostic("T056", message, code.place_of(min(names)))
 
 
-def _about_state(code: KernelCode, helpers: tuple[Procedure, ...]) -> Iterator[Diagnostic]:
+def _about_state(code: Routine, helpers: tuple[Procedure, ...]) -> Iterator[Diagnostic]:
     """Yield the state kept between calls, which callers of the original would not share."""
     names = {item.name for item in helpers}
-    for one in (code, *(helper for helper in code.helpers if helper.key in names)):
+    for one in (code, *(helper for helper in code.kernel_use.helpers if helper.key in names)):
         for name in sorted(changed_and_saved(one)):
             message = f"'{one.name}' saves '{name}' from call to call; a copy would have its own."
             yield Diagnostic("T053", message, one.place_of(name))
@@ -133,7 +135,7 @@ def _about_state(code: KernelCode, helpers: tuple[Procedure, ...]) -> Iterator[D
             yield Diagnostic("T053", message, one.module.routine)
 
 
-def _helpers(code: KernelCode) -> tuple[Procedure, ...]:
+def _helpers(code: Routine) -> tuple[Procedure, ...]:
     """Return the procedures of its module that `code` may call, directly or not."""
     if all(item.name == code.key for item in code.module.procedures):
         return ()
@@ -141,7 +143,7 @@ def _helpers(code: KernelCode) -> tuple[Procedure, ...]:
     return tuple(item for item in code.module.procedures if item.name in reached)
 
 
-def _stays_outside(helper: Procedure, code: KernelCode) -> str:
+def _stays_outside(helper: Procedure, code: Routine) -> str:
     """Return why `helper` cannot be an internal procedure of `code`, nothing if it can be.
 
     All names in it are its own, or those of the module, imports and functions of the language.
@@ -167,7 +169,7 @@ def _stays_outside(helper: Procedure, code: KernelCode) -> str:
     return f"means another '{min(hidden)}'" if hidden else ""
 
 
-def _with_helpers(code: KernelCode, helpers: tuple[Procedure, ...]) -> KernelCode:
+def _with_helpers(code: Routine, helpers: tuple[Procedure, ...]) -> Routine:
     """Return `code` with the procedures of its module that it may call as internal ones."""
     if not helpers or code.internal is not None:
         return code
@@ -177,7 +179,7 @@ def _with_helpers(code: KernelCode, helpers: tuple[Procedure, ...]) -> KernelCod
 
 
 @kept_with_first
-def on_its_own(given: KernelCode) -> KernelCode:
+def on_its_own(given: Routine) -> Routine:
     """Return `given` with all that it takes from its module, of which it needs nothing then."""
     code = _with_helpers(given, _helpers(given))
     around = surroundings(code)
@@ -188,14 +190,14 @@ def on_its_own(given: KernelCode) -> KernelCode:
         uses=(*code.uses, *around.uses, *map(_without_names, whole)),
         declarations=(*declarations[:first], *around.constants, *declarations[first:]),
     )
-    return replace(specified, inlined=True)
+    return replace(specified, kernel_use=replace(code.kernel_use, inlined=True))
 
 
 def _without_names(use: Use) -> Use:
     return replace(use, names=())
 
 
-def _end_of_implicit(code: KernelCode) -> int:
+def _end_of_implicit(code: Routine) -> int:
     """Return the position after `implicit none`, 0 if there is no such statement."""
     return max(
         (

@@ -13,9 +13,9 @@ from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.names import listed
 from psyclone_storage.base.records import dataclass
-from psyclone_storage.ir.code import InlinedCode, KernelCode, PlacedProcedure
 from psyclone_storage.ir.expr import Name, Origin, Sort, Unresolved, walk
 from psyclone_storage.ir.rewrite import blocks_of, expressions_of, walk_lines
+from psyclone_storage.ir.routine import InlinedCode, PlacedProcedure, Routine
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import KernelCall, Schedule
 from psyclone_storage.ir.unit import Blank, Comment, Do, Line, While
@@ -132,23 +132,25 @@ def _inlined(schedule: Schedule, uid: str) -> tuple[InlinedCode, ...]:
     Nothing is inlined where that cannot gain anything: reading procedures takes long.
     """
     call = find(schedule, uid)
-    if not isinstance(call, KernelCall) or any(code.in_place for code in call.known_codes):
+    if not isinstance(call, KernelCall) or any(
+        code.kernel_use.in_place for code in call.known_codes
+    ):
         return ()
     if not any(map(_may_gain, call.known_codes)):
         return tuple(map(InlinedCode, call.known_codes))
     return inlined_codes(schedule, uid)
 
 
-def _may_gain(code: KernelCode) -> bool:
+def _may_gain(code: Routine) -> bool:
     """Return whether a loop of `code`, or a procedure of its module, may call others."""
-    if not any(map(_sees_others, (code, *code.helpers))):
+    if not any(map(_sees_others, (code, *code.kernel_use.helpers))):
         return False
-    bodies = [*_loops(code.body), *(helper.body for helper in code.helpers)]
+    bodies = [*_loops(code.body), *(helper.body for helper in code.kernel_use.helpers)]
     own = code.module.generics | {item.name for item in code.module.procedures}
     return any(name and name not in own for body in bodies for name in called_names(body))
 
 
-def _sees_others(code: KernelCode) -> bool:
+def _sees_others(code: Routine) -> bool:
     """Return whether a name in `code` may be that of another module's procedure."""
     return any(
         symbol.origin in (Origin.IMPORTED, Origin.UNRESOLVED)
@@ -168,7 +170,7 @@ def _loops(body: tuple[Line, ...]) -> Iterator[tuple[Line, ...]]:
                 yield from _loops(block)
 
 
-def _unknown(code: KernelCode) -> Iterator[str]:
+def _unknown(code: Routine) -> Iterator[str]:
     """Yield the names in loops that may be those of functions, of modules that were not found."""
     for body in _loops(code.body):
         for line in walk_lines(body):
@@ -185,7 +187,7 @@ def _in_loops(inlined: InlinedCode) -> tuple[PlacedProcedure, ...]:
 
 def _elsewhere(inlined: InlinedCode) -> Iterator[PlacedProcedure]:
     code = inlined.code
-    return (one for one in code.placed if one.module != code.module.key)
+    return (one for one in code.kernel_use.placed if one.module != code.module.key)
 
 
 def _nothing_gained(inlined: tuple[InlinedCode, ...]) -> Iterator[Diagnostic]:
@@ -209,8 +211,8 @@ def _nothing_gained(inlined: tuple[InlinedCode, ...]) -> Iterator[Diagnostic]:
         yield Diagnostic("T067", message, code.module.routine)
 
 
-def _too_long(code: KernelCode) -> Diagnostic:
-    names = listed([one.name for one in code.placed], "and")
+def _too_long(code: Routine) -> Diagnostic:
+    names = listed([one.name for one in code.kernel_use.placed], "and")
     message = (
         f"'{code.name}' would have {_length(code)} statements with {names}, and"
         f" {MOST_STATEMENTS} are the most."
@@ -219,6 +221,6 @@ def _too_long(code: KernelCode) -> Diagnostic:
     return Diagnostic("T070", message, code.module.routine, hint=hint)
 
 
-def _length(code: KernelCode) -> int:
+def _length(code: Routine) -> int:
     """Return how many statements `code` has, those in blocks included."""
     return sum(not isinstance(line, Blank | Comment) for line in walk_lines(code.body))

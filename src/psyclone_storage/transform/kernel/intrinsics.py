@@ -17,7 +17,6 @@ from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.names import listed
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir import expr as ex
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.intrinsics import ELEMENTAL
 from psyclone_storage.ir.rewrite import (
     expressions_of,
@@ -27,6 +26,7 @@ from psyclone_storage.ir.rewrite import (
     with_each_block,
     with_parts,
 )
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Schedule
 from psyclone_storage.ir.unit import Assign, Call, Do, DoConcurrent, Forall, If, Line, Opaque, Where
@@ -53,7 +53,7 @@ class _Task:
     reasons: list[Diagnostic]
 
 
-def calls_of_functions(code: KernelCode, wanted: frozenset[str]) -> Iterator[ex.CallFunction]:
+def calls_of_functions(code: Routine, wanted: frozenset[str]) -> Iterator[ex.CallFunction]:
     """Yield the calls of the functions `wanted`, in lower case, in a kernel's statements."""
     for line in walk_lines(code.body):
         for expr in expressions_of(line):
@@ -62,7 +62,7 @@ def calls_of_functions(code: KernelCode, wanted: frozenset[str]) -> Iterator[ex.
                     yield part
 
 
-def written_out(code: KernelCode, wanted: frozenset[str]) -> tuple[KernelCode, Reasons]:
+def written_out(code: Routine, wanted: frozenset[str]) -> tuple[Routine, Reasons]:
     """Return `code` with the functions `wanted` written out, and why some could not be (T060)."""
     task = _Task(wanted, Scratch(code), [])
     body = tuple(_lines(code.body, task))
@@ -247,11 +247,11 @@ class IntrinsicsToCode(ChangesCode):
             return (Diagnostic("T041", message, place_near(schedule, self.call), hint=hint),)
         return ChangesCode.check(self, schedule, rules)
 
-    def transform_code(self, code: KernelCode) -> KernelCode:
+    def transform_code(self, code: Routine) -> Routine:
         """Return the changed `code`."""
         return written_out(code, self._wanted)[0]
 
-    def check_code(self, code: KernelCode) -> Reasons:
+    def check_code(self, code: Routine) -> Reasons:
         """Return which functions cannot be written out."""
         if not any(calls_of_functions(code, self._wanted)):
             return (nothing_to_do(code, f"calls no {listed(sorted(self._wanted))}"),)

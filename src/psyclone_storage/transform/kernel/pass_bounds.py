@@ -8,11 +8,11 @@ from typing import ClassVar
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass, replace
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Binary, Expr, Name
 from psyclone_storage.ir.interface import Dummy, Role
 from psyclone_storage.ir.linking import linked
 from psyclone_storage.ir.operators import Operator
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import KernelCall, Loop, Schedule
 from psyclone_storage.ir.unit import Branch, Declare, If
@@ -71,7 +71,7 @@ class MoveBoundsInside(OnCall):
         return replaced(schedule, self.call, changed)
 
 
-def _reasons(schedule: Schedule, call: KernelCall, code: KernelCode) -> Iterator[str]:
+def _reasons(schedule: Schedule, call: KernelCall, code: Routine) -> Iterator[str]:
     loops = _grid_loops(schedule, call.uid)
     if len(loops) < 2 or call.kernel.points is None:
         yield "it is on no grid"
@@ -83,7 +83,7 @@ def _reasons(schedule: Schedule, call: KernelCall, code: KernelCode) -> Iterator
         yield "its loop is a part of one that was cut"
     if any(loop.tile for loop in loops):
         yield "its loop is cut into tiles"
-    if code.in_place:
+    if code.kernel_use.in_place:
         yield "its statements stand in the loop"
     if any(dummy.role is Role.FIRST_COLUMN for dummy in call.dummies):
         yield "it looks at them already"
@@ -96,7 +96,7 @@ def _grid_loops(schedule: Schedule, uid: str) -> list[Loop]:
     return [item for item in around if isinstance(item, Loop) and item.over.axis is not None]
 
 
-def with_bounds_inside(code: KernelCode) -> KernelCode:
+def with_bounds_inside(code: Routine) -> Routine:
     """Return `code` with four more arguments, the bounds of its first two, and a look at them."""
     scratch = Scratch(code)
     names: list[Name] = []

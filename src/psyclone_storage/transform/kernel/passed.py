@@ -15,9 +15,9 @@ from psyclone_storage.analysis.bodies.effects import (
     names_behind,
 )
 from psyclone_storage.base.records import dataclass
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import CallFunction, Index, Keyword, Member, Name, Origin
 from psyclone_storage.ir.rewrite import walk_lines
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.unit import Assign, Associate, Call, PointerAssign
 from psyclone_storage.transform.kernel.state import kept_variables, unknown_variables
 
@@ -27,11 +27,11 @@ class PassingCall:
     """A call, and the bodies of the procedures that it may call; an empty one is not known."""
 
     call: ProcedureCall
-    bodies: tuple[tuple[KernelCode, ...], ...]
+    bodies: tuple[tuple[Routine, ...], ...]
 
 
 def changed_by_calls(
-    code: KernelCode, sites: list[PassingCall]
+    code: Routine, sites: list[PassingCall]
 ) -> tuple[frozenset[str], tuple[str, ...], frozenset[str]]:
     """Return what the calls in `code` change: variables that outlive it, and pointers.
 
@@ -50,7 +50,7 @@ def _passed(
     site: PassingCall,
     owners: Collection[str],
     behind: Mapping[str, frozenset[str]],
-    changes: Callable[[tuple[KernelCode, ...], object, int], bool],
+    changes: Callable[[tuple[Routine, ...], object, int], bool],
 ) -> Iterator[str]:
     """Yield those of `owners` that a call passes to what changes them."""
     for at, arg in enumerate(site.call.args):
@@ -61,7 +61,7 @@ def _passed(
             yield from kept
 
 
-def _aimed(code: KernelCode, site: PassingCall) -> Iterator[str]:
+def _aimed(code: Routine, site: PassingCall) -> Iterator[str]:
     """Yield the pointers, and objects with pointers, that a call associates with shared data."""
     if not any(map(_points_at_shared, site.bodies)):
         return
@@ -84,7 +84,7 @@ def _aimed(code: KernelCode, site: PassingCall) -> Iterator[str]:
             yield base_of(arg)
 
 
-def _points_at_shared(codes: tuple[KernelCode, ...]) -> bool:
+def _points_at_shared(codes: tuple[Routine, ...]) -> bool:
     """Return whether a procedure associates a pointer with data that outlive its call.
 
     What it passes its pointers to may do so, too.
@@ -103,12 +103,12 @@ def _points_at_shared(codes: tuple[KernelCode, ...]) -> bool:
     return False
 
 
-def _is_pointer(code: KernelCode, key: str) -> bool:
+def _is_pointer(code: Routine, key: str) -> bool:
     declared = code.declared(key)
     return declared is not None and "pointer" in declared.words
 
 
-def _sets_pointer(codes: tuple[KernelCode, ...], arg: object, at: int) -> bool:
+def _sets_pointer(codes: tuple[Routine, ...], arg: object, at: int) -> bool:
     """Return whether a procedure may associate the argument at a position, or its components."""
     key = _dummy(codes, arg, at)
     if not key or "intent(in)" in getattr(codes[0].declared(key), "words", ()):
@@ -119,18 +119,18 @@ def _sets_pointer(codes: tuple[KernelCode, ...], arg: object, at: int) -> bool:
     )
 
 
-def _changes_target(codes: tuple[KernelCode, ...], arg: object, at: int) -> bool:
+def _changes_target(codes: tuple[Routine, ...], arg: object, at: int) -> bool:
     return _changes(codes, arg, at) and not _sets_pointer(codes, arg, at)
 
 
-def _dummy(codes: tuple[KernelCode, ...], arg: object, at: int) -> str:
+def _dummy(codes: tuple[Routine, ...], arg: object, at: int) -> str:
     """Return the dummy argument for the argument at a position, or nothing."""
     keys = codes[0].dummy_keys if codes else ()
     key = arg.key if isinstance(arg, Keyword) else next(iter(keys[at : at + 1]), "")
     return key if key in keys else ""
 
 
-def _changes(codes: tuple[KernelCode, ...], arg: object, at: int) -> bool:
+def _changes(codes: tuple[Routine, ...], arg: object, at: int) -> bool:
     """Return whether a procedure may change the argument at a position, or of a keyword."""
     if not codes:
         return True

@@ -17,7 +17,6 @@ from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.names import listed
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.regex import regex
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.directive import AccRoutineDirective, DeviceLevel, KernelDirective
 from psyclone_storage.ir.directive import DeclareTargetDirective as OmpDeclareTarget
 from psyclone_storage.ir.expr import Binary, CallFunction, Member, Unary, spell, walk
@@ -25,6 +24,7 @@ from psyclone_storage.ir.intrinsics import PURE
 from psyclone_storage.ir.keys import key_of, keys_of
 from psyclone_storage.ir.operators import DefinedOperator
 from psyclone_storage.ir.rewrite import expressions_of, walk_lines
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Schedule
 from psyclone_storage.ir.scopes import WORDS, imports_of, surroundings
@@ -128,7 +128,7 @@ def _check(schedule: Schedule, uid: str, asked: _Asked, force: bool) -> Reasons:
     return check_each(schedule, uid, lambda code: _reasons(code, asked, force))
 
 
-def _reasons(code: KernelCode, asked: _Asked, force: bool) -> Iterator[Diagnostic]:
+def _reasons(code: Routine, asked: _Asked, force: bool) -> Iterator[Diagnostic]:
     if any(isinstance(item.meaning, asked) for item in code.directives):
         message = f"'{code.name}' has the directive '{_NAMES[asked]}' already."
         yield Diagnostic("T054", message, code.module.routine)
@@ -137,7 +137,7 @@ def _reasons(code: KernelCode, asked: _Asked, force: bool) -> Iterator[Diagnosti
 
 
 def check_device_routine(
-    code: KernelCode,
+    code: Routine,
     there: frozenset[str] = frozenset(),
     asked: _Asked = AccRoutineDirective,
     *,
@@ -151,7 +151,7 @@ def check_device_routine(
     yield from _leaves_the_device(code)
     if force:
         return
-    helpers = () if code.inlined or code.in_place else code.helpers
+    helpers = () if code.kernel_use.inlined or code.kernel_use.in_place else code.kernel_use.helpers
     own = frozenset(helper.key for helper in helpers)
     if helpers:
         # A generic name is known where all of its procedures are helpers.
@@ -166,7 +166,7 @@ def check_device_routine(
             yield Diagnostic("T055", text, helper.module.routine)
 
 
-def names_on_device(code: KernelCode, asked: _Asked = AccRoutineDirective) -> frozenset[str]:
+def names_on_device(code: Routine, asked: _Asked = AccRoutineDirective) -> frozenset[str]:
     """Return the names that modules put on a device for `code` to call or to read.
 
     Variables that the code may change are excluded: their values would not be copied back.
@@ -176,24 +176,24 @@ def names_on_device(code: KernelCode, asked: _Asked = AccRoutineDirective) -> fr
     return code.module.on_device - changed_on_device(code)
 
 
-def changed_on_device(code: KernelCode) -> frozenset[str]:
+def changed_on_device(code: Routine) -> frozenset[str]:
     """Return the keys of what `code` may change, if it runs where its modules put procedures."""
     known = as_on_device(code)
     return written_names(known.body, RoutineNames(known))
 
 
-def has_preprocessed_head(code: KernelCode) -> bool:
+def has_preprocessed_head(code: Routine) -> bool:
     """Return whether lines of the preprocessor divide the specification part of `code`."""
     return code.specified is None or "\n#" in code.specified.text.replace(" ", "")
 
 
-def _about_head(code: KernelCode) -> Iterator[Diagnostic]:
+def _about_head(code: Routine) -> Iterator[Diagnostic]:
     if has_preprocessed_head(code):
         text = f"The declarations of '{code.name}' depend on the preprocessor."
         yield Diagnostic("T055", text, code.module.routine)
 
 
-def _called_behind(code: KernelCode, helpers: tuple[KernelCode, ...]) -> frozenset[str]:
+def _called_behind(code: Routine, helpers: tuple[Routine, ...]) -> frozenset[str]:
     """Return the keys of those of `helpers` that `code` calls, directly or not."""
     calls = {one.key: values_of(one) & {other.key for other in helpers} for one in helpers}
     found: set[str] = set()
@@ -204,14 +204,14 @@ def _called_behind(code: KernelCode, helpers: tuple[KernelCode, ...]) -> frozens
     return frozenset(found)
 
 
-def values_of(code: KernelCode) -> frozenset[str]:
+def values_of(code: Routine) -> frozenset[str]:
     """Return the names of values in `code`, without that of its own, if it is a function."""
     own = next((one for one in code.module.procedures if one.name == code.key), None)
     names_result = own is not None and own.is_function and "result" not in key_of(code.suffix)
     return code.used_values - ({code.key} if names_result else set())
 
 
-def _leaves_the_device(code: KernelCode) -> Iterator[Diagnostic]:
+def _leaves_the_device(code: Routine) -> Iterator[Diagnostic]:
     if included := _INCLUDED.search(code.module.routine.text):
         yield Diagnostic(
             "T052",
@@ -224,7 +224,7 @@ def _leaves_the_device(code: KernelCode) -> Iterator[Diagnostic]:
             yield not_understood(code, line, "may leave the device")
 
 
-def _on_the_host(code: KernelCode, there: frozenset[str]) -> Iterator[Diagnostic]:
+def _on_the_host(code: Routine, there: frozenset[str]) -> Iterator[Diagnostic]:
     """Yield what the subroutine may use that is not on a device (T055)."""
     hint = "With 'force' it is taken for something that is on the device."
     annotated = (
@@ -264,7 +264,7 @@ def _on_the_host(code: KernelCode, there: frozenset[str]) -> Iterator[Diagnostic
         yield Diagnostic("T055", message, code.place_of(name), hint=passed, remedies=_PASSES)
 
 
-def _bound_functions(code: KernelCode) -> Iterator[str]:
+def _bound_functions(code: Routine) -> Iterator[str]:
     """Yield the functions of derived types and operators that the subroutine calls, as written."""
     for line in walk_lines(code.body):
         for expr in expressions_of(line):

@@ -13,7 +13,6 @@ from psyclone_storage.analysis.footprints import Reasons, UserAssertions, check_
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.names import listed
 from psyclone_storage.base.records import dataclass
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.directive import (
     AccLoopDirective,
     AccRoutineDirective,
@@ -21,6 +20,7 @@ from psyclone_storage.ir.directive import (
     Directive,
 )
 from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import DirectiveRegion, Schedule
 from psyclone_storage.ir.unit import DirectiveLine, Do
@@ -84,7 +84,7 @@ class ShareInKernel(OnKernelNest):
         """Return all reasons against sharing the iterations of `nest`."""
         return tuple(_reasons(self.level, nest))
 
-    def transform_code(self, code: KernelCode) -> KernelCode:
+    def transform_code(self, code: Routine) -> Routine:
         """Return `code` with the directive."""
         return share_loop(code, self.loop, DeviceLevel(self.level))
 
@@ -94,7 +94,7 @@ def _reasons(level: str, nest: CodeFootprint) -> Iterator[Diagnostic]:
     called = (
         item.meaning for item in code.directives if isinstance(item.meaning, AccRoutineDirective)
     )
-    if code.in_place:
+    if code.kernel_use.in_place:
         yield from _check_reductions(nest)
     elif not any(one.level.rank >= DeviceLevel(level).rank for one in called):
         yield Diagnostic(
@@ -113,7 +113,7 @@ def _reasons(level: str, nest: CodeFootprint) -> Iterator[Diagnostic]:
 def _check_region(schedule: Schedule, uid: str, level: str) -> Iterator[Diagnostic]:
     """Yield why `level` cannot share loops of a kernel that is inlined (T081, T084)."""
     code, place = codes_of(schedule, uid)[0], place_in_algorithm(schedule, uid)
-    if not code.in_place:
+    if not code.kernel_use.in_place:
         return
     around = [item for item in path_to(schedule, uid) if isinstance(item, DirectiveRegion)]
     if not any(item.directive in _REGIONS for item in around):

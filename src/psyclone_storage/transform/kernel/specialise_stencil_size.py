@@ -25,7 +25,6 @@ from psyclone_storage.analysis.bodies.shapes import type_of_values
 from psyclone_storage.analysis.footprints import check_fuse
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir import expr as ex
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.interface import Dummy, Role
 from psyclone_storage.ir.intrinsics import EXACT
 from psyclone_storage.ir.kernel import StencilShape
@@ -40,6 +39,7 @@ from psyclone_storage.ir.rewrite import (
     substituted,
     walk_lines,
 )
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.schedule import KernelCall, Schedule
 from psyclone_storage.ir.unit import Assign, Blank, Branch, Comment, Do, If, Line
 from psyclone_storage.passes.loops import fuse_loops, rewrite_loop
@@ -57,7 +57,7 @@ _LIKELY = (1, 2)
 """How far stencils reach, where only the running program knows."""
 
 
-def full_sizes(call: KernelCall, schedule: Schedule, code: KernelCode) -> tuple[ColumnCounts, ...]:
+def full_sizes(call: KernelCall, schedule: Schedule, code: Routine) -> tuple[ColumnCounts, ...]:
     """Return the sizes of full stencils for which versions of `code` are worth while.
 
     One, if the algorithm says how far its stencils reach; else those that are likely, as long as
@@ -110,11 +110,11 @@ def _columns(call: KernelCall, dummy: Dummy, reach: int | str | None) -> int:
 
 
 def with_versions(
-    given: KernelCode,
-    general: KernelCode,
+    given: Routine,
+    general: Routine,
     sizes: tuple[ColumnCounts, ...],
-    sums: Callable[[KernelCode], Iterator[int]],
-) -> KernelCode:
+    sums: Callable[[Routine], Iterator[int]],
+) -> Routine:
     """Return `general`, which was made of `given`, with versions of `given` for `sizes`.
 
     `sums` are the numbers of loops that add to the same elements in each iteration, in order.
@@ -126,11 +126,12 @@ def with_versions(
         return general
     branches = tuple(Branch(_is_full(given, one), version.body) for one, version in found)
     columns = tuple(tuple(one.values()) for one, _ in found)
-    changed = replace(general, body=(If(branches, general.body),), columns=columns)
+    use = replace(general.kernel_use, columns=columns)
+    changed = replace(general, body=(If(branches, general.body),), kernel_use=use)
     return linked(addressed(changed))
 
 
-def _may_have_versions(code: KernelCode, sizes: Collection[str]) -> bool:
+def _may_have_versions(code: Routine, sizes: Collection[str]) -> bool:
     """Return whether literals for `sizes` change no value, and the code is short."""
     lines = [line for line in walk_lines(code.body) if not isinstance(line, Comment | Blank)]
     if len(lines) > _MOST_LINES or not all(isinstance(line, Assign | Do | If) for line in lines):
@@ -150,8 +151,8 @@ def _is_exact(part: ex.Expr) -> bool:
 
 
 def _version(
-    given: KernelCode, sizes: ColumnCounts, sums: Callable[[KernelCode], Iterator[int]]
-) -> KernelCode | None:
+    given: Routine, sizes: ColumnCounts, sums: Callable[[Routine], Iterator[int]]
+) -> Routine | None:
     """Return `given` for stencils of `sizes`, None if no sum in it gains by that."""
     values = {key: _number(count, key, given) for key, count in sizes.items()}
     before = loops_of(given)
@@ -178,7 +179,7 @@ def _bounds(loop: Do) -> frozenset[str]:
     return frozenset().union(*map(names_in, parts))
 
 
-def _only_address(code: KernelCode, sizes: ColumnCounts, counters: Collection[str]) -> bool:
+def _only_address(code: Routine, sizes: ColumnCounts, counters: Collection[str]) -> bool:
     """Return whether sizes and counters do nothing in a kernel but say which elements are meant.
 
     Sizes may be bounds of loops, too, and what is divided by.
@@ -197,7 +198,7 @@ def _only_address(code: KernelCode, sizes: ColumnCounts, counters: Collection[st
 
 
 def _addresses(
-    expr: ex.Expr, sizes: ColumnCounts, counters: Collection[str], code: KernelCode
+    expr: ex.Expr, sizes: ColumnCounts, counters: Collection[str], code: Routine
 ) -> bool:
     """Return whether sizes and counters are only in subscripts of arguments in `expr`.
 
@@ -234,11 +235,11 @@ def _is_size(expr: ex.Expr, sizes: ColumnCounts) -> bool:
     return False
 
 
-def _number(value: int, name: str, code: KernelCode) -> ex.Expr:
+def _number(value: int, name: str, code: Routine) -> ex.Expr:
     return constant(value, type_of_values(ex.Name(name), code) or INTEGER)
 
 
-def _is_full(code: KernelCode, sizes: ColumnCounts) -> ex.Expr:
+def _is_full(code: Routine, sizes: ColumnCounts) -> ex.Expr:
     """Return the condition that stencils have `sizes`."""
     names = {key_of(name): name for name in code.dummies}
     tests: list[ex.Expr] = [
@@ -259,7 +260,7 @@ def _count(loop: Do) -> int | None:
     return stop - start + 1 if 1 <= stop - start + 1 <= _MOST_COLUMNS else None
 
 
-def with_unrolled(code: KernelCode, number: int) -> KernelCode:
+def with_unrolled(code: Routine, number: int) -> Routine:
     """Return `code` with all iterations of loop `number` in the loop inside of it.
 
     Their number is known, and they may run together (`check_jam`).
@@ -276,9 +277,7 @@ def with_unrolled(code: KernelCode, number: int) -> KernelCode:
     return rewrite_loop(code, number, unrolled)
 
 
-def _with_value(
-    lines: tuple[Line, ...], key: str, value: int, code: KernelCode
-) -> tuple[Line, ...]:
+def _with_value(lines: tuple[Line, ...], key: str, value: int, code: Routine) -> tuple[Line, ...]:
     values = {key: _number(value, key, code)}
     return everywhere(lines, lambda expr: substituted(expr, values))
 
@@ -286,7 +285,7 @@ def _with_value(
 # ---------------------------------------------------------------------------- loops next to sums
 
 
-def _with_neighbours(code: KernelCode, targets: frozenset[str]) -> KernelCode:
+def _with_neighbours(code: Routine, targets: frozenset[str]) -> Routine:
     """Return `code` with consecutive loops that change `targets` fused."""
     number = 1
     while number <= len(loops_of(code)):

@@ -33,9 +33,9 @@ from psyclone_storage.base.source import Span
 from psyclone_storage.infrastructures.lfric import MESSAGE_PROCEDURES
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir import unit as un
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.keys import key_of, keys_of
 from psyclone_storage.ir.rewrite import expressions_of, names_in, walk_lines
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.scopes import imports_of, local_names
 from psyclone_storage.ir.symbols import declaration_of
 from psyclone_storage.ir.typed import Typing
@@ -55,17 +55,17 @@ _OTHER_NAME = regex(r"=>\s*([a-z]\w*)", re.IGNORECASE)
 _OF_EACH_THREAD = regex(r"^\s*!\$omp\s+threadprivate\s*\((.*?)\)", re.IGNORECASE | re.MULTILINE)
 
 
-Mentioned = Callable[[KernelCode, str], bool]
+Mentioned = Callable[[Routine, str], bool]
 """Whether a name, as its module declares it, is used beside a subroutine by what runs with it."""
 
 
-def changed_and_saved(code: KernelCode) -> frozenset[str]:
+def changed_and_saved(code: Routine) -> frozenset[str]:
     """Return the variables of the subroutine itself that it saves, and changes or passes on."""
     changed = _changed(code, walk_lines(code.body))
     return frozenset(_saved(code)) & (changed | frozenset(_passed(code)))
 
 
-def saved_inside(code: KernelCode) -> str:
+def saved_inside(code: Routine) -> str:
     """Return a declaration in a block or an internal procedure that saves a variable, or nothing.
 
     Whether that is changed is not looked at.
@@ -77,7 +77,7 @@ def saved_inside(code: KernelCode) -> str:
 
 
 def check_shared_state(
-    code: KernelCode,
+    code: Routine,
     mentioned: Mentioned | None = None,
     passed: frozenset[str] = frozenset(),
     callers: tuple[str, ...] = (),
@@ -105,7 +105,7 @@ def check_shared_state(
         yield _race(code, effect.text, effect.place or code.module.routine, callers)
 
 
-def unknown_variables(code: KernelCode) -> frozenset[str]:
+def unknown_variables(code: Routine) -> frozenset[str]:
     """Return the names that may be variables of modules that are not found."""
     hidden = local_names(code)
     return frozenset(
@@ -115,7 +115,7 @@ def unknown_variables(code: KernelCode) -> frozenset[str]:
     )
 
 
-def changes_unknown(code: KernelCode, passed: frozenset[str]) -> bool:
+def changes_unknown(code: Routine, passed: frozenset[str]) -> bool:
     """Return whether `code` may change a variable of a module that is not found.
 
     `passed` are the variables that it passes to procedures that change them.
@@ -127,7 +127,7 @@ def changes_unknown(code: KernelCode, passed: frozenset[str]) -> bool:
     return not unknown.isdisjoint(found | passed)
 
 
-def _race(code: KernelCode, text: str, place: Span, callers: tuple[str, ...]) -> Diagnostic:
+def _race(code: Routine, text: str, place: Span, callers: tuple[str, ...]) -> Diagnostic:
     way = ""
     if callers:
         kernel, *between = callers
@@ -142,7 +142,7 @@ def _race(code: KernelCode, text: str, place: Span, callers: tuple[str, ...]) ->
     )
 
 
-def ends_program(code: KernelCode) -> Callable[[un.Line], bool]:
+def ends_program(code: Routine) -> Callable[[un.Line], bool]:
     """Return whether a statement of `code` ends the program by a message of the infrastructure."""
 
     def ends(line: un.Line) -> bool:
@@ -158,18 +158,18 @@ def ends_program(code: KernelCode) -> Callable[[un.Line], bool]:
     return ends
 
 
-def kept_variables(code: KernelCode) -> Mapping[str, str]:
+def kept_variables(code: Routine) -> Mapping[str, str]:
     """Return the variables that outlive a call of `code` and threads share, with their owners."""
     owners = {**_of_modules(code), **_saved(code)}
     return {name: owners[name] for name in owners.keys() - _of_each_thread(code)}
 
 
-def _is_switch(code: KernelCode, name: str, mentioned: Mentioned) -> bool:
+def _is_switch(code: Routine, name: str, mentioned: Mentioned) -> bool:
     """Return whether the variable `name` gets the same constant from all, and nothing reads it."""
     return _stores_one_constant(code, name) and not mentioned(code, _original(code, name))
 
 
-def _stores_one_constant(code: KernelCode, name: str) -> bool:
+def _stores_one_constant(code: Routine, name: str) -> bool:
     """Return whether all that `code` does with the variable `name` is to store one constant."""
     constants: set[str] = set()
     for line in walk_lines(code.body):
@@ -189,7 +189,7 @@ def _stores_one_constant(code: KernelCode, name: str) -> bool:
     return len(constants) == 1 and name not in frozenset().union(*beside) | _with_other_names(code)
 
 
-def _with_other_names(code: KernelCode) -> frozenset[str]:
+def _with_other_names(code: Routine) -> frozenset[str]:
     """Return the variables that may be read by another name."""
     declared = (*code.declarations, *code.module.declarations)
     known = [(item.name, item) for item in declared if isinstance(item, un.Declare)]
@@ -199,7 +199,7 @@ def _with_other_names(code: KernelCode) -> frozenset[str]:
     return pointed.union(*_joined(code.module.declarations))
 
 
-def _original(code: KernelCode, name: str) -> str:
+def _original(code: Routine, name: str) -> str:
     """Return the name of a variable in the module that declares it."""
     for _, item in imports_of(code):
         if item.key == name:
@@ -207,7 +207,7 @@ def _original(code: KernelCode, name: str) -> str:
     return name
 
 
-def _saved(code: KernelCode) -> Mapping[str, str]:
+def _saved(code: Routine) -> Mapping[str, str]:
     """Return the local variables that keep their values."""
     all_saved = any(_ALL_SAVED.match(item.text) for item in _opaque(code))
     saved = {
@@ -243,7 +243,7 @@ def _joined(lines: Iterable[object]) -> list[frozenset[str]]:
     return [item.names - {"equivalence"} for item in known]
 
 
-def variables_around(code: KernelCode) -> frozenset[str]:
+def variables_around(code: Routine) -> frozenset[str]:
     """Return the variables of the module around `code` that the code could see.
 
     Kernels in Python see none: they are passed their values.
@@ -260,7 +260,7 @@ def variables_around(code: KernelCode) -> frozenset[str]:
     return frozenset(own - declared - imported - {*code.dummy_keys})
 
 
-def _of_modules(code: KernelCode) -> Mapping[str, str]:
+def _of_modules(code: Routine) -> Mapping[str, str]:
     """Return the variables that may be changed from around, with where they are from."""
     declared = {item.key for item in code.declarations if isinstance(item, un.Declare)}
     own = {
@@ -284,7 +284,7 @@ def _imported(module: str) -> str:
     return f"a variable of the module '{module}'"
 
 
-def _of_each_thread(code: KernelCode) -> frozenset[str]:
+def _of_each_thread(code: Routine) -> frozenset[str]:
     lists = _OF_EACH_THREAD.findall(code.module.source.text)
     return keys_of(name for text in lists for name in re.findall(r"\w+", text))
 
@@ -297,26 +297,24 @@ def _says_save(item: un.Declare) -> bool:
     return "save" in item.words
 
 
-def _opaque(code: KernelCode) -> Iterator[un.Opaque]:
+def _opaque(code: Routine) -> Iterator[un.Opaque]:
     return (item for item in code.declarations if isinstance(item, un.Opaque))
 
 
 # ---------------------------------------------------------------------------- changes
 
 
-def _changed(code: KernelCode, lines: Iterable[un.Line]) -> frozenset[str]:
+def _changed(code: Routine, lines: Iterable[un.Line]) -> frozenset[str]:
     return _with_targets(code, *_assigned(code, lines))
 
 
-def _with_targets(
-    code: KernelCode, found: frozenset[str], written: frozenset[str]
-) -> frozenset[str]:
+def _with_targets(code: Routine, found: frozenset[str], written: frozenset[str]) -> frozenset[str]:
     """Return `found` and what the names that are `written` may refer to."""
     behind = names_behind(code)
     return found.union(*(behind.get(name, frozenset()) for name in written))
 
 
-def _assigned(code: KernelCode, lines: Iterable[un.Line]) -> tuple[frozenset[str], frozenset[str]]:
+def _assigned(code: Routine, lines: Iterable[un.Line]) -> tuple[frozenset[str], frozenset[str]]:
     """Return the variables that `lines` change, and those whose values or targets change."""
     says_so = (
         item for item in code.declarations if isinstance(item, un.Declare) and _says_save(item)
@@ -339,7 +337,7 @@ def _assigned(code: KernelCode, lines: Iterable[un.Line]) -> tuple[frozenset[str
     return frozenset(found), frozenset(written)
 
 
-def _passed(code: KernelCode) -> Iterator[str]:
+def _passed(code: Routine) -> Iterator[str]:
     """Yield the names passed to user-written procedures, and the targets of pointers."""
     for line in walk_lines(code.body):
         if isinstance(line, un.Call):
@@ -360,7 +358,7 @@ def _set_in(text: str) -> Iterator[str]:
         yield from keys_of(_OTHER_NAME.findall(statement))
 
 
-def _targets(line: un.Line, code: KernelCode) -> tuple[ex.Expr, ...]:
+def _targets(line: un.Line, code: Routine) -> tuple[ex.Expr, ...]:
     match line:
         case un.Assign(target, _) | un.PointerAssign(target, _):
             return (target,)
@@ -379,7 +377,7 @@ def _targets(line: un.Line, code: KernelCode) -> tuple[ex.Expr, ...]:
     return ()
 
 
-def _keeps_targets(line: un.Line, code: KernelCode) -> bool:
+def _keeps_targets(line: un.Line, code: Routine) -> bool:
     """Return whether a statement assigns to an object of `code`, not to targets of pointers."""
     target = line.target if isinstance(line, un.Assign) else None
     declared = None if target is None else code.declared(base_of(target))
@@ -403,7 +401,7 @@ def _is_template(item: ex.Expr) -> bool:
     return isinstance(item, ex.Keyword) and item.key in ("source", "mold")
 
 
-def _of_namelists(code: KernelCode) -> frozenset[str]:
+def _of_namelists(code: Routine) -> frozenset[str]:
     """Return the names of variables that a namelist may contain, here or in the module."""
     items = (*code.declarations, *code.module.declarations)
     found = (item for item in items if isinstance(item, un.Opaque) and "namelist" in item.names)

@@ -17,8 +17,8 @@ from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.names import listed
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.branch_strips import ALONG_ROWS, changed_in_strips
-from psyclone_storage.ir.code import HotPath
 from psyclone_storage.ir.kernel import Iteration
+from psyclone_storage.ir.routine import HotPath
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import DirectiveRegion, KernelCall, Loop, Schedule
 from psyclone_storage.ir.walk import find, kernel_calls, path_to, place_of, replaced
@@ -75,10 +75,10 @@ class UnswitchCall(OnCall):
             message = f"A strip cannot have {self.size} points."
             hint = f"Give a size from 2 to {_MOST_POINTS}, as 32."
             return (Diagnostic("T057", message, place, hint=hint),)
-        if code.hot_path is not None:
+        if code.kernel_use.hot_path is not None:
             message = f"The branches of '{self.call}' are out of their loop already."
             return (Diagnostic("T082", message, place),)
-        if not code.in_place:
+        if not code.kernel_use.in_place:
             message = f"'{code.name}' is called, and its branches are not in the loop."
             hint = "Apply 'inline-point-call' first."
             return (Diagnostic("T091", message, place, hint=hint),)
@@ -142,4 +142,6 @@ def _about_loop(schedule: Schedule, loop: Loop, size: int) -> Iterator[Diagnosti
 
 def with_path(call: KernelCall, path: HotPath | None) -> KernelCall:
     """Return a call with inlined statements, with the hot path that most points take."""
-    return replace(call, codes=(replace(call.codes[0], hot_path=path),))
+    code = call.codes[0]
+    use = replace(code.kernel_use, hot_path=path)
+    return replace(call, codes=(replace(code, kernel_use=use),))

@@ -22,13 +22,13 @@ from psyclone_storage.analysis.bodies.shapes import (
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.affine import simplified
-from psyclone_storage.ir.code import KernelCode, Specified
 from psyclone_storage.ir.intrinsics import ELEMENTAL
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.linking import linked
 from psyclone_storage.ir.loops import addressed, loops_of, with_lines_for
 from psyclone_storage.ir.operators import Operator, OperatorKind
 from psyclone_storage.ir.rewrite import everywhere, names_in, rewritten, substituted
+from psyclone_storage.ir.routine import Routine, Specified
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Assign, Blank, Comment, Declare, Do, Line
 from psyclone_storage.passes.element_loops import ElementLoops
@@ -45,7 +45,7 @@ def changes_target(line: Assign) -> bool:
     return any(ex.canonical(part) == target for part in ex.walk(line.value))
 
 
-def over_levels(code: KernelCode) -> KernelCode:
+def over_levels(code: Routine) -> Routine:
     """Return `code` with the sums of its sections as loops, and loops in loops where they can be.
 
     A section that may not be a loop stays, and so does a variable in front of a loop that is
@@ -103,7 +103,7 @@ def heads_and_last(loop: Do) -> tuple[tuple[Assign, ...], Line] | None:
     return (heads, lines[-1]) if all(isinstance(one.target, ex.Name) for one in heads) else None
 
 
-def _with_loop_alone(code: KernelCode, number: int) -> KernelCode:
+def _with_loop_alone(code: Routine, number: int) -> Routine:
     """Return `code` with nothing in front of the loop that ends the body of loop `number`.
 
     That is `code` itself where something else is there than variables that hold an index.
@@ -121,7 +121,7 @@ def _with_loop_alone(code: KernelCode, number: int) -> KernelCode:
     return linked(_without_declarations(changed, frozenset(values)))
 
 
-def _indices(heads: Iterable[Assign], number: int, code: KernelCode) -> dict[str, ex.Expr]:
+def _indices(heads: Iterable[Assign], number: int, code: Routine) -> dict[str, ex.Expr]:
     """Return what the variables hold that begin the body of loop `number`, by their keys.
 
     Nothing if one of them does not hold an index in all of the rest of the loop, and no longer.
@@ -152,7 +152,7 @@ def _holds_index(name: ex.Name, value: ex.Expr, loop: FlowNode, flow: Flow) -> b
     )
 
 
-def _is_of(kind: ScalarType, value: ex.Expr, code: KernelCode) -> bool:
+def _is_of(kind: ScalarType, value: ex.Expr, code: Routine) -> bool:
     """Return whether variables and elements of `kind`, and literals with them, make up a value.
 
     One of another kind may be too narrow for what is computed with the variable that holds it.
@@ -169,7 +169,7 @@ def _is_of(kind: ScalarType, value: ex.Expr, code: KernelCode) -> bool:
     return isinstance(value, ex.Name) and type_of_values(value, code) == kind
 
 
-def _without_declarations(code: KernelCode, keys: frozenset[str]) -> KernelCode:
+def _without_declarations(code: Routine, keys: frozenset[str]) -> Routine:
     """Return `code` without the declarations of those variables that nothing names any more."""
     kept = tuple(item for item in code.declarations if _key_of(item) not in keys)
     unused = keys - set(map(key_of, names_of(code.with_specification(declarations=kept))))

@@ -11,9 +11,9 @@ from psyclone_storage.analysis.bodies.definite_assignment import (
 )
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.coherence.check_coverage import fills_columns
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.interface import Dummy, Role
 from psyclone_storage.ir.kernel import Access
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.languages.fortran.parse.body import read_code
 
@@ -29,7 +29,7 @@ DUMMIES = (
 )
 
 
-def code(body: str) -> KernelCode:
+def code(body: str) -> Routine:
     text = (
         "module m\ncontains\nsubroutine code(nlayers, x, y, ndf, undf, map)\n"
         "integer, intent(in) :: nlayers, ndf, undf\ninteger, intent(in) :: map(ndf)\n"

@@ -9,7 +9,7 @@ import pytest
 from psyclone_storage.analysis.bodies.flow import Flow, flow_of
 from psyclone_storage.analysis.bodies.independence import Independence, independence_of
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.languages.fortran.parse import scopes, syntax_tree
+from psyclone_storage.languages.fortran.parse import scopes
 from psyclone_storage.languages.fortran.parse.linked_files import link_file
 from psyclone_storage.languages.fortran.parse.syntax_tree import read_file
 from psyclone_storage.languages.sources.kernel_search import index_directories
@@ -287,15 +287,10 @@ def test_loops_have_different_uids(finder: ModuleFinder) -> None:
     assert all(uids)
 
 
-def test_a_file_is_scanned_twice_at_most(
-    finder: ModuleFinder, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_is_scanned_once(finder: ModuleFinder, monkeypatch: pytest.MonkeyPatch) -> None:
     texts: list[str] = []
-    for module in (scopes, syntax_tree):
-        scan = module.scan
-        monkeypatch.setattr(
-            module, "scan", lambda source, scan=scan: texts.append(source.name) or scan(source)
-        )
+    scan = scopes.scan
+    monkeypatch.setattr(scopes, "scan", lambda source: texts.append(source.name) or scan(source))
     text = f"module m\ncontains\nsubroutine once(a, b, n)\n{DECLARED}\n{LOOP}\nend\nend"
     flow_in(text, "once", finder)
-    assert texts.count("x.f90") == 2
+    assert texts.count("x.f90") == 1

@@ -10,8 +10,8 @@ from psyclone_storage.analysis.bodies.flow import flow_of
 from psyclone_storage.analysis.bodies.independence import Independence, independence_of
 from psyclone_storage.analysis.bodies.names import RoutineNames
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.linking import linked
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.languages.fortran.parse.body import code_of as code_of_scope
 from psyclone_storage.languages.fortran.parse.scope_reader import read_scopes
 
@@ -170,7 +170,7 @@ OF_OTHERS = {
 }
 
 
-def function_in(text: str, name: str) -> KernelCode:
+def function_in(text: str, name: str) -> Routine:
     file = read_scopes(SourceText("small.f90", text))
     scope = next(scope for scope in file.scopes if scope.name == name)
     return linked(code_of_scope(scope))

@@ -6,7 +6,7 @@ import pytest
 
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.languages.c.entry_points import cross_point_writes, emit_cuda, emit_loops
 from psyclone_storage.languages.c.printer import CUnit
 from psyclone_storage.languages.sources.kernel_search import SourceIndex
@@ -14,7 +14,7 @@ from psyclone_storage.languages.sources.module_finder import ModuleFinder
 from psyclone_storage.targets.c_printer import CPrinter
 
 
-def printed(body: str, declarations: str = "") -> tuple[KernelCode, CUnit]:
+def printed(body: str, declarations: str = "") -> tuple[Routine, CUnit]:
     text = "\n".join(
         ("module m", "real :: rate", "contains", "subroutine s(i, j, a, b, n)",
          "integer, intent(in) :: i, j, n", "real, intent(inout) :: a(:, :)",

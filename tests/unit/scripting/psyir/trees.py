@@ -5,7 +5,7 @@ from __future__ import annotations
 from textwrap import dedent
 
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.ir.code import SourceFile
+from psyclone_storage.ir.routine import SourceFile
 from psyclone_storage.languages.fortran.parse.linked_files import link_file
 from psyclone_storage.languages.fortran.parse.syntax_tree import read_file
 from psyclone_storage.languages.fortran.print.edit_script import emit_changed

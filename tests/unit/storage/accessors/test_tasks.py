@@ -20,7 +20,7 @@ from psyclone_storage.storage.accessors import (
     TaskState,
     memory_space,
 )
-from psyclone_storage.storage.core.asking import PendingAccesses
+from psyclone_storage.storage.core.acquire import PendingAccesses
 from psyclone_storage.storage.core.device import use_device
 from psyclone_storage.storage.core.errors import DeviceUnavailableError, StorageError
 from psyclone_storage.storage.core.stats import Direction

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from psyclone_storage.storage.core.asking import PendingAccesses
+from psyclone_storage.storage.core.acquire import PendingAccesses
 from psyclone_storage.storage.core.buffer import BufferOptions, CoherentBuffer
 from psyclone_storage.storage.core.errors import AccessReleasedError
 from psyclone_storage.storage.core.futures import Future, all_of

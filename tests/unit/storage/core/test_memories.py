@@ -15,6 +15,7 @@ from psyclone_storage.storage.core.allocation import WindowSpec
 from psyclone_storage.storage.core.device import Emulation, use_device
 from psyclone_storage.storage.core.errors import HostUseError, MemoryException
 from psyclone_storage.storage.core.layout import byte_extent, is_packed
+from psyclone_storage.storage.core.native import COMPILED
 from psyclone_storage.storage.core.spaces import device_space, memory_space
 from psyclone_storage.storage.memory.pools import Pool
 from psyclone_storage.storage.memory.registry import host_memory, memory_of, router
@@ -61,6 +62,7 @@ def test_free_checks_the_size_and_the_memory() -> None:
         host_memory().free(allocation, 100)
 
 
+@pytest.mark.skipif(not COMPILED, reason="only pools of the compiled core cache blocks")
 def test_a_pool_knows_what_it_keeps_and_keeps_up_to_its_limit() -> None:
     pool = Pool()
     first = pool.lease(1000)
@@ -76,6 +78,7 @@ def test_a_pool_knows_what_it_keeps_and_keeps_up_to_its_limit() -> None:
     assert (exact.use.cached, small.use.cached) == (size, 0)
 
 
+@pytest.mark.skipif(not COMPILED, reason="only pools of the compiled core cache blocks")
 def test_a_pool_reuses_blocks_and_remembers_its_peak() -> None:
     pool = Pool()
     first, second = pool.lease(1000), pool.lease(1000)

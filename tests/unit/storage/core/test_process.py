@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 from psyclone_storage.storage.core import forking
-from psyclone_storage.storage.core.native import COMPILED
 
 FORK = """
 import os, signal
@@ -54,7 +53,7 @@ AMID = """
 import gc, os, signal, sys, threading, time
 import numpy as np
 import psyclone_storage.storage as gt
-from psyclone_storage.storage.core import dropped, futures, locks, spaces, stats
+from psyclone_storage.storage.core import dropped, fallback, futures, locks, spaces, stats
 from psyclone_storage.storage.core.buffer import BufferOptions, CoherentBuffer
 from psyclone_storage.storage.core.device import Emulation, use_device
 from psyclone_storage.storage.core.errors import PoisonedDataError, StorageError
@@ -128,11 +127,7 @@ def amid(other: str, child: str, latency: float = 0.0, pause: float = 0.0) -> st
         ("spaces._LOCK", 0.3),
         ("registry._LOCK", 0.3),
         ("backing.FIRST_USE", 0.3),
-        pytest.param(
-            "registry.memory_of(spaces.memory_space('gpu')).pool._lock",
-            0.3,
-            marks=pytest.mark.skipif(COMPILED, reason="the pools of the compiled core have none"),
-        ),
+        ("fallback._LEAF", 0.3),
     ],
 )
 def test_a_child_does_not_wait_for_locks_of_threads_that_it_has_not(

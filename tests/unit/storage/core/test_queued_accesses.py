@@ -29,6 +29,7 @@ from psyclone_storage.storage.core.errors import (
 )
 from psyclone_storage.storage.core.hints import Hints
 from psyclone_storage.storage.core.locks import AccessMode, Policy
+from psyclone_storage.storage.core.native import COMPILED
 from psyclone_storage.storage.core.spaces import memory_space
 from psyclone_storage.storage.gdp import binding
 from psyclone_storage.storage.gdp.binding import LaunchBlock
@@ -96,7 +97,12 @@ def seen(field: Any) -> set[float]:
 
 @pytest.fixture
 def long_ways(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Return a list that grows with each block that takes the long way in."""
+    """Return a list that grows with each block that takes the general path in.
+
+    Without the compiled core all blocks do.
+    """
+    if not COMPILED:
+        pytest.skip("only the compiled core has a fast path")
     found: list[int] = []
     enter = binding.Binding._enter
 
@@ -122,6 +128,7 @@ def test_a_block_whose_data_stay_takes_the_long_way_once(long_ways: list[int]) -
     assert target.buffer.table.holders == source.buffer.table.holders == []
 
 
+@pytest.mark.skipif(not COMPILED, reason="only the compiled core has a fast path")
 def test_one_event_stands_for_all_that_a_block_has_used() -> None:
     fields = [made(label) for label in "abc"]
     kept = Kept(*fields, writes=(0, 1))
@@ -388,15 +395,34 @@ def test_work_that_fails_spoils_what_comes_after_it() -> None:
     assert (seen(target), seen(other)) == ({7.0}, {13.0})
 
 
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda field: field.buffer.make_valid("gpu"),
+        lambda field: field.buffer.acquire("gpu"),
+        lambda field: field.data_ro,
+        lambda field: Kept(field, writes=()).ask(nothing),
+    ],
+)
+def test_a_failure_before_the_end_of_its_block_is_reported(use: Callable[[Any], Any]) -> None:
+    # Unified memory makes the host wait for the work, so that nothing is pending at the end.
+    target, unified = made("target"), gt.full((64,), 3.0, device="gpu", managed="cuda")
+    Kept(target, unified).ask(nothing)
+    Kept(target, unified).ask(divide)
+    with pytest.raises(ZeroDivisionError):
+        device().finish()
+    assert at_device(target).failures
+    with pytest.raises(PoisonedDataError):
+        use(target)
+
+
 def test_a_block_that_asks_no_device_starts_nothing() -> None:
     done: list[int] = []
-    block = gt.bound({"a": made("field")})
-    later = LaunchBlock({"a": made("other")}, "gpu", ())
-    for one in (block, later):
-        with pytest.raises(TypeError, match="asks no device"):
-            one.start(lambda: done.append(1), ())
-    with later:
-        later.start(lambda: done.append(2), ())
+    block = LaunchBlock({"a": made("other")}, "gpu", ())
+    with pytest.raises(TypeError, match="no device"):
+        block.start(lambda: done.append(1), ())
+    with block:
+        block.start(lambda: done.append(2), ())
     queues.finish_all()
     assert done == [2]
 

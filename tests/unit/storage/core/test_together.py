@@ -15,7 +15,7 @@ import pytest
 import psyclone_storage.storage as gt
 from psyclone_storage.storage import accessors, hmemo, kokkos
 from psyclone_storage.storage.accessors import DeviceAccessor, GpuTask, HostAccessor
-from psyclone_storage.storage.core.asking import PendingAccesses, acquire_all
+from psyclone_storage.storage.core.acquire import PendingAccesses, acquire_all
 from psyclone_storage.storage.core.buffer import BufferOptions, CoherentBuffer
 from psyclone_storage.storage.core.chunks import row_blocks
 from psyclone_storage.storage.core.dropped import DROPPED

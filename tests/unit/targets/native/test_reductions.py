@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.ir.code import KernelCode, KernelModule, specification_of
+from psyclone_storage.ir.routine import KernelModule, Routine, specification_of
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Declare
 from psyclone_storage.targets.native import printer
@@ -15,7 +15,7 @@ def test_a_reduction_has_the_type_of_its_values() -> None:
         Declare("total", ScalarType(Intrinsic.REAL)),
         Declare("count", ScalarType(Intrinsic.INTEGER)),
     )
-    code = KernelCode(
+    code = Routine(
         "made", (), specification_of((), declared), (), KernelModule("made", place, place)
     )
     part = printer.ComputedPart(code, ("total", "count"))

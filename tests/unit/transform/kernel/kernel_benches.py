@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from kernel_bodies import NO_MODULES
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.kernel import Kernel
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.rules import SharedProcedure
 from psyclone_storage.ir.schedule import KernelCall
 from psyclone_storage.languages.fortran.parse.body import read_code
@@ -29,7 +29,7 @@ class OneFile:
         self.asked = 0
         self.thread_safe: tuple[str, ...] = ()
 
-    def codes_of(self, kernel: Kernel) -> tuple[KernelCode, ...]:
+    def codes_of(self, kernel: Kernel) -> tuple[Routine, ...]:
         self.asked += 1
         names = kernel.implementations or ("work_code",)
         context = ModuleContexts(NO_MODULES).of(self._source)
@@ -37,13 +37,13 @@ class OneFile:
         return tuple(replace(one, module=replace(one.module, context=context)) for one in found)
 
     def shared_procedures(
-        self, kernel: Kernel, codes: tuple[KernelCode, ...]
+        self, kernel: Kernel, codes: tuple[Routine, ...]
     ) -> tuple[SharedProcedure, ...]:
         if not codes and not read_state(self._source, "work_mod", "work_code").may_change:
             return ()
         return tuple(map(SharedProcedure, codes or self.codes_of(kernel)))
 
-    def is_thread_safe(self, kernel: Kernel, code: KernelCode) -> bool:
+    def is_thread_safe(self, kernel: Kernel, code: Routine) -> bool:
         return code.name in self.thread_safe
 
 
@@ -78,7 +78,7 @@ def printed(work: Workbench, step: Step, uid: str = "call1") -> list[str]:
     return [line.strip() for line in emit_code(code) if line.strip()]
 
 
-def codes(work: Workbench, uid: str = "call1") -> tuple[KernelCode, ...]:
+def codes(work: Workbench, uid: str = "call1") -> tuple[Routine, ...]:
     """Return the subroutines that steps have made for the call."""
     call = work[uid]
     assert isinstance(call, KernelCall)

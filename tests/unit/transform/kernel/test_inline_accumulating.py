@@ -9,7 +9,7 @@ import pytest
 
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.config.load import default_settings
-from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.pipeline.compile import make_compiler
 from psyclone_storage.pipeline.request import CompileRequest
 from psyclone_storage.transform.kernel import inline_accumulating as summing
@@ -149,7 +149,7 @@ def test_a_kernel_is_searched_once_for_all_calls(
 ) -> None:
     searched: list[str] = []
 
-    def noted(code: KernelCode) -> KernelCode:
+    def noted(code: Routine) -> Routine:
         searched.append(code.name)
         return over_levels(code)
 

@@ -19,7 +19,7 @@ def test_a_kernel_that_needs_nothing_stays_as_it_is() -> None:
     work = bench(module())
     lines = printed(work, STEP)
     assert lines[0] == "subroutine work_code(n, a)"
-    assert [code.inlined for code in codes(work)] == [True]
+    assert [code.kernel_use.inlined for code in codes(work)] == [True]
 
 
 def test_constants_come_along_with_what_they_are_made_of() -> None:

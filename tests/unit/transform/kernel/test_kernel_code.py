@@ -10,8 +10,8 @@ import pytest
 from psyclone_storage.analysis.bodies.accesses import irregular_lines
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import InternalError
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.directive import AccRoutineDirective, DeviceLevel
+from psyclone_storage.ir.routine import KernelUse, Routine
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Schedule
 from psyclone_storage.ir.unit import DirectiveLine
@@ -51,7 +51,7 @@ class Look:
 SEQUENTIAL = DirectiveLine(meaning=AccRoutineDirective(DeviceLevel.SEQ))
 
 
-def _opaque(code: KernelCode) -> Reasons:
+def _opaque(code: Routine) -> Reasons:
     return tuple(
         not_understood(code, line, "cannot be looked at") for line in irregular_lines(code.body)
     )
@@ -205,6 +205,6 @@ def test_code_is_replaced_at_one_call() -> None:
 def test_a_subroutine_that_is_not_called_any_more_is_not_changed(step: Step) -> None:
     work = bench(module())
     work.apply(MakeAccRoutine("call1"))
-    placed = replace(codes(work)[0], in_place=True)
+    placed = replace(codes(work)[0], kernel_use=KernelUse(in_place=True))
     inlined = Workbench(with_called_codes(work.schedule, "call1", (placed,)), RULES)
     assert refused(inlined, step) == ["T054"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from psyclone_storage.base.records import replace
+from psyclone_storage.ir.routine import KernelUse
 from psyclone_storage.transform.hoist import MoveInvariantBounds
 from psyclone_storage.transform.kernel.code import with_called_codes
 from psyclone_storage.transform.kernel.inline import InlineCall
@@ -111,7 +112,7 @@ def test_a_loop_in_one_of_the_author_gets_what_that_leaves(clauses: str, codes: 
 def inlined(body: str, loop: AccLoop) -> Workbench:
     """Return a bench with a kernel that is inlined in a region of OpenACC with `loop`."""
     called = bench(module(body, DECLARED), cells("v write w3"))
-    code = replace(called.codes_of(CALL)[0], in_place=True)
+    code = replace(called.codes_of(CALL)[0], kernel_use=KernelUse(in_place=True))
     schedule = with_called_codes(called.schedule, CALL, (code,))
     made = Workbench(schedule, called.rules, called._source)
     assert "T081" in refused(made, ShareInKernel(CALL))

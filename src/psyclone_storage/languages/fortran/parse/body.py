@@ -8,7 +8,7 @@ from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_
 from psyclone_storage.base.names import did_you_mean
 from psyclone_storage.base.records import replace
 from psyclone_storage.base.source import SourceText, Span
-from psyclone_storage.ir import code as kc
+from psyclone_storage.ir import routine as rt
 from psyclone_storage.ir.parsed import ScopeKind
 from psyclone_storage.ir.scopes import local_names, seen_procedures
 from psyclone_storage.ir.symbols import Procedure, SymbolTable
@@ -32,7 +32,7 @@ from psyclone_storage.languages.fortran.parse.trivia import (
 _NOT_NESTED = ("P005", "P006")
 
 
-def read_code(source: SourceText, name: str) -> kc.KernelCode:
+def read_code(source: SourceText, name: str) -> rt.Routine:
     """Return the subroutine `name` of a module.
 
     Raises `CompileError` if no module of the file has such a subroutine (P048), or the units of
@@ -48,7 +48,7 @@ def read_code(source: SourceText, name: str) -> kc.KernelCode:
     raise CompileError(Diagnostic("P048", message, file=source.name, hint=hint))
 
 
-def code_of(scope: ScopeNode, module: ScopeNode | None = None) -> kc.KernelCode:
+def code_of(scope: ScopeNode, module: ScopeNode | None = None) -> rt.Routine:
     """Return the procedure of `scope`, which is in `module`, its parent if none is given."""
     around = module or scope.parent
     assert around is not None
@@ -56,7 +56,7 @@ def code_of(scope: ScopeNode, module: ScopeNode | None = None) -> kc.KernelCode:
     return _code(scope, own)
 
 
-def _with_helpers(code: kc.KernelCode, scope: ScopeNode) -> kc.KernelCode:
+def _with_helpers(code: rt.Routine, scope: ScopeNode) -> rt.Routine:
     """Return `code` with the procedures of its module that it may call, directly or not."""
     around = scope.parent
     assert around is not None
@@ -79,7 +79,8 @@ def _with_helpers(code: kc.KernelCode, scope: ScopeNode) -> kc.KernelCode:
     }
     module = replace(code.module, known=tuple(known.values()))
     own = (replace(module, routine=item.place, symbols=SymbolTable()) for item in called)
-    return replace(code, module=module, helpers=tuple(map(_code, called, own)))
+    use = rt.KernelUse(helpers=tuple(map(_code, called, own)))
+    return replace(code, module=module, kernel_use=use)
 
 
 def _is_wanted(scope: ScopeNode, name: str) -> bool:
@@ -87,32 +88,32 @@ def _is_wanted(scope: ScopeNode, name: str) -> bool:
     return is_of_module and scope.kind is ScopeKind.SUBROUTINE and scope.key == name
 
 
-def _module(around: ScopeNode) -> kc.KernelModule:
+def _module(around: ScopeNode) -> rt.KernelModule:
     """Return the declarations that a module provides to its procedures; it is read once for all."""
     if around.module is None:
         around.module = _read_module(around)
     return around.module
 
 
-def _read_module(around: ScopeNode) -> kc.KernelModule:
+def _read_module(around: ScopeNode) -> rt.KernelModule:
     first = around.opening.whole().stop
     inside = around.statements[1:]
     last = _contains(inside[:-1])
     place = Span(around.opening.source, first, inside[last].offset(0))
     specification = read_items(list(elements(inside[:last], place)), whole=False)
-    return kc.KernelModule(
+    return rt.KernelModule(
         around.name,
         Span(around.opening.source, _end_before(around), around.stop),
         around.place,
-        kc.uses_in(specification),
-        kc.declarations_in(specification),
+        rt.uses_in(specification),
+        rt.declarations_in(specification),
         tuple(map(procedure_of, around.procedures)),
         frozenset(one.name for one in around.generics if one.name),
         structures=_structures(around),
     )
 
 
-def _structures(around: ScopeNode) -> tuple[kc.Structure, ...]:
+def _structures(around: ScopeNode) -> tuple[rt.Structure, ...]:
     """Return the derived types of a module, by their plain names and as those of the module."""
     own = tuple(structures_in(around))
     return (*(replace(item, module="") for item in own), *own)
@@ -135,7 +136,7 @@ def procedure_of(scope: ScopeNode) -> Procedure:
     return Procedure(scope.key, names, scope.place, is_function, pure, dummies, scalars)
 
 
-def _code(scope: ScopeNode, module: kc.KernelModule) -> kc.KernelCode:
+def _code(scope: ScopeNode, module: rt.KernelModule) -> rt.Routine:
     code = read_unit([scope.opening, *_elements(scope)], module)
     seen = seen_procedures(code, module.procedures)
     return replace(code, module=replace(module, procedures=seen))

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from psyclone_storage.base.records import replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.ir.code import KernelCode, Specified
 from psyclone_storage.ir.expr import Expr, Name, Origin
 from psyclone_storage.ir.parsed import ScopeKind
 from psyclone_storage.ir.rewrite import (
@@ -22,6 +21,7 @@ from psyclone_storage.ir.rewrite import (
     substituted,
     walk_lines,
 )
+from psyclone_storage.ir.routine import Routine, Specified
 from psyclone_storage.ir.scopes import local_names
 from psyclone_storage.ir.symbols import declaration_of
 from psyclone_storage.ir.unit import Declare, Line, Opaque, ScopedBlock
@@ -48,7 +48,7 @@ _DOTTED = {".eq.": "==", ".ne.": "/=", ".lt.": "<", ".le.": "<=", ".gt.": ">", "
 _MODULES = (ScopeKind.MODULE, ScopeKind.SUBMODULE)
 
 
-def read_called(source: SourceText, module: str, name: str) -> tuple[tuple[KernelCode, str], ...]:
+def read_called(source: SourceText, module: str, name: str) -> tuple[tuple[Routine, str], ...]:
     """Return the procedures that `name` in `module` denotes, each with the name of its result.
 
     A subroutine has no result. Nothing is returned where the module has no such name, or where a
@@ -64,7 +64,7 @@ def read_called(source: SourceText, module: str, name: str) -> tuple[tuple[Kerne
     return tuple(map(_with_result, found))
 
 
-def read_with_internal(source: SourceText, module: str, name: str) -> tuple[KernelCode, ...]:
+def read_with_internal(source: SourceText, module: str, name: str) -> tuple[Routine, ...]:
     """Return a procedure of `module`, and after it its internal procedures.
 
     Those see the names of the procedure around them as names of their own. Nothing is returned
@@ -81,7 +81,7 @@ def read_with_internal(source: SourceText, module: str, name: str) -> tuple[Kern
     return ()
 
 
-def _seeing(outer: KernelCode, inner: KernelCode) -> KernelCode:
+def _seeing(outer: Routine, inner: Routine) -> Routine:
     """Return an internal procedure with the declarations and imports around it."""
     hidden = local_names(inner)
     seen = (item for item in outer.declarations
@@ -91,7 +91,7 @@ def _seeing(outer: KernelCode, inner: KernelCode) -> KernelCode:
     return inner.with_specification(declarations=declarations, uses=uses)
 
 
-def with_constructs(code: KernelCode) -> KernelCode:
+def with_constructs(code: Routine) -> Routine:
     """Return `code` with the statements of the constructs that it contains as text.
 
     The statements of a `block` replace it: its declarations and imports become those of the
@@ -224,7 +224,7 @@ def _specifics(module: ScopeNode, name: str) -> tuple[str, ...]:
     return (name,)
 
 
-def _with_result(scope: ScopeNode) -> tuple[KernelCode, str]:
+def _with_result(scope: ScopeNode) -> tuple[Routine, str]:
     """Return a procedure with a declaration of its result, also where its head declares that."""
     code = code_of(scope)
     if scope.kind is ScopeKind.SUBROUTINE:

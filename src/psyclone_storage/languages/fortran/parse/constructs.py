@@ -16,7 +16,7 @@ from psyclone_storage.base.records import replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir import unit as un
-from psyclone_storage.ir.code import declarations_in, uses_in
+from psyclone_storage.ir.routine import declarations_in, uses_in
 from psyclone_storage.languages.fortran.parse.actions import read_simple
 from psyclone_storage.languages.fortran.parse.brackets import closing
 from psyclone_storage.languages.fortran.parse.comments import (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from psyclone_storage.ir.code import Structure
 from psyclone_storage.ir.parsed import Declaration
+from psyclone_storage.ir.routine import Structure
 from psyclone_storage.ir.types import Intent
 from psyclone_storage.ir.unit import Declare
 from psyclone_storage.languages.fortran.parse.scopes import ScopeNode

@@ -14,17 +14,17 @@ from typing import TypeVar
 
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.regex import regex
-from psyclone_storage.ir.code import (
-    DeclarationStatement,
-    KernelCode,
-    KernelModule,
-    SourceFile,
-    UseStatement,
-)
 from psyclone_storage.ir.expr import Origin, Sort, Symbol
 from psyclone_storage.ir.linking import Linker
 from psyclone_storage.ir.parsed import ScopeKind
 from psyclone_storage.ir.rewrite import rewritten
+from psyclone_storage.ir.routine import (
+    DeclarationStatement,
+    KernelModule,
+    Routine,
+    SourceFile,
+    UseStatement,
+)
 from psyclone_storage.ir.scopes import seen_procedures
 from psyclone_storage.ir.symbols import ModuleSymbols, Procedure, SymbolTable, declared_symbol
 from psyclone_storage.ir.types import DerivedType
@@ -59,16 +59,16 @@ def link_file(file: SourceFile, finder: ModuleFinder) -> SourceFile:
     scopes = {scope.place.start: scope for scope in read_scopes(file.source).scopes}
     found = _FileScopes(finder, symbols, scopes)
     units = tuple(
-        _linked(item, _Seen(item, None, found)) if isinstance(item, KernelCode) else item
+        _linked(item, _Seen(item, None, found)) if isinstance(item, Routine) else item
         for item in file.units
     )
     return replace(file, units=units)
 
 
-def _linked(unit: KernelCode, seen: _Seen) -> KernelCode:
+def _linked(unit: Routine, seen: _Seen) -> Routine:
     linker = Linker(seen.symbol, seen.structure)
     contained = tuple(
-        _linked(item, seen.inside(item)) if isinstance(item, KernelCode) else item
+        _linked(item, seen.inside(item)) if isinstance(item, Routine) else item
         for item in unit.contained
     )
     return replace(
@@ -89,7 +89,7 @@ class _FileScopes:
     nodes: Mapping[int, ScopeNode]
     _procedures: dict[int, tuple[Procedure, ...]] = field(default_factory=dict)
 
-    def node(self, unit: KernelCode) -> ScopeNode | None:
+    def node(self, unit: Routine) -> ScopeNode | None:
         """Return the scope of a unit, None for a main program without its first statement."""
         place = unit.place or unit.extent
         return None if place is None else self.nodes.get(place.start)
@@ -132,7 +132,7 @@ class _Seen(LookedUpNames):
 
     def __init__(
         self,
-        unit: KernelCode,
+        unit: Routine,
         outer: _Seen | None,
         file: _FileScopes,
     ) -> None:
@@ -157,7 +157,7 @@ class _Seen(LookedUpNames):
         doubt = declared_elsewhere(unsaid, unit.body)
         super().__init__(_own_symbols(unit, own), doubt, unit.body)
 
-    def inside(self, unit: KernelCode) -> _Seen:
+    def inside(self, unit: Routine) -> _Seen:
         """Return the names visible inside of a procedure that this unit contains."""
         return _Seen(unit, self, self._file)
 
@@ -226,7 +226,7 @@ class _Seen(LookedUpNames):
         return own if own.sort is Sort.TYPE else None
 
 
-def _own_symbols(unit: KernelCode, own: ModuleSymbols) -> dict[str, Symbol]:
+def _own_symbols(unit: Routine, own: ModuleSymbols) -> dict[str, Symbol]:
     """Return the declarations of a unit, including its arguments, by key.
 
     For a main program without its first statement, only its declarations are available.

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.symbols import Procedure
 from psyclone_storage.languages.fortran.parse.body import code_of
 from psyclone_storage.languages.fortran.parse.device_directives import as_called, joined
@@ -39,7 +39,7 @@ class ModuleCode:
         """The keys of all procedures."""
         return tuple(self._scopes)
 
-    def code(self, key: str) -> KernelCode | None:
+    def code(self, key: str) -> Routine | None:
         """Return the procedure `key`, None if undefined or with several preprocessor variants."""
         scope = self._scopes.get(key)
         return None if scope is None else code_of(scope)

@@ -13,11 +13,11 @@ from collections.abc import Iterable, Iterator
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.ir.code import STATEMENT_FUNCTION, KernelCode, Specified
 from psyclone_storage.ir.expr import Origin, Range, Sort, Symbol
 from psyclone_storage.ir.intrinsics import PROCEDURES, PURE
 from psyclone_storage.ir.linking import Linker, linked
 from psyclone_storage.ir.rewrite import walk_lines
+from psyclone_storage.ir.routine import STATEMENT_FUNCTION, Routine, Specified
 from psyclone_storage.ir.scopes import (
     imports_of,
     local_names,
@@ -33,7 +33,7 @@ from psyclone_storage.languages.fortran.parse.statements import scan
 from psyclone_storage.languages.sources.module_finder import ModuleFinder
 
 
-def resolve_code(code: KernelCode, finder: ModuleFinder) -> KernelCode:
+def resolve_code(code: Routine, finder: ModuleFinder) -> Routine:
     """Return `code` with a symbol for each name, and its brackets told apart."""
     resolver = _Resolver(code, finder)
     used = code.used_names
@@ -49,8 +49,9 @@ def resolve_code(code: KernelCode, finder: ModuleFinder) -> KernelCode:
         on_device=frozenset(there := resolver.on_device(used)),
         known=(*code.module.known, *(one for one in there.values() if one is not None)),
     )
-    helpers = tuple(resolve_code(one, finder) for one in code.helpers)
-    return linked(replace(code, module=module, helpers=helpers), resolver.structure)
+    helpers = tuple(resolve_code(one, finder) for one in code.kernel_use.helpers)
+    use = replace(code.kernel_use, helpers=helpers)
+    return linked(replace(code, module=module, kernel_use=use), resolver.structure)
 
 
 class LookedUpNames(ABC):
@@ -116,7 +117,7 @@ class LookedUpNames(ABC):
 class _Resolver(LookedUpNames):
     """The entities of the names in one subroutine."""
 
-    def __init__(self, code: KernelCode, finder: ModuleFinder) -> None:
+    def __init__(self, code: Routine, finder: ModuleFinder) -> None:
         self._code = code
         self._finder = finder
         self._host = finder.of_source(code.module.source, code.module.name)
@@ -176,7 +177,7 @@ def intrinsic_symbol(key: str) -> Symbol | None:
 # ---------------------------------------------------------------------------- local names
 
 
-def _local_symbols(code: KernelCode) -> Iterator[tuple[str, Symbol]]:
+def _local_symbols(code: Routine) -> Iterator[tuple[str, Symbol]]:
     """Yield the subroutine's own declarations, also those that are stored as text."""
     dummies = {name.lower() for name in code.dummies}
     internal = local_names(code) - dummies
@@ -237,7 +238,7 @@ class _Imports:
     unresolved: frozenset[str]
 
 
-def _imports(code: KernelCode, finder: ModuleFinder, used: frozenset[str]) -> _Imports:
+def _imports(code: Routine, finder: ModuleFinder, used: frozenset[str]) -> _Imports:
     """Return the classes of the names that `code` takes from other modules.
 
     Constants are all that it and its module import by name, and what it uses of modules that are

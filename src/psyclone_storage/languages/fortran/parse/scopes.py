@@ -15,7 +15,7 @@ from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.ir import parsed
-from psyclone_storage.ir.code import KernelModule
+from psyclone_storage.ir.routine import KernelModule
 from psyclone_storage.ir.types import DerivedType
 from psyclone_storage.languages.fortran.parse.spec_statements import ProcedureHead, TypeDefinition
 from psyclone_storage.languages.fortran.parse.statements import SourceStatement, scan

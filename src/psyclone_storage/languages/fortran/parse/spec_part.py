@@ -12,14 +12,14 @@ from collections.abc import Iterator, Sequence
 
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.regex import regex
-from psyclone_storage.ir.code import (
+from psyclone_storage.ir.expr import Expr, Range, Star, Verbatim, walk
+from psyclone_storage.ir.parsed import Declaration, ParsedUse
+from psyclone_storage.ir.routine import (
     DeclarationStatement,
     SpecificationItem,
     UseStatement,
     in_order,
 )
-from psyclone_storage.ir.expr import Expr, Range, Star, Verbatim, walk
-from psyclone_storage.ir.parsed import Declaration, ParsedUse
 from psyclone_storage.ir.unit import Declare, Imported, Opaque, Use
 from psyclone_storage.languages.fortran.parse.comments import (
     NestingError,

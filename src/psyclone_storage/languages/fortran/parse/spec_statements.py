@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import NamedTuple, TypeVar
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
+from psyclone_storage.base.memo import kept_with_first
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.regex import regex
 from psyclone_storage.ir.expr import Expr
@@ -136,6 +137,7 @@ class ProcedureHead:
         return Declaration(self.result, declared.type, (), declared.details, None, place)
 
 
+@kept_with_first
 def read_use(statement: SourceStatement) -> ParsedUse | None:
     """Return the `use` statement that `statement` is, or None.
 
@@ -160,6 +162,7 @@ def read_use(statement: SourceStatement) -> ParsedUse | None:
     return ParsedUse(head.group("module"), only, renames, statement.whole())
 
 
+@kept_with_first
 def read_procedure(statement: SourceStatement) -> ProcedureHead | None:
     """Return the head of a subroutine or function that `statement` is, or None."""
     text = statement.text
@@ -184,6 +187,7 @@ def read_procedure(statement: SourceStatement) -> ProcedureHead | None:
     )
 
 
+@kept_with_first
 def read_declarations(statement: SourceStatement) -> tuple[Declaration, ...]:
     """Return what a type declaration statement declares; nothing for any other statement.
 

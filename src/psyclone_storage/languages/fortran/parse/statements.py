@@ -15,6 +15,7 @@ from functools import lru_cache
 from itertools import islice
 from threading import Lock
 
+from psyclone_storage.base.memo import Keeper
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText, Span
@@ -44,7 +45,7 @@ _OPENING = frozenset({"if", "ifdef", "ifndef"})
 
 
 @dataclass(frozen=True, slots=True)
-class SourceStatement:
+class SourceStatement(Keeper):
     """One logical statement.
 
     `text` is joined and trimmed, without its `label`. The piece of it from position `starts[i]` on

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from psyclone_storage.base.records import replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText, Span
-from psyclone_storage.ir import code as kc
+from psyclone_storage.ir import routine as rt
 from psyclone_storage.ir.loops import addressed
 from psyclone_storage.ir.parsed import ScopeKind
 from psyclone_storage.ir.unit import Declare, Include, Opaque
@@ -24,12 +24,13 @@ from psyclone_storage.languages.fortran.parse.comments import (
     remark_line,
 )
 from psyclone_storage.languages.fortran.parse.constructs import read_lines, read_whole_lines
+from psyclone_storage.languages.fortran.parse.scope_reader import read_scopes
 from psyclone_storage.languages.fortran.parse.spec_part import (
     end_of_specification,
     read_items,
 )
 from psyclone_storage.languages.fortran.parse.spec_statements import read_procedure
-from psyclone_storage.languages.fortran.parse.statements import SourceStatement, scan
+from psyclone_storage.languages.fortran.parse.statements import SourceStatement
 from psyclone_storage.languages.fortran.parse.trivia import (
     Element,
     Remark,
@@ -53,16 +54,16 @@ _BETWEEN = (RemarkKind.COMMENT, RemarkKind.BLANK)
 _INCLUDE = regex(r"include\s*(?P<file>'[^']*'|\"[^\"]*\")$", re.IGNORECASE)
 
 
-def read_file(source: SourceText) -> kc.SourceFile:
+def read_file(source: SourceText) -> rt.SourceFile:
     """Return all that is in `source`."""
-    statements = list(scan(source))
+    statements = read_scopes(source).statements
     run = tuple(elements(statements, source.whole()))
     places = tuple((start_of(item), stop_of(item)) for item in statements)
     units = tuple(_UnitReader(source, run, whole=True).units(inside=False))
-    return kc.SourceFile(source, units, places)
+    return rt.SourceFile(source, units, places)
 
 
-def read_unit(run: Sequence[Element], module: kc.KernelModule) -> kc.KernelCode:
+def read_unit(run: Sequence[Element], module: rt.KernelModule) -> rt.Routine:
     """Return the kernel in `run`, which starts with its first statement and has none at its end."""
     source = module.source
     return replace(_UnitReader(source, run, whole=False).unit(), module=module)
@@ -77,7 +78,7 @@ class _UnitReader:
         self._whole = whole
         self._at = 0
 
-    def units(self, *, inside: bool) -> Iterator[kc.KernelCode | kc.Between]:
+    def units(self, *, inside: bool) -> Iterator[rt.Routine | rt.Between]:
         """Yield units and the text between them, up to the end of the enclosing one, `inside`."""
         while self._at < len(self._run):
             element = self._run[self._at]
@@ -92,7 +93,7 @@ class _UnitReader:
             else:
                 yield self.unit()
 
-    def unit(self) -> kc.KernelCode:
+    def unit(self) -> rt.Routine:
         """Return the unit that starts here: a main program where no statement opens another."""
         first = self._run[self._at]
         assert isinstance(first, SourceStatement)
@@ -120,7 +121,7 @@ class _UnitReader:
         self._at += end is not None
         return addressed(
             replace(
-                head or kc.KernelCode("", kind=ScopeKind.PROGRAM),
+                head or rt.Routine("", kind=ScopeKind.PROGRAM),
                 specification=specification,
                 body=lines,
                 contained=contained,
@@ -213,12 +214,12 @@ class _UnitReader:
         return Span(self._source, start_of(first), stop_of(last))
 
 
-def _end_of_functions(run: Sequence[Element], specification: Sequence[kc.SpecificationItem]) -> int:
+def _end_of_functions(run: Sequence[Element], specification: Sequence[rt.SpecificationItem]) -> int:
     """Return the position after the statement functions at the start of `run`.
 
     They belong to the specification part and define functions, whose types are declared there.
     """
-    declarations = kc.declarations_in(specification)
+    declarations = rt.declarations_in(specification)
     unclear = frozenset[str]().union(
         *(item.names for item in declarations if isinstance(item, Opaque))
     )
@@ -231,25 +232,25 @@ def _end_of_functions(run: Sequence[Element], specification: Sequence[kc.Specifi
     for place, item in enumerate(run, 1):
         if isinstance(item, Remark):
             continue
-        found = kc.STATEMENT_FUNCTION.match(item.text)
+        found = rt.STATEMENT_FUNCTION.match(item.text)
         if found is None or found["name"].lower() not in scalars - unclear:
             break
         end = place
     return end
 
 
-def _opening(statement: SourceStatement) -> kc.KernelCode | None:
+def _opening(statement: SourceStatement) -> rt.Routine | None:
     """Return the description of the unit that a statement opens, None if it opens none."""
     text = statement.text
     if found := _SEPARATE.match(text):
-        return kc.KernelCode(found["name"], kind=ScopeKind.SEPARATE, opening=text)
+        return rt.Routine(found["name"], kind=ScopeKind.SEPARATE, opening=text)
     if found := _UNIT.match(text):
         kind = ScopeKind(" ".join(found["kind"].lower().replace("blockdata", "block data").split()))
-        return kc.KernelCode(found["name"] or "", kind=kind, opening=text)
+        return rt.Routine(found["name"] or "", kind=kind, opening=text)
     head = read_procedure(statement)
     if head is None:
         return None
-    return kc.KernelCode(
+    return rt.Routine(
         head.name,
         head.dummies,
         kind=ScopeKind(head.kind),

@@ -16,15 +16,15 @@ from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir import unit as un
-from psyclone_storage.ir.code import (
+from psyclone_storage.ir.expr import spell_as_written
+from psyclone_storage.ir.rewrite import blocks_of, place_of_line, with_each_block
+from psyclone_storage.ir.routine import (
     DeclarationStatement,
-    KernelCode,
+    Routine,
     SourceFile,
     SpecificationItem,
     UseStatement,
 )
-from psyclone_storage.ir.expr import spell_as_written
-from psyclone_storage.ir.rewrite import blocks_of, place_of_line, with_each_block
 from psyclone_storage.languages.fortran.print.line_breaks import (
     LineBreaks,
     TextEdit,
@@ -39,7 +39,7 @@ from psyclone_storage.languages.fortran.print.printer import (
 )
 from psyclone_storage.languages.fortran.print.wrap import GOAL, wrapped
 
-EditedNode = un.Line | SpecificationItem | KernelCode
+EditedNode = un.Line | SpecificationItem | Routine
 _Insertion = Callable[[Sequence[str], int], Iterator[TextEdit]]
 _SIGN = "\0"
 _MARK = regex(rf"(?P<indent> *)!{_SIGN}(?P<run>\d+)")
@@ -141,7 +141,7 @@ class _Difference:
         """Yield the edits that make `new` of `old`, which have one place."""
         if old is new or old == new:
             return
-        if isinstance(old, KernelCode) and isinstance(new, KernelCode):
+        if isinstance(old, Routine) and isinstance(new, Routine):
             yield from self._unit(old, new)
             return
         edits = None
@@ -233,7 +233,7 @@ class _Difference:
             if place is not None
         ]
 
-    def _unit(self, old: KernelCode, new: KernelCode) -> Iterator[TextEdit]:
+    def _unit(self, old: Routine, new: Routine) -> Iterator[TextEdit]:
         """Yield the edits in a unit: its opening, its specification, its statements, the rest."""
         extent = old.extent
         assert extent is not None
@@ -466,7 +466,7 @@ def _unmarked(lines: Sequence[str], runs: Sequence[_Run]) -> list[str]:
 
 
 _Remark = un.Comment | un.DirectiveLine | un.Blank
-_NotLines = DeclarationStatement | UseStatement | KernelCode
+_NotLines = DeclarationStatement | UseStatement | Routine
 
 
 @dataclass(frozen=True, slots=True)
@@ -541,7 +541,7 @@ def _needs_a_line(node: EditedNode) -> bool:
     """Return whether a node must be alone on its line."""
     return isinstance(
         node,
-        un.Comment | un.DirectiveLine | un.Opaque | un.Conditional | KernelCode | un.Generated,
+        un.Comment | un.DirectiveLine | un.Opaque | un.Conditional | Routine | un.Generated,
     )
 
 
@@ -563,7 +563,7 @@ def _emitted(node: EditedNode, indent: int) -> Iterator[str]:
             yield from emit_declarations(declares, indent)
         case UseStatement(use):
             yield from wrapped(emit_use(use), indent)
-        case KernelCode():
+        case Routine():
             yield from _emitted_unit(node, indent)
         case un.If((branch,), ()) | un.Where((branch,), ()) if len(branch.body) == 1:
             (inner,) = branch.body
@@ -579,7 +579,7 @@ def _emitted(node: EditedNode, indent: int) -> Iterator[str]:
             yield from emit_lines((node,), indent)
 
 
-def _emitted_unit(unit: KernelCode, indent: int) -> Iterator[str]:
+def _emitted_unit(unit: Routine, indent: int) -> Iterator[str]:
     inner = indent + _STEP
     yield from wrapped(unit.opening, indent) if unit.opening else ()
     for item in (*unit.specification, *unit.body):

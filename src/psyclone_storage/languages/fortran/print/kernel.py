@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.regex import regex
-from psyclone_storage.ir.code import KernelCode, Specified
 from psyclone_storage.ir.directive import AccRoutineDirective, DeclareTargetDirective
 from psyclone_storage.ir.kernel import Kernel
 from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.routine import Routine, Specified
 from psyclone_storage.ir.unit import Declare, DirectiveLine
 from psyclone_storage.languages.fortran.print.line_length import within_limit
 from psyclone_storage.languages.fortran.print.printer import emit_declarations, emit_lines, emit_use
@@ -72,7 +72,7 @@ def base_name(name: str, ending: str = "_mod") -> str:
     return name[: -len(ending)] if key_of(name).endswith(ending) else name
 
 
-def emit_kernel_module(codes: tuple[KernelCode, ...], old: KernelNames, new: KernelNames) -> str:
+def emit_kernel_module(codes: tuple[Routine, ...], old: KernelNames, new: KernelNames) -> str:
     """Return the module of the subroutines `codes` under new names.
 
     Comments and strings keep the old ones.
@@ -96,19 +96,19 @@ class _Edit:
     text: str
 
 
-def _changed(code: KernelCode) -> _Edit:
+def _changed(code: Routine) -> _Edit:
     routine = code.module.routine
     return _Edit(routine.start, routine.stop, "\n".join(emit_code(code)).lstrip())
 
 
-def _in_helpers(codes: tuple[KernelCode, ...]) -> Iterator[_Edit]:
+def _in_helpers(codes: tuple[Routine, ...]) -> Iterator[_Edit]:
     """Yield the directives of subroutines for a device for the procedures that these may call."""
     others = {code.key for code in codes}
-    wanted: dict[KernelCode, dict[DirectiveLine, None]] = {}
+    wanted: dict[Routine, dict[DirectiveLine, None]] = {}
     for code in codes:
         routines = (one for one in code.directives if isinstance(one.meaning, _OfRoutines))
         for line in routines:
-            for helper in code.helpers:
+            for helper in code.kernel_use.helpers:
                 said = {one.meaning for one in helper.directives}
                 if helper.key not in others and line.meaning not in said:
                     wanted.setdefault(helper, {})[line] = None
@@ -149,7 +149,7 @@ def _renamed(text: str, names: Mapping[str, str]) -> str:
     return _TOKEN.sub(exchanged, text)
 
 
-def emit_code(code: KernelCode, indent: int = _STEP) -> list[str]:
+def emit_code(code: Routine, indent: int = _STEP) -> list[str]:
     """Return the lines of a subroutine whose first line is indented by `indent` blanks."""
     inner = indent + _STEP
     lines = wrapped(_head(code), indent)
@@ -163,7 +163,7 @@ def emit_code(code: KernelCode, indent: int = _STEP) -> list[str]:
     return [*lines, f"{' ' * indent}end subroutine {code.name}"]
 
 
-def _head(code: KernelCode) -> str:
+def _head(code: Routine) -> str:
     prefix = f"{code.prefix} " if code.prefix else ""
     suffix = f" {code.suffix}" if code.suffix else ""
     return f"{prefix}subroutine {code.name}({', '.join(code.dummies)}){suffix}"

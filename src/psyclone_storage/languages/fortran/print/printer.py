@@ -13,8 +13,8 @@ from itertools import groupby
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir import unit as un
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Expr, Name, spell_as_written, walk
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.types import DataType, DerivedType, ScalarType
 from psyclone_storage.languages.fortran.print.directives import (
     spell_block,
@@ -37,7 +37,7 @@ class InlinedProcedures:
 
     specified: tuple[tuple[str, ...], ...] = ()
     procedures: tuple[tuple[str, ...], ...] = ()
-    codes: tuple[KernelCode, ...] = ()
+    codes: tuple[Routine, ...] = ()
     bounds_checks: bool = False
 
 
@@ -76,7 +76,7 @@ def emit_use(use: un.Use) -> str:
     return f"use{nature} {use.module}, only: {names}"
 
 
-def _routine(routine: un.Routine) -> Iterator[str]:
+def _routine(routine: un.GeneratedRoutine) -> Iterator[str]:
     if routine.comment:
         yield from commented(routine.comment, _STEP)
     dummies = ", ".join(dummy.name for dummy in routine.dummies)

@@ -13,11 +13,11 @@ from collections.abc import Iterator
 from psyclone_storage.base.diagnostic import raise_if_any
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.ir.code import KernelCode, KernelModule, specification_of
 from psyclone_storage.ir.expr import Expr, Name, Origin, Range, Sort, Symbol
 from psyclone_storage.ir.interface import OF_VALUES, Dummy, Role
 from psyclone_storage.ir.loops import addressed
 from psyclone_storage.ir.rewrite import substituted
+from psyclone_storage.ir.routine import KernelModule, Routine, specification_of
 from psyclone_storage.ir.symbols import SymbolTable
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Declare
@@ -59,7 +59,7 @@ def read_python_body(
     name: str,
     dummies: tuple[Dummy, ...],
     beside: ModuleTexts = no_modules,
-) -> KernelCode:
+) -> Routine:
     """Return the code of the kernel whose procedure is `name`; `dummies` are its arguments.
 
     Functions that it imports are read from the modules that `beside` finds.
@@ -92,9 +92,7 @@ def read_python_body(
                           symbols=symbols, is_python=True)  # fmt: skip
     order = tuple(scope.passed)
     return addressed(
-        KernelCode(
-            code_name(found.node.name), order, specification_of((), declarations), body, module
-        )
+        Routine(code_name(found.node.name), order, specification_of((), declarations), body, module)
     )
 
 

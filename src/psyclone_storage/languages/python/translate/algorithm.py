@@ -17,18 +17,18 @@ from psyclone_storage.base.source import Span
 from psyclone_storage.infrastructures.lfric import UNNAMED_REAL
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir import unit as un
-from psyclone_storage.ir.code import (
-    DeclarationStatement,
-    KernelCode,
-    KernelModule,
-    ModuleContext,
-    SourceFile,
-    UseStatement,
-)
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator, Precedence
 from psyclone_storage.ir.parsed import ScopeKind
 from psyclone_storage.ir.rewrite import names_in, place_of_line, walk_lines
+from psyclone_storage.ir.routine import (
+    DeclarationStatement,
+    KernelModule,
+    ModuleContext,
+    Routine,
+    SourceFile,
+    UseStatement,
+)
 from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
 from psyclone_storage.ir.typing import INTEGER, CScope, PrintError
 from psyclone_storage.languages.python.translate.algorithm_imports import KernelImports
@@ -61,7 +61,7 @@ HomeOf = Callable[[str, tuple[Surrounding, ...]], tuple[str, str] | None]
 """Gives the module of a kernel and its name there, None where no import has it."""
 
 
-def has_invokes(unit: KernelCode) -> bool:
+def has_invokes(unit: Routine) -> bool:
     """Return whether a unit has invokes of its own."""
     return any(isinstance(line, un.Call) and _is_invoke(line) for line in walk_lines(unit.body))
 
@@ -83,7 +83,7 @@ class AlgorithmContext:
 
 
 def translate_algorithm(
-    file: SourceFile, units: tuple[KernelCode, ...], context: AlgorithmContext, title: str
+    file: SourceFile, units: tuple[Routine, ...], context: AlgorithmContext, title: str
 ) -> PythonText:
     """Return a module with a function for each of `units`, which are units of `file`.
 
@@ -119,7 +119,7 @@ def translate_algorithm(
 
 
 def _function(
-    unit: KernelCode, said: Callable[[str], str], body: list[PlacedLine]
+    unit: Routine, said: Callable[[str], str], body: list[PlacedLine]
 ) -> Iterator[PlacedLine]:
     """Yield a function, whose arguments are annotated, and its call where it is a program."""
     dummies = [f"{_named(name)}{said(name)}" for name in unit.dummies]
@@ -164,7 +164,7 @@ def _imported(module: str, words: list[str]) -> list[str]:
 
 
 def _scope(
-    unit: KernelCode,
+    unit: Routine,
     around: tuple[Surrounding, ...],
     file: SourceFile,
     context: AlgorithmContext,
@@ -175,7 +175,7 @@ def _scope(
     return CScope(replace(unit, module=module), context.around(around))
 
 
-def _surroundings(file: SourceFile, unit: KernelCode) -> Iterator[Surrounding]:
+def _surroundings(file: SourceFile, unit: Routine) -> Iterator[Surrounding]:
     """Yield a unit and those around it, the innermost first."""
     around = [one for one in file.every_unit() if unit in _within(one)]
     for one in (unit, *reversed(around)):
@@ -183,10 +183,10 @@ def _surroundings(file: SourceFile, unit: KernelCode) -> Iterator[Surrounding]:
         yield Surrounding(uses, one.name if one.kind is ScopeKind.MODULE else "")
 
 
-def _within(unit: KernelCode) -> Iterator[KernelCode]:
+def _within(unit: Routine) -> Iterator[Routine]:
     """Yield the procedures in a unit, and those in them."""
     for inner in unit.contained:
-        if isinstance(inner, KernelCode):
+        if isinstance(inner, Routine):
             yield inner
             yield from _within(inner)
 
@@ -204,7 +204,7 @@ def _named(name: str) -> str:
 class _UnitWriter:
     """The writer of one procedure."""
 
-    unit: KernelCode
+    unit: Routine
     around: tuple[Surrounding, ...]
     home_of: HomeOf
     scope: CScope

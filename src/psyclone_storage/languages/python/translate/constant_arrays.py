@@ -14,10 +14,10 @@ from itertools import product
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.ir import expr as ex
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import names_in, names_of_line, walk_lines
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.typing import CScope, PrintError
 from psyclone_storage.ir.unit import Assign, Blank, Comment, Declare, Do, If, Line, Return
@@ -39,7 +39,7 @@ class _OwnArray:
     symbols: Mapping[str, ex.Symbol] = field(default_factory=dict)
 
 
-def with_arrays_of_modules(code: KernelCode, scope: CScope) -> KernelCode:
+def with_arrays_of_modules(code: Routine, scope: CScope) -> Routine:
     """Return `code` with local arrays for arrays of modules whose extents are known.
 
     Constants become numbers, as code does not contain their definitions. The elements of a variable
@@ -62,7 +62,7 @@ def with_arrays_of_modules(code: KernelCode, scope: CScope) -> KernelCode:
     )
 
 
-def _own_array(code: KernelCode, key: str, scope: CScope, names: NameTable) -> _OwnArray | None:
+def _own_array(code: Routine, key: str, scope: CScope, names: NameTable) -> _OwnArray | None:
     try:
         symbol = scope.symbol(key)
         type_ = scope.type_of(symbol)
@@ -96,7 +96,7 @@ def _shaped(literals: ex.ArrayLiteral, axes: list[range]) -> ex.Expr:
     return ex.CallFunction(ex.Name("reshape"), (literals, shape))
 
 
-def _may_be_read(code: KernelCode, key: str, symbol: ex.Symbol, axes: list[range]) -> bool:
+def _may_be_read(code: Routine, key: str, symbol: ex.Symbol, axes: list[range]) -> bool:
     """Return whether an array of another module is one that Python reads element by element."""
     if symbol.module_key in ("", code.module.key) or set(symbol.attributes) & set(_POINTS):
         return False
@@ -109,7 +109,7 @@ def _may_be_read(code: KernelCode, key: str, symbol: ex.Symbol, axes: list[range
 
 
 def _read_one_by_one(
-    code: KernelCode, declared: Declare, symbol: ex.Symbol, axes: list[range], names: NameTable
+    code: Routine, declared: Declare, symbol: ex.Symbol, axes: list[range], names: NameTable
 ) -> _OwnArray:
     """Return an array whose elements are variables of another module; Python counts from 0."""
     read: list[Line] = []
@@ -143,7 +143,7 @@ def _known_in(home: CScope, value: ex.Expr) -> ex.Expr | None:
     return None
 
 
-def without_constant_arrays(code: KernelCode, scope: CScope) -> KernelCode:
+def without_constant_arrays(code: Routine, scope: CScope) -> Routine:
     """Return `code` with assignments at its beginning for the arrays of constants that it uses.
 
     What declarations need of such an array stays a constant.
@@ -172,7 +172,7 @@ def without_constant_arrays(code: KernelCode, scope: CScope) -> KernelCode:
 
 
 def _values(
-    code: KernelCode, item: Declare, scope: CScope
+    code: Routine, item: Declare, scope: CScope
 ) -> list[tuple[tuple[ex.Expr, ...], ex.Expr]] | None:
     """Return the elements of an array of constants, each with its value; None if it is not one."""
     if item.key in code.dummy_keys or not item.shape or not _never_written(code, item):
@@ -184,7 +184,7 @@ def _values(
     return [(tuple(map(_whole, place)), value) for place, value in placed]
 
 
-def _never_written(code: KernelCode, item: Declare) -> bool:
+def _never_written(code: Routine, item: Declare) -> bool:
     """Return whether no statement of a kernel can change an array."""
     if _CONSTANT in item.attributes:
         return True
@@ -263,7 +263,7 @@ def _whole(value: int) -> ex.Expr:
     return made if value >= 0 else ex.Unary(Operator.MINUS, made)
 
 
-def _needed_by_declarations(code: KernelCode) -> set[str]:
+def _needed_by_declarations(code: Routine) -> set[str]:
     """Return the names in extents and values, which are needed before anything is assigned."""
     return {
         name

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from psyclone_storage.ir.code import KernelCode, ModuleContext
 from psyclone_storage.ir.interface import Dummy
+from psyclone_storage.ir.routine import ModuleContext, Routine
 from psyclone_storage.ir.types import Intrinsic
 from psyclone_storage.ir.typing import DOUBLE, INTEGER, LOGICAL, CScope, PrintError
 from psyclone_storage.languages.python.translate.values import NoPythonError
@@ -18,8 +18,8 @@ _KINDS = {Intrinsic.REAL: DOUBLE, Intrinsic.INTEGER: INTEGER, Intrinsic.LOGICAL:
 
 
 def of_double_precision(
-    codes: Sequence[KernelCode], dummies: Sequence[Dummy], around: ModuleContext
-) -> KernelCode:
+    codes: Sequence[Routine], dummies: Sequence[Dummy], around: ModuleContext
+) -> Routine:
     """Return the subroutine whose arguments are the `dummies`, its real numbers of 8 bytes.
 
     Raises:
@@ -33,7 +33,7 @@ def of_double_precision(
     return found[0]
 
 
-def _fits(code: KernelCode, dummies: Sequence[Dummy], around: ModuleContext) -> bool:
+def _fits(code: Routine, dummies: Sequence[Dummy], around: ModuleContext) -> bool:
     """Return whether a subroutine takes what metadata say, of the kinds that Python has."""
     scope = CScope(code, around)
     if len(code.dummy_keys) != len(dummies):

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from psyclone_storage.ir import expr as ex
-from psyclone_storage.ir.code import KernelCode, ModuleContext
 from psyclone_storage.ir.intrinsics import LIKE_FIRST
 from psyclone_storage.ir.operators import Operator
+from psyclone_storage.ir.routine import ModuleContext, Routine
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.typing import DOUBLE, INTEGER, CScope, PrintError
 from psyclone_storage.passes.array_functions import Values
 from psyclone_storage.passes.element_loops import NotScalarisedError
 
 
-def values_of_modules(code: KernelCode, around: ModuleContext) -> Values:
+def values_of_modules(code: Routine, around: ModuleContext) -> Values:
     """Return the values and types that other modules give expressions of a routine."""
 
-    def type_of(terms: ex.Expr, code: KernelCode) -> ScalarType:
+    def type_of(terms: ex.Expr, code: Routine) -> ScalarType:
         return element_type(terms, CScope(code, around))
 
     return Values(CScope(code, around).integer, type_of)

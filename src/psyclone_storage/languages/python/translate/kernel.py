@@ -15,10 +15,10 @@ from psyclone_storage.base.source import Span
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.affine import AffineForm, affine_form
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator, Precedence
 from psyclone_storage.ir.rewrite import names_in, place_of_line, substituted, walk_lines
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.typing import INTEGER, CScope, PrintError
 from psyclone_storage.languages.c.types import CValue
 from psyclone_storage.languages.operators import PYTHON
@@ -53,7 +53,7 @@ class KernelWriter:
     `begun` are the locals, by their names in Python, that are given a value before anything else.
     """
 
-    code: KernelCode
+    code: Routine
     scope: CScope
     module: ModuleNames
     form: ArgumentForm

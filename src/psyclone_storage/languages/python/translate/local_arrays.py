@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir.affine import AffineForm, affine_form
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Binary, Expr, Literal, Range, walk
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import names_of_line, walk_lines
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.types import Intrinsic
 from psyclone_storage.ir.typing import DOUBLE, INTEGER, LOGICAL, CType
 from psyclone_storage.ir.unit import Declare
@@ -58,7 +58,7 @@ class LocalArray:
         return CValue(f"{found.text}[{', '.join(texts)}]", found.type)
 
 
-def arrays_of_kernel(code: KernelCode) -> Iterator[LocalArray]:
+def arrays_of_kernel(code: Routine) -> Iterator[LocalArray]:
     """Yield the arrays of a kernel that its statements name."""
     used = {name for line in walk_lines(code.body) for name in names_of_line(line)}
     for item in code.declarations:

@@ -9,8 +9,8 @@ from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import Span
-from psyclone_storage.ir.code import KernelCode, ModuleContext
 from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.routine import ModuleContext, Routine
 from psyclone_storage.ir.typing import CScope
 from psyclone_storage.ir.unit import Declare
 from psyclone_storage.languages.python.translate.constant_arrays import (
@@ -98,7 +98,7 @@ class _ReadyKernel:
 
     kernel: TranslatedKernel
     form: ArgumentForm
-    code: KernelCode
+    code: Routine
     reasons: Mapping[Span | None, str]
 
 

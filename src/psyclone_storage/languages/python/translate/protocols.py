@@ -12,10 +12,10 @@ from typing import Protocol
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir.affine import AffineForm
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Expr, Name, Section
 from psyclone_storage.ir.interface import Dummy
 from psyclone_storage.ir.parsed import ParsedKernel
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.typing import CScope
 from psyclone_storage.ir.unit import Do
 from psyclone_storage.languages.c.types import CValue
@@ -30,7 +30,7 @@ class TranslatedKernel:
     """
 
     parsed: ParsedKernel
-    code: KernelCode
+    code: Routine
     dummies: tuple[Dummy, ...] = ()
     begun: frozenset[str] = frozenset()
 
@@ -51,7 +51,7 @@ class TextWriter(Protocol):
     """The writer of a kernel, as far as a form needs it."""
 
     @property
-    def code(self) -> KernelCode:
+    def code(self) -> Routine:
         """The kernel's subroutine."""
 
     @property

@@ -7,9 +7,9 @@ import pytest
 
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.directive import AccRoutineDirective, DeviceLevel
 from psyclone_storage.ir.expr import Index, Keyword, Name, Parenthesised, spell
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import (
     Allocate,
@@ -41,7 +41,7 @@ from psyclone_storage.languages.fortran.print.printer import emit_lines
 ROOT = Path(__file__).parents[5]
 
 
-def code_of(body: str, specification: str = "", head: str = "subroutine work(a, n)") -> KernelCode:
+def code_of(body: str, specification: str = "", head: str = "subroutine work(a, n)") -> Routine:
     text = (
         f"module work_mod\ncontains\n{head}\n{specification}\n{body}\nend subroutine\nend module\n"
     )
@@ -57,7 +57,7 @@ def line_of(body: str) -> Line:
     return line
 
 
-def printed_again(code: KernelCode) -> KernelCode:
+def printed_again(code: Routine) -> Routine:
     place = code.module.routine
     source = place.source.text
     text = source[: place.start] + "\n".join(emit_code(code)).lstrip() + source[place.stop :]
@@ -305,7 +305,7 @@ KERNELS = sorted(
 )
 
 
-def codes_in(path: Path) -> list[KernelCode]:
+def codes_in(path: Path) -> list[Routine]:
     source = SourceText(path.name, path.read_text(encoding="utf-8"))
     kernels = (read_kernel(source, name) for name in kernel_types(source))
     return [read_code(source, name) for kernel in kernels for name in kernel.implementations]

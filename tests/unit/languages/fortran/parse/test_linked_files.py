@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.ir.code import DeclarationStatement, KernelCode, SourceFile
 from psyclone_storage.ir.expr import (
     CallFunction,
     Expr,
@@ -21,6 +20,7 @@ from psyclone_storage.ir.expr import (
     walk,
 )
 from psyclone_storage.ir.rewrite import expressions_of, walk_lines
+from psyclone_storage.ir.routine import DeclarationStatement, Routine, SourceFile
 from psyclone_storage.languages.fortran.parse.linked_files import link_file
 from psyclone_storage.languages.fortran.parse.syntax_tree import read_file
 from psyclone_storage.languages.fortran.print.edit_script import emit_changed
@@ -102,21 +102,21 @@ def linked(text: str, finder: ModuleFinder) -> SourceFile:
     return link_file(read_file(SourceText("x.f90", text)), finder)
 
 
-def unit(file: SourceFile, name: str) -> KernelCode:
+def unit(file: SourceFile, name: str) -> Routine:
     return next(one for one in file.every_unit() if one.name == name)
 
 
-def parts(one: KernelCode) -> list[Expr]:
+def parts(one: Routine) -> list[Expr]:
     lines = walk_lines(one.body)
     return [part for line in lines for expr in expressions_of(line) for part in walk(expr)]
 
 
-def brackets(one: KernelCode) -> dict[str, str]:
+def brackets(one: Routine) -> dict[str, str]:
     """Return what the brackets in a unit are, by their text."""
     return {spell(part): type(part).__name__ for part in parts(one) if isinstance(part, Index)}
 
 
-def symbols(one: KernelCode) -> dict[str, Symbol]:
+def symbols(one: Routine) -> dict[str, Symbol]:
     found = {part.text: part.symbol for part in parts(one) if isinstance(part, Name)}
     assert None not in found.values()
     return {text: symbol for text, symbol in found.items() if symbol is not None}
@@ -136,7 +136,7 @@ def test_brackets_in_a_procedure_of_a_module(finder: ModuleFinder) -> None:
         "sqrt(a(1))": "CallFunction",
         "p%at(2)": "Element",
         "p%length()": "CallFunction",
-        "point(a(1:3))": "Construct",
+        "point(a(1:3))": "StructureConstructor",
         "point(a(1:3))%at(1)": "Element",
         "twice(3.0)": "CallFunction",
         "lost(1)": "Unresolved",

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import (
     CallFunction,
     Element,
@@ -27,6 +26,7 @@ from psyclone_storage.ir.expr import (
     walk,
 )
 from psyclone_storage.ir.rewrite import expressions_of, walk_lines
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
 from psyclone_storage.ir.unit import (
     Assign,
@@ -142,7 +142,7 @@ def finder(tmp_path: Path) -> ModuleFinder:
     return ModuleFinder(index_directories((tmp_path,)))
 
 
-def resolved(body: str, finder: ModuleFinder) -> KernelCode:
+def resolved(body: str, finder: ModuleFinder) -> Routine:
     source = SourceText("k_mod.f90", KERNEL.format(body=body))
     return resolve_code(read_code(source, "k_code"), finder)
 

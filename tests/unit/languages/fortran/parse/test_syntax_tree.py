@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.ir.code import (
+from psyclone_storage.ir.parsed import ScopeKind
+from psyclone_storage.ir.rewrite import walk_lines
+from psyclone_storage.ir.routine import (
     DeclarationStatement,
-    KernelCode,
+    Routine,
     SourceFile,
     UseStatement,
 )
-from psyclone_storage.ir.parsed import ScopeKind
-from psyclone_storage.ir.rewrite import walk_lines
 from psyclone_storage.ir.unit import Assign, Call, Comment, Include, Opaque
 from psyclone_storage.languages.fortran.parse.syntax_tree import read_file
 
@@ -124,7 +124,7 @@ def test_any_text_is_read_to_its_end(text: str) -> None:
 
 def test_two_openings_of_a_conditional_are_one_unit() -> None:
     text = "#ifdef X\nsubroutine s(a)\n#else\nsubroutine s(a, b)\n#endif\nreal a\na = 1\nend\n"
-    units = [unit for unit in file_of(text).units if isinstance(unit, KernelCode)]
+    units = [unit for unit in file_of(text).units if isinstance(unit, Routine)]
     assert [(unit.name, len(unit.specification)) for unit in units] == [("s", 1)]
     assert isinstance(units[0].body[0], Assign)
 

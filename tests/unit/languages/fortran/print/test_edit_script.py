@@ -8,14 +8,14 @@ from dataclasses import replace
 import pytest
 
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.ir.code import (
-    DeclarationStatement,
-    KernelCode,
-    SourceFile,
-)
 from psyclone_storage.ir.directive import NO_OPTIONS, Directive
 from psyclone_storage.ir.expr import Name
 from psyclone_storage.ir.rewrite import everywhere, rewritten, substituted
+from psyclone_storage.ir.routine import (
+    DeclarationStatement,
+    Routine,
+    SourceFile,
+)
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import (
     Assign,
@@ -240,7 +240,7 @@ def test_units_on_one_line_get_lines_of_their_own() -> None:
     declared = DeclarationStatement((Declare("k", ScalarType(Intrinsic.INTEGER)),))
     before = read("module m; contains; subroutine s; end subroutine; end module\n")
 
-    def change(unit: KernelCode) -> KernelCode:
+    def change(unit: Routine) -> Routine:
         if unit.name == "m":
             return replace(unit, specification=(declared,))
         return replace(unit, specification=(declared,), body=(NEW, DirectiveLine("omp barrier")))
@@ -326,7 +326,7 @@ def test_a_declaration_is_exchanged_and_one_is_added() -> None:
     integer = ScalarType(Intrinsic.INTEGER)
     added = DeclarationStatement((Declare("k", integer),))
 
-    def change(unit: KernelCode) -> KernelCode:
+    def change(unit: Routine) -> Routine:
         first = unit.specification[0]
         assert isinstance(first, DeclarationStatement)
         new = replace(first, declares=(*first.declares, Declare("j", integer)))
@@ -348,11 +348,11 @@ def test_a_procedure_is_added_and_another_goes() -> None:
     first, second = ("  subroutine a\n  end subroutine\n", "  subroutine b\n  end subroutine\n")
     before = read(f"module m\ncontains\n{first}\n{second}end\n")
 
-    def change(unit: KernelCode) -> KernelCode:
+    def change(unit: Routine) -> Routine:
         kept = [item for item in unit.contained if getattr(item, "name", "") != "a"]
         if unit.name != "m":
             return unit
-        inner = KernelCode("c", opening="subroutine c", body=(NEW,))
+        inner = Routine("c", opening="subroutine c", body=(NEW,))
         return replace(unit, contained=(*kept, inner))
 
     assert emit_changed(before, before.changed(change)) == (

@@ -19,11 +19,11 @@ from psyclone_storage.ir.unit import (
     Declare,
     DirectiveLine,
     Do,
+    GeneratedRoutine,
     If,
     Imported,
     Line,
     PointerAssign,
-    Routine,
     Unit,
     Use,
 )
@@ -36,7 +36,7 @@ A, B = Name("a"), Name("b")
 
 def printed(*lines: Line) -> list[str]:
     """Return the text of statements, from the column that a routine's body starts in."""
-    unit = Unit("m", (), (Routine("r", (), (), lines),))
+    unit = Unit("m", (), (GeneratedRoutine("r", (), (), lines),))
     text = emit_unit(unit)
     body = text.split("subroutine r()\n\n")[1].split("  end subroutine r")[0]
     return [line.removeprefix("    ") for line in body.splitlines()]
@@ -48,7 +48,7 @@ def test_the_frame_of_a_module() -> None:
         Use("iso_fortran_env", (Imported("own", "real32"),), intrinsic=True),
     )
     dummies = (Declare("n", INTEGER, ("intent(in)",)),)
-    routine = Routine("r", dummies, (), (Assign(A, ONE),), comment="What it does.")
+    routine = GeneratedRoutine("r", dummies, (), (Assign(A, ONE),), comment="What it does.")
     assert emit_unit(Unit("m", uses, (routine,), "Made by hand.")) == (
         "! Made by hand.\n"
         "module m\n"
@@ -85,7 +85,7 @@ def test_dummies_have_a_line_each_and_variables_are_grouped_by_type() -> None:
         Declare("q", DerivedType("t"), ("pointer",), polymorphic=True),
         Declare("m", INTEGER),
     )
-    text = emit_unit(Unit("m", (), (Routine("r", dummies, variables, ()),)))
+    text = emit_unit(Unit("m", (), (GeneratedRoutine("r", dummies, variables, ()),)))
     assert text.split("subroutine r(i, j)\n")[1].split("\n  end")[0].splitlines() == [
         "    integer(kind=i_def) :: i",
         "    integer(kind=i_def) :: j",
@@ -151,7 +151,7 @@ def test_a_long_directive_repeats_its_sentinel() -> None:
 
 
 def test_the_text_is_independent_of_anything_but_the_unit() -> None:
-    unit = Unit("m", (), (Routine("r", (), (), (Assign(A, ONE),)),), "Head.")
+    unit = Unit("m", (), (GeneratedRoutine("r", (), (), (Assign(A, ONE),)),), "Head.")
     assert emit_unit(unit) == emit_unit(unit)
 
 

@@ -11,8 +11,8 @@ from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.load import load_settings
 from psyclone_storage.config.locate import search_context
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import spell
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.unit import Assign, Do
 from psyclone_storage.languages.python.parse.body import read_python_body
 from psyclone_storage.languages.python.parse.metadata import read_python_kernel
@@ -42,7 +42,7 @@ def smooth(
 """
 
 
-def code_of(body: str, head: str = HEAD) -> KernelCode:
+def code_of(body: str, head: str = HEAD) -> Routine:
     text = head + "".join(f"    {line}\n" for line in body.splitlines())
     source = SourceText("smooth_mod.py", text)
     parsed = read_python_kernel(GOCEAN_WORDS, source, "smooth")

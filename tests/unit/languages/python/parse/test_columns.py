@@ -8,8 +8,8 @@ from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.load import load_settings
 from psyclone_storage.config.locate import search_context
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.kernel import Kernel
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.languages.fortran.parse import metadata as fortran
 from psyclone_storage.languages.fortran.print.kernel import emit_code
 from psyclone_storage.languages.python.parse.body import read_python_body
@@ -64,7 +64,7 @@ def kernel_of(text: str, name: str) -> Kernel:
     return interpret_lfric(parsed, SETTINGS)
 
 
-def code_of(body: str, head: str = PROJECT, name: str = "project_type") -> KernelCode:
+def code_of(body: str, head: str = PROJECT, name: str = "project_type") -> Routine:
     text = head + "".join(f"    {line}\n" for line in body.splitlines())
     source = SourceText("project_mod.py", text)
     parsed = read_python_kernel(LFRIC_WORDS, source, name)

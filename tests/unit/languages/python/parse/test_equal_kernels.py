@@ -9,10 +9,10 @@ import pytest
 
 from psyclone_storage.config.load import load_settings
 from psyclone_storage.config.locate import search_context
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Expr, Literal, canonical
 from psyclone_storage.ir.parsed import MetadataComponent, ParsedKernel
 from psyclone_storage.ir.rewrite import everywhere, with_parts
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.types import Intrinsic
 from psyclone_storage.ir.unit import Blank, Comment, Line
 from psyclone_storage.languages.fortran.parse import body as fortran_body
@@ -78,7 +78,7 @@ def without_places(parsed: ParsedKernel) -> tuple[str, str, str, tuple[str, ...]
     )
 
 
-def assert_same_code(first: KernelCode, second: KernelCode) -> None:
+def assert_same_code(first: Routine, second: Routine) -> None:
     assert plain(first.body)
     assert plain(first.body) == plain(second.body)
     assert [name.lower() for name in first.dummies] == [name.lower() for name in second.dummies]

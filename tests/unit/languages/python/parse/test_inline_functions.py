@@ -11,8 +11,8 @@ from properties.python_kernels import HEAD as OF_KERNELS
 from properties.python_kernels import by_numpy, by_python, codes_of
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import spell
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.unit import Assign, Do, If, Line
 from psyclone_storage.languages.fortran.print.kernel import emit_code
 from psyclone_storage.languages.python.parse.body import read_python_body
@@ -116,7 +116,7 @@ MODULES = {
 }
 
 
-def code_of(body: str, head: str = TEXT) -> KernelCode:
+def code_of(body: str, head: str = TEXT) -> Routine:
     text = head + "".join(f"    {line}\n" for line in body.splitlines())
     source = SourceText("smooth_mod.py", text)
     parsed = read_python_kernel(GOCEAN_WORDS, source, "smooth")

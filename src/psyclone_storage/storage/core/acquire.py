@@ -1,9 +1,8 @@
-"""Begin accesses, one or several at once, as one transaction.
+"""Transactions that begin accesses, one or several at once.
 
 An access has three steps: the lock table of its buffer grants it, its values are copied to its
-replica, and if it writes, the other replicas become stale. Several accesses of one call take each
-step together. If any step fails, or an interrupt arrives, `roll_back` restores validity first and
-then the locks.
+replica, and if it writes, the other replicas become stale. An `Acquisition` is the one place that
+takes these steps, for all accesses of a call together, and that takes them back.
 """
 
 from __future__ import annotations
@@ -42,53 +41,65 @@ def acquire_all(tokens: Sequence[AccessToken], *, later: bool = False) -> None:
 
     Raises `AccessConflictError`, `AccessDeadlockError`, `PoisonedDataError`, `ConstBufferError`.
     """
-    invalidations: list[Invalidation] = []
+    acquisition = Acquisition(tokens)
     try:
-        if not begin(tokens):
-            begin_carefully(tokens, invalidations, later=later)
+        acquisition.begin(later=later)
     except BaseException as error:
-        roll_back(tokens, invalidations, error)
+        acquisition.roll_back(error)
         raise
 
 
-def begin_carefully(
-    tokens: Sequence[AccessToken], invalidations: list[Invalidation], *, later: bool = False
-) -> None:
-    """Begin accesses that the fast path refused, as one transaction.
+class Acquisition:
+    """The begin of accesses as one transaction over locks, values and validity.
 
-    The transaction covers locks, validity and replicas: after any exception, or an interrupt
-    (Ctrl-C) after the return, the caller calls `roll_back`. `invalidations` receives what
-    `roll_back` needs to restore validity.
+    After any exception, an interrupt (Ctrl-C) after the return of a method included, the caller
+    calls `roll_back`, which it may call again.
     """
-    for done, token in enumerate(tokens):
-        if not token.buffer.table.try_acquire(token):
-            # Threads that wait for one access while they hold others can deadlock.
-            _let_go(tokens[:done])
-            hold_all(_pairs(tokens))
-            break
-    _prepare(tokens, later=later)
-    invalidations.extend([Invalidation(token) for token in tokens if token.mode.writes])
-    for one in invalidations:
-        one.lost = one.token.buffer.replicas.mark_written(one.token)
-    for one in invalidations:
-        _spoil_stale(one)
+
+    __slots__ = ("tokens", "_invalidations")
+
+    def __init__(self, tokens: Sequence[AccessToken]) -> None:
+        """Prepare to begin `tokens`."""
+        self.tokens = tokens
+        self._invalidations: list[_Invalidation] = []
+
+    def begin(self, *, later: bool = False) -> None:
+        """Take all three steps, or the fast path that replaces them."""
+        if not begin(self.tokens):
+            self._lock()
+            _prepare(self.tokens, later=later)
+            self.invalidate()
+
+    def _lock(self) -> None:
+        tokens = self.tokens
+        for done, token in enumerate(tokens):
+            if not token.buffer.table.try_acquire(token):
+                # Threads that wait for one access while they hold others can deadlock.
+                _let_go(tokens[:done])
+                hold_all(_pairs(tokens))
+                return
+
+    def invalidate(self) -> None:
+        """Mark the replicas stale that the accesses do not write; the accesses are granted."""
+        self._invalidations = [_Invalidation(token) for token in self.tokens if token.mode.writes]
+        for one in self._invalidations:
+            one.lost = one.token.buffer.replicas.mark_written(one.token)
+        for one in self._invalidations:
+            one.spoil_stale()
+
+    def roll_back(self, error: BaseException) -> None:
+        """Restore validity, then end the accesses.
+
+        Values that cannot be restored any more are poisoned by `error`.
+        """
+        for one in self._invalidations:
+            if one.token.active:
+                one.restore(error)
+        for token in self.tokens:
+            token.buffer.table.retract(token)
 
 
-def roll_back(
-    tokens: Sequence[AccessToken], invalidations: Sequence[Invalidation], error: BaseException
-) -> None:
-    """Restore validity, then end the accesses; may be called again.
-
-    Values that cannot be restored any more are poisoned by `error`.
-    """
-    for one in invalidations:
-        if one.token.active:
-            one.restore(error)
-    for token in tokens:
-        token.buffer.table.retract(token)
-
-
-class Invalidation:
+class _Invalidation:
     """The validity of the chunks that an access writes, as recorded before the access changes it.
 
     `lost` has the bits of the replicas that become stale. `is_spoilt` is true if their values, or
@@ -98,7 +109,6 @@ class Invalidation:
     __slots__ = ("token", "lost", "is_spoilt", "_masks")
 
     def __init__(self, token: AccessToken) -> None:
-        """Record the validity before `token` marks what it writes."""
         self.token = token
         self.lost = 0
         self.is_spoilt = False
@@ -116,6 +126,18 @@ class Invalidation:
         if not token.mode.reads:
             replicas.close_write(token, interrupted(error))
 
+    def spoil_stale(self) -> None:
+        """Overwrite stale values if their memories guard; discard failures of overwritten work."""
+        token = self.token
+        if not token.mode.reads:
+            memory, allocation = token.replica.memory, token.replica.allocation_there()
+            if allocation.failures or allocation.pending:
+                self.is_spoilt = True
+            if allocation.failures or memory.queues_work:
+                _discard_failures(token)
+        if self.lost:
+            token.buffer.replicas.spoil_stale(self)
+
 
 def interrupted(error: BaseException) -> BaseException:
     """Return the error that poisons values after `error`.
@@ -125,19 +147,6 @@ def interrupted(error: BaseException) -> BaseException:
     if isinstance(error, Exception):
         return error
     return StorageError("An interrupt came after the access had invalidated the values.")
-
-
-def _spoil_stale(invalidation: Invalidation) -> None:
-    """Overwrite stale values if their memories guard, and discard failures of overwritten work."""
-    token = invalidation.token
-    if not token.mode.reads:
-        memory, allocation = token.replica.memory, token.replica.allocation_there()
-        if allocation.failures or allocation.pending:
-            invalidation.is_spoilt = True
-        if allocation.failures or memory.queues_work:
-            _discard_failures(token)
-    if invalidation.lost:
-        token.buffer.replicas.spoil_stale(invalidation)
 
 
 def _prepare(tokens: Sequence[AccessToken], *, later: bool = False) -> None:
@@ -180,7 +189,8 @@ def _check_arrived(token: AccessToken) -> None:
     """
     replicas, allocation = token.buffer.replicas, token.replica.allocation_there()
     # Work that still writes there replaces the values, or fails itself.
-    if allocation.failures and not any(use.wrote for use in allocation.pending):
+    writers = (use for use in allocation.pending if use.wrote)
+    if allocation.failures and all(use.event.done for use in writers):
         spoiled = _take_failures(token)
         if spoiled:
             failure = next(iter(spoiled.values()))
@@ -361,11 +371,7 @@ class PendingAccesses:
         if error is not None:
             self._fail(_first_reason(self.tokens, error))
             return
-        for token in self.tokens:
-            if token.mode.writes:
-                invalidation = Invalidation(token)
-                invalidation.lost = token.buffer.replicas.mark_written(token)
-                _spoil_stale(invalidation)
+        Acquisition(self.tokens).invalidate()
         self.ready.set_result(None)
 
     def _fail(self, error: BaseException) -> None:

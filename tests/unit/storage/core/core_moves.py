@@ -1,6 +1,6 @@
 """Make random moves on storages and print what comes of each: run under both cores, to compare.
 
-python twin_moves.py <first seed> <last seed>
+python core_moves.py <first seed> <last seed>
 """
 
 from __future__ import annotations
@@ -150,6 +150,8 @@ class Play:
         with block as arrays:
             work = partial(added, [arrays[name] for name in block._writes], 0.5 if fails else 1.0)
             block.start(work, tuple(chain(*block.uses())))
+        if fails:  # when the next use learns of it is a matter of time, else
+            queues.finish_all()
         return {name: array.shape for name, array in arrays.items()}
 
     def read(self) -> Any:

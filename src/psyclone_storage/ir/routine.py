@@ -234,8 +234,32 @@ CallsThatStay = tuple[tuple[Span | None, str], ...]
 """Calls that no statements take the place of, by their places, and why."""
 
 
+@dataclass(frozen=True, slots=True)
+class KernelUse:
+    """The form of a kernel in generated code, which steps choose.
+
+    A kernel that is `inlined` needs nothing of the module around it and becomes a procedure of the
+    module that calls it. One that is `in_place` is inlined: its statements replace its call.
+    `helpers` are the procedures of its module that it may call, directly or not. `columns` are the
+    numbers of columns in its stencils for which a step has given it statements of their own.
+    `hot_path` is the path through the statements that a loop around them takes without branches if
+    possible. `placed` are the inlined procedures, `left` the calls that remain.
+    """
+
+    inlined: bool = False
+    in_place: bool = False
+    helpers: tuple[Routine, ...] = ()
+    columns: tuple[tuple[int, ...], ...] = ()
+    hot_path: HotPath | None = None
+    placed: tuple[PlacedProcedure, ...] = ()
+    left: CallsThatStay = field(default=(), compare=False, repr=False)
+
+
+_AS_WRITTEN = KernelUse()
+
+
 @dataclass(frozen=True)
-class KernelCode(Named):
+class Routine(Named):
     """A procedure, a program or a module: a program unit or what it contains.
 
     `prefix` is the text before the word `subroutine` or `function`, such as `pure`, `suffix` the
@@ -245,13 +269,7 @@ class KernelCode(Named):
     directives in order, `contained` the procedures after `contains` with the text between them.
     `module` describes the surroundings. `place` is that of the opening, `specified` that of the
     specification part, `contains` and `end` those of these statements, `extent` that of all of it.
-
-    A kernel that is `inlined` needs nothing of the module around it and becomes a procedure of the
-    module that calls it. One that is `in_place` is inlined: its statements replace its call.
-    `helpers` are the procedures of its module that it may call, directly or not. `columns` are the
-    numbers of columns in its stencils for which a step has given it statements of their own.
-    `hot_path` is the path through the statements that a loop around them takes without branches if
-    possible. `placed` are the inlined procedures, `left` the calls that remain.
+    `kernel_use` is the result of steps on a kernel.
     """
 
     name: str
@@ -264,14 +282,8 @@ class KernelCode(Named):
     suffix: str = ""
     opening: str = field(default="", compare=False)
     result: str = ""
-    contained: tuple[KernelCode | Between, ...] = ()
-    inlined: bool = False
-    in_place: bool = False
-    helpers: tuple[KernelCode, ...] = ()
-    columns: tuple[tuple[int, ...], ...] = ()
-    hot_path: HotPath | None = None
-    placed: tuple[PlacedProcedure, ...] = ()
-    left: CallsThatStay = field(default=(), compare=False, repr=False)
+    contained: tuple[Routine | Between, ...] = ()
+    kernel_use: KernelUse = _AS_WRITTEN
     place: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
     specified: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
     contains: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
@@ -299,7 +311,7 @@ class KernelCode(Named):
         uses: Iterable[Use] | None = None,
         declarations: Iterable[Specified] | None = None,
         directives: Iterable[DirectiveLine] | None = None,
-    ) -> KernelCode:
+    ) -> Routine:
         """Return the routine with other imports, declarations or directives."""
         items = specification_of(
             self.uses if uses is None else uses,
@@ -309,9 +321,9 @@ class KernelCode(Named):
         return replace(self, specification=items)
 
     @cached_property
-    def procedures(self) -> tuple[KernelCode, ...]:
+    def procedures(self) -> tuple[Routine, ...]:
         """The procedures that it contains."""
-        return tuple(item for item in self.contained if isinstance(item, KernelCode))
+        return tuple(item for item in self.contained if isinstance(item, Routine))
 
     @cached_property
     def internal(self) -> Opaque | None:
@@ -320,7 +332,7 @@ class KernelCode(Named):
             place
             for item in self.contained
             if not isinstance(item, Comment | Blank | DirectiveLine)
-            if (place := item.extent if isinstance(item, KernelCode) else item.place) is not None
+            if (place := item.extent if isinstance(item, Routine) else item.place) is not None
         ]
         texts = [item for item in self.contained if isinstance(item, Opaque)]
         if not extents:
@@ -405,7 +417,7 @@ class KernelCode(Named):
 class Callee:
     """A procedure that others call; `result` is the name of a function's result."""
 
-    code: KernelCode
+    code: Routine
     result: str = ""
 
 
@@ -429,14 +441,14 @@ class ModuleContext:
     bounds_checks: bool = False
     is_hidden: Callable[[str, str], bool] | None = None
     imported: Callable[[Iterable[Use], str], Symbol | None] | None = None
-    inlined: dict[int, tuple[KernelCode, InlinedCode]] = field(default_factory=dict, compare=False)
+    inlined: dict[int, tuple[Routine, InlinedCode]] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class InlinedCode:
     """A subroutine with its calls inlined, and the calls that remain, by their places, and why."""
 
-    code: KernelCode
+    code: Routine
     remaining: CallsThatStay = ()
 
 
@@ -455,14 +467,14 @@ class SourceFile:
     """
 
     source: SourceText = field(repr=False, compare=False)
-    units: tuple[KernelCode | Between, ...] = ()
+    units: tuple[Routine | Between, ...] = ()
     statements: tuple[tuple[int, int], ...] = field(default=(), repr=False, compare=False)
 
-    def every_unit(self) -> Iterator[KernelCode]:
+    def every_unit(self) -> Iterator[Routine]:
         """Yield all units and the procedures in them, outer ones first."""
         yield from (unit for _, unit in _with_outer(self.units, None))
 
-    def routines(self) -> dict[str, KernelCode]:
+    def routines(self) -> dict[str, Routine]:
         """Return the procedures and main programs by their names, in lower case.
 
         A name that several routines have is preceded by that of the unit around. A main program
@@ -472,14 +484,14 @@ class SourceFile:
             (unit, outer) for outer, unit in _with_outer(self.units, None) if unit.kind in _ROUTINES
         ]
         counts = Counter(unit.key for unit, _ in found)
-        routines: dict[str, KernelCode] = {}
+        routines: dict[str, Routine] = {}
         for unit, outer in found:
             several = counts[unit.key] > 1 and outer is not None
             key = f"{outer.key}.{unit.key}" if several and outer else unit.key or "main"
             routines.setdefault(key, unit)
         return routines
 
-    def changed(self, change: Callable[[KernelCode], KernelCode]) -> SourceFile:
+    def changed(self, change: Callable[[Routine], Routine]) -> SourceFile:
         """Return the file with each unit as `change` makes it, inner ones first."""
         return replace(self, units=_changed(self.units, change))
 
@@ -488,21 +500,21 @@ _ROUTINES = (ScopeKind.PROGRAM, ScopeKind.SUBROUTINE, ScopeKind.FUNCTION, ScopeK
 
 
 def _with_outer(
-    units: tuple[KernelCode | Between, ...], outer: KernelCode | None
-) -> Iterator[tuple[KernelCode | None, KernelCode]]:
+    units: tuple[Routine | Between, ...], outer: Routine | None
+) -> Iterator[tuple[Routine | None, Routine]]:
     """Yield each unit, and the procedures in it, with the one around it."""
     for unit in units:
-        if isinstance(unit, KernelCode):
+        if isinstance(unit, Routine):
             yield outer, unit
             yield from _with_outer(unit.contained, unit)
 
 
 def _changed(
-    units: tuple[KernelCode | Between, ...], change: Callable[[KernelCode], KernelCode]
-) -> tuple[KernelCode | Between, ...]:
+    units: tuple[Routine | Between, ...], change: Callable[[Routine], Routine]
+) -> tuple[Routine | Between, ...]:
     return tuple(
         change(replace(unit, contained=_changed(unit.contained, change)))
-        if isinstance(unit, KernelCode)
+        if isinstance(unit, Routine)
         else unit
         for unit in units
     )

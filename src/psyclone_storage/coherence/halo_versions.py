@@ -1,0 +1,227 @@
+"""Halo plans of the versions of a schedule: a step plans only the data that it touches.
+
+A plan for one part of the data depends on the loops that touch it, and on the parts that may be the
+same object. So the plan of a changed schedule is that of an earlier version, except for the parts
+that the replaced statements touch. `tests/properties` compare each plan with a complete one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from itertools import chain, count
+from operator import attrgetter
+
+from psyclone_storage.base.memo import Splice, kept_by_item
+from psyclone_storage.base.records import dataclass, field
+from psyclone_storage.coherence.halo_effects import HaloEffects
+from psyclone_storage.coherence.halo_init import Wanted, depth_to_fill, wanted_levels
+from psyclone_storage.coherence.halos import plan_parts
+from psyclone_storage.ir import schedule as sch
+from psyclone_storage.ir.datum_parts import DatumPart, alias_parts
+from psyclone_storage.ir.insertion import END, Insertion
+from psyclone_storage.ir.region import NOTHING, Depth
+from psyclone_storage.ir.rules import Rules
+from psyclone_storage.ir.walk import sequential_statements
+
+Planned = sch.HaloExchange | sch.FillHalo | sch.MarkHalo
+"""A statement that a plan inserts for one part of the data."""
+
+_ByPart = Mapping[DatumPart, Insertion[Planned]]
+
+
+@dataclass(frozen=True, slots=True)
+class PlanByPlace:
+    """The plan of one version of a schedule, by the uid of each statement that it is about.
+
+    `exchanges` and `fills` precede a statement, or the end; `marks` follow it; `computed` are the
+    halo levels that it computes in addition. `changed` are the statements about which the plan may
+    differ from that of the version that it was derived from. The other fields serve the next
+    version: the statements that touch each part, and the levels that are `wanted` after loops.
+    """
+
+    exchanges: Mapping[str, _ByPart] = field(default_factory=dict)
+    fills: Mapping[str, _ByPart] = field(default_factory=dict)
+    marks: Mapping[str, _ByPart] = field(default_factory=dict)
+    computed: Mapping[str, Depth] = field(default_factory=dict)
+    changed: frozenset[str] = frozenset()
+    touching: Mapping[DatumPart, frozenset[str]] = field(default_factory=dict)
+    wanted: Mapping[str, Wanted] = field(default_factory=dict)
+    without_annexed: frozenset[str] = frozenset()
+
+    def before(self, place: str) -> list[Insertion[Planned]]:
+        """Return what to insert before a statement, or at the end: exchanges, then fills."""
+        found = (self.exchanges.get(place, {}), self.fills.get(place, {}))
+        return [one for by_part in found for one in by_part.values()]
+
+    def after(self, place: str) -> list[Planned]:
+        """Return the updates of flags to insert after a statement."""
+        return [one.statement for one in self.marks.get(place, {}).values()]
+
+
+def updated_plan(
+    known: PlanByPlace, schedule: sch.Schedule, splice: Splice[sch.Statement], rules: Rules
+) -> PlanByPlace:
+    """Return the plan of `schedule`, from that of a version that differs by `splice`.
+
+    An empty plan is that of a schedule without statements. Neither version has derived statements.
+    """
+    return _Update(known, schedule, splice, rules).made()
+
+
+class _Update:
+    """The derivation of a plan from that of an earlier version."""
+
+    def __init__(
+        self,
+        known: PlanByPlace,
+        schedule: sch.Schedule,
+        splice: Splice[sch.Statement],
+        rules: Rules,
+    ) -> None:
+        self._known = known
+        self._schedule = schedule
+        self._rules = rules
+        self._effects = HaloEffects(schedule, rules)
+        self._aliases = alias_parts(schedule)
+        sequence = tuple(chain.from_iterable(_planned_for(schedule.body)))
+        self._by_uid = dict(zip(map(_UID, sequence), sequence, strict=True))
+        self._positions = dict(zip(self._by_uid, count()))
+        self._removed = [one for item in splice.removed for one in _planned_in(item)]
+        self._added = [one for item in splice.added for one in _planned_in(item)]
+        self._touching = dict(known.touching)
+        self._without_annexed = rules.without_annexed(schedule)
+
+    def made(self) -> PlanByPlace:
+        """Return the plan."""
+        known = self._known
+        parts = self._with_aliases(self._touched())
+        wanted, computed = self._computed(parts)
+        differ = {
+            uid
+            for uid in self._statements_of(parts)
+            if known.computed.get(uid) != computed.get(uid)
+        }
+        more = (part for uid in differ for part in self._parts_of(self._by_uid[uid]))
+        parts = self._with_aliases(parts.union(more))
+        uids = self._statements_of(parts)
+        items = [self._by_uid[uid] for uid in uids]
+        plan = plan_parts(self._schedule, self._rules, computed, items, parts)
+        before = (known.touching.get(part, frozenset()) for part in parts)
+        changed = frozenset((END, *uids)).union(*before)
+
+        def merged(
+            old: Mapping[str, _ByPart], new: Iterable[tuple[str, Planned, str]]
+        ) -> dict[str, _ByPart]:
+            return self._merged(old, new, changed, parts)
+
+        marks = ((at, one, "") for at, marks in plan.marks.items() for one in marks)
+        return PlanByPlace(
+            merged(known.exchanges, plan.exchanges),
+            merged(known.fills, plan.fills),
+            merged(known.marks, marks),
+            computed,
+            changed,
+            self._touching,
+            wanted,
+            self._without_annexed,
+        )
+
+    def _touched(self) -> set[DatumPart]:
+        """Return the parts that the changed statements touch, or whose rules differ."""
+        found: set[DatumPart] = set()
+        for item in self._removed:
+            for part in self._parts_of(item):
+                self._touching[part] -= {item.uid}
+                found.add(part)
+        for item in self._added:
+            for part in self._parts_of(item):
+                self._touching[part] = self._touching.get(part, frozenset()) | {item.uid}
+                found.add(part)
+        if self._rules.keeps_annexed_clean(self._schedule):
+            return set(self._touching)
+        differ = self._without_annexed ^ self._known.without_annexed
+        return found.union(part for part in self._touching if part.datum in differ)
+
+    def _parts_of(self, item: sch.Statement) -> Collection[DatumPart]:
+        if isinstance(item, sch.Loop):
+            return self._effects.parts(item)
+        assert isinstance(item, sch.HaloExchange)
+        return (DatumPart(item.datum, item.component),)
+
+    def _with_aliases(self, parts: set[DatumPart]) -> set[DatumPart]:
+        """Return `parts` and all that may be the same object as one of them, or as one of those."""
+        found, waiting = set(parts), list(parts)
+        while waiting:
+            others = set(self._aliases[waiting.pop().datum]) - found
+            found |= others
+            waiting += others
+        return found
+
+    def _statements_of(self, parts: Iterable[DatumPart]) -> list[str]:
+        """Return the statements that touch some parts, in order."""
+        uids = frozenset().union(*(self._touching.get(part, ()) for part in parts))
+        return sorted(uids, key=self._positions.__getitem__)
+
+    def _computed(self, parts: set[DatumPart]) -> tuple[dict[str, Wanted], dict[str, Depth]]:
+        """Return the levels that are wanted after loops, and those that loops compute."""
+        items = [self._by_uid[uid] for uid in self._statements_of(parts)]
+        wanted, computed = dict(self._known.wanted), dict(self._known.computed)
+        for item in self._removed:
+            wanted.pop(item.uid, None)
+            computed.pop(item.uid, None)
+        found = wanted_levels(items, self._rules, self._effects, parts)
+        for uid, levels in found.items():
+            others = wanted.get(uid, {}).items()
+            wanted[uid] = {part: depth for part, depth in others if part not in parts} | levels
+            loop = self._by_uid[uid]
+            assert isinstance(loop, sch.Loop)
+            computed[uid] = depth_to_fill(loop, self._effects, wanted[uid])
+            if not computed[uid].terms:
+                del computed[uid]
+        return wanted, computed
+
+    def _merged(
+        self,
+        old: Mapping[str, _ByPart],
+        new: Iterable[tuple[str, Planned, str]],
+        changed: Iterable[str],
+        parts: set[DatumPart],
+    ) -> dict[str, _ByPart]:
+        """Return the insertions of both plans, the new ones for `parts` at the places `changed`."""
+        made: dict[str, dict[DatumPart, Insertion[Planned]]] = {place: {} for place in changed}
+        for place, found in made.items():
+            kept = old.get(place, {}).items()
+            found.update((part, one) for part, one in kept if part not in parts)
+        for place, one, after in new:
+            made[place][DatumPart(one.datum, one.component)] = Insertion(place, one, after)
+        merged = dict(old)
+        for place, found in made.items():
+            if not found:
+                merged.pop(place, None)
+                continue
+            merged[place] = found
+            if len(found) > 1 and (loop := self._by_uid.get(place)):
+                assert isinstance(loop, sch.Loop)
+                order = (effect.part for effect in self._effects.of(loop, NOTHING))
+                merged[place] = {part: found[part] for part in order if part in found}
+        return merged
+
+
+_UID = attrgetter("uid")
+
+
+def _planned_in(item: sch.Statement) -> tuple[sch.Statement, ...]:
+    """Return the loops and the pinned exchanges in a statement of a body, in sequence."""
+    inside = (
+        sequential_statements(item)
+        if isinstance(item, sch.DirectiveRegion | sch.ProfileRegion)
+        else (item,)
+    )
+    return tuple(
+        one
+        for one in inside
+        if isinstance(one, sch.Loop) or (isinstance(one, sch.HaloExchange) and one.pinned)
+    )
+
+
+_planned_for = kept_by_item(_planned_in)
