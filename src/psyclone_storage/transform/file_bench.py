@@ -110,6 +110,7 @@ class FileBench(Bench[FileTree, NamedStep]):
         self._routines = file.routines()
         self._facts = facts
         self._flows: dict[tuple[int, Facts], tuple[Routine, Flow]] = {}
+        self.left_out: list[Diagnostic] = []
         self._new: list[un.DirectiveBlock] = []
         self._statements: dict[int, tuple[Routine, Routine]] = {}
         self.journal: list[JournalEntry[FileTree, NamedStep]] = []
@@ -205,17 +206,16 @@ class FileBench(Bench[FileTree, NamedStep]):
         planned = plan_regions(self.code(routine), self._facts)
         return (*planned.reasons, *planned.unfinished)
 
-    def leave_out_unfinished(self, routine: str) -> Reasons:
-        """Leave out the regions of a routine that are unfinished, as a step; return the reasons.
+    def leave_out_unfinished(self, routine: str) -> None:
+        """Leave out the regions of a routine that are unfinished, as steps.
 
-        The loops that threads would share in such a region get threads of their own.
+        The loops that threads would share in such a region get threads of their own. The reasons
+        are in `left_out`.
         """
-        found: list[Diagnostic] = []
         while reasons := self.unfinished_in(routine):
-            found += reasons
+            self.left_out += reasons
             code = self.code(routine)
             self.edit(routine, code.body, without_wrong(code, self._facts).body)
-        return tuple(found)
 
     def changed_file(self) -> tuple[SourceFile, SourceFile]:
         """Return the file as it was read and with the steps so far."""

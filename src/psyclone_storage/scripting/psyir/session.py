@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from psyclone_storage.base.diagnostic import CompileError, Diagnostic
+from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.facts import Fact, FactKind
 from psyclone_storage.scripting.errors import TransformationError, refusal
@@ -72,19 +72,20 @@ def apply_step(routine: Routine, bench: FileBench, step: NamedStep) -> None:
     routine.show(bench.code(routine.key).body, rewritten=not isinstance(step, AddDirective))
 
 
-def finish(tree: FileContainer) -> tuple[Diagnostic, ...]:
+def finish(tree: FileContainer) -> None:
     """Make the last edits steps, and leave out parallel regions that are not finished.
 
-    Return why regions are left out. The loops that threads share in such a region get threads of
-    their own.
+    The bench lists the reasons in `left_out`. The loops that threads share in such a region get
+    threads of their own.
 
     Raises:
         TransformationError: the reasons against an edit.
     """
     bench = tree.bench
     if bench is None:
-        return ()
+        return
     routines = [routine for routine in tree.routines if routine.key]
     for routine in routines:
         commit(routine, bench)
-    return tuple(one for each in routines for one in bench.leave_out_unfinished(each.key))
+    for routine in routines:
+        bench.leave_out_unfinished(routine.key)
