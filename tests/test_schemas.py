@@ -109,7 +109,12 @@ def values(kind: type[Enum]) -> set[object]:
         ("loop", "reach", Reach, set()),
         ("call", "iteration", Iteration, set()),
         ("exchange", "phase", Phase, set()),
-        ("reduction", "operation", ReductionOp, set()),
+        (
+            "reduction",
+            "operation",
+            ReductionOp,
+            {"-product", "-and", "-or", "-equivalent", "-not equivalent"},
+        ),
         ("update", "to", Side, set()),
     ],
 )

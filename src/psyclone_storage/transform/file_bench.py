@@ -67,13 +67,14 @@ class EditRoutine:
     routine: str
     before: tuple[un.Line, ...] = field(repr=False)
     after: tuple[un.Line, ...] = field(repr=False)
+    title: str = "edit"
     declares: tuple[un.Declare, ...] = ()
     uses: tuple[un.Use, ...] = ()
 
     @property
     def name(self) -> str:
         """The name of the step."""
-        return "edit"
+        return self.title
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +198,18 @@ class FileBench(Bench[FileTree, NamedStep]):
         """The file as it was read."""
         return self._file
 
+    def derive(self) -> None:
+        """Give the blocks that the file has already their clauses.
+
+        Raises:
+            CompileError: the reasons against blocks that are not legal.
+        """
+        for key, code in self._routines.items():
+            if any(isinstance(line, un.DirectiveBlock) for line in walk_lines(code.body)):
+                planned = plan_regions(linked(addressed(code)), self._facts)
+                raise_if_any(planned.reasons)
+                self._tree = {**self._tree, key: planned.code}
+
     def unfinished(self) -> Reasons:
         """Return what is wrong with the regions if no further step comes."""
         return tuple(one for key in self._tree for one in self.unfinished_in(key))
@@ -246,7 +259,7 @@ class FileBench(Bench[FileTree, NamedStep]):
         Raises:
             CompileError: `T095`, the edit makes a region illegal; nothing has changed then.
         """
-        self.apply(EditRoutine(routine, before, after, declares, uses))
+        self.apply(EditRoutine(routine, before, after, declares=declares, uses=uses))
         return self.code(routine)
 
     def attempt(self, step: NamedStep) -> tuple[FileTree, Reasons]:
@@ -278,7 +291,7 @@ class FileBench(Bench[FileTree, NamedStep]):
     def _changed(self, step: NamedStep) -> tuple[str, Routine]:
         """Return the routine that a step changes, and how."""
         match step:
-            case EditRoutine(routine, before, after, declares, uses):
+            case EditRoutine(routine, before, after, declares=declares, uses=uses):
                 code = self.code(routine)
                 if code.body is not before and code.body != before:
                     message = f"'{routine}' has changed since the edit was prepared."
