@@ -1,4 +1,4 @@
-"""What is written as JSON is what its schema says: every diagnostic and every schedule there is."""
+"""JSON output matches its schema: every diagnostic and every schedule of the tests."""
 
 from __future__ import annotations
 
