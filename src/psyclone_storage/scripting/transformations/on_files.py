@@ -39,7 +39,7 @@ and the journal has the reasons. Private arrays are found without `privatise_arr
 
 
 @dataclass(frozen=True)
-class FileRequest:
+class NodeRequest:
     """A request of a script for nodes of one routine: options, and the line of the script."""
 
     name: str
@@ -190,7 +190,7 @@ def transform_file(
         raise refusal(f"'{name}' is not supported for files without an API.")
     routine, bench = routine_around(nodes[0])
     options = {**transformation.options, **given}
-    request = FileRequest(name, nodes, routine, bench, options, calling_line())
+    request = NodeRequest(name, nodes, routine, bench, options, calling_line())
     before = bench.facts
     bench.assume(*request.facts())
     try:

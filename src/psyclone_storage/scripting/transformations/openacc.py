@@ -13,7 +13,7 @@ from psyclone_storage.scripting.transformations.base import (
     Transformation,
     TransformationOptions,
 )
-from psyclone_storage.scripting.transformations.on_files import FileRequest
+from psyclone_storage.scripting.transformations.on_files import NodeRequest
 from psyclone_storage.scripting.views import Loop, Schedule, ScheduleNode
 from psyclone_storage.transform.openacc import AccData, AccKernels, AccLoop, AccParallel
 from psyclone_storage.transform.openacc_data import AccEnterData, AccUpdate
@@ -44,7 +44,7 @@ class AccLoops(Transformation):
             vector=bool(options["vector"]),
         )
 
-    def _on_file(self, request: FileRequest) -> NamedStep:
+    def _on_file(self, request: NodeRequest) -> NamedStep:
         chosen = request.options
         options = RegionOptions(
             sequential=bool(chosen["sequential"]),
@@ -67,7 +67,7 @@ class AccParallelRegion(RegionTrans):
         present = bool(options["default_present"]) and self.default_present
         return AccParallel(*self._ends(nodes), present)
 
-    def _on_file(self, request: FileRequest) -> NamedStep:
+    def _on_file(self, request: NodeRequest) -> NamedStep:
         present = bool(request.options["default_present"]) and self.default_present
         return request.region(Directive.ACC_PARALLEL, RegionOptions(present=present))
 
@@ -81,7 +81,7 @@ class AccKernelsRegion(RegionTrans):
         queue = _queue(self, options["async_queue"])
         return AccKernels(*self._ends(nodes), bool(options["default_present"]), queue)
 
-    def _on_file(self, request: FileRequest) -> NamedStep:
+    def _on_file(self, request: NodeRequest) -> NamedStep:
         queue = _queue(self, request.options["async_queue"])
         present = bool(request.options["default_present"])
         return request.region(Directive.ACC_KERNELS, RegionOptions(present=present, queue=queue))

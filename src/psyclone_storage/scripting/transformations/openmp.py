@@ -13,7 +13,7 @@ from psyclone_storage.scripting.transformations.base import (
     Transformation,
     TransformationOptions,
 )
-from psyclone_storage.scripting.transformations.on_files import FileRequest, thread_schedule
+from psyclone_storage.scripting.transformations.on_files import NodeRequest, thread_schedule
 from psyclone_storage.scripting.views import DirectiveRegion, ScheduleNode
 from psyclone_storage.transform.openmp import OpenParallelRegion, ParallelDo, ShareLoop
 from psyclone_storage.transform.openmp_target import OpenTarget, TeamsDo
@@ -49,7 +49,7 @@ class ParallelLoop(Transformation):
     def _step(self, nodes: tuple[ScheduleNode, ...], options: TransformationOptions) -> Step:
         return _parallel_do(nodes[0].uid, self.omp_schedule, options)
 
-    def _on_file(self, request: FileRequest) -> NamedStep:
+    def _on_file(self, request: NodeRequest) -> NamedStep:
         options = RegionOptions(thread_schedule(self.omp_schedule))
         return request.over_loop(Directive.OMP_PARALLEL_DO, options)
 
@@ -80,7 +80,7 @@ class WorkshareLoop(Transformation):
         force = bool(options["force"])
         return ShareLoop(nodes[0].uid, self.omp_schedule, _reproducible(options), force)
 
-    def _on_file(self, request: FileRequest) -> NamedStep:
+    def _on_file(self, request: NodeRequest) -> NamedStep:
         if self.omp_directive not in _ON_FILES:
             message = f"'omp {self.omp_directive}' is not supported for files without an API."
             raise TransformationError(Diagnostic("T015", message, hint=_HINT))
@@ -104,7 +104,7 @@ class ParallelRegion(RegionTrans):
     def _step(self, nodes: tuple[ScheduleNode, ...], options: TransformationOptions) -> Step:
         return OpenParallelRegion(*self._ends(nodes))
 
-    def _on_file(self, request: FileRequest) -> NamedStep:
+    def _on_file(self, request: NodeRequest) -> NamedStep:
         return request.region(Directive.OMP_PARALLEL, NO_OPTIONS)
 
 
@@ -120,7 +120,7 @@ class SingleRegion(RegionTrans):
         nowait = self.nowait if options["nowait"] is None else bool(options["nowait"])
         return OpenSingle(*self._ends(nodes), nowait)
 
-    def _on_file(self, request: FileRequest) -> NamedStep:
+    def _on_file(self, request: NodeRequest) -> NamedStep:
         wanted = request.options["nowait"]
         nowait = self.nowait if wanted is None else bool(wanted)
         return request.region(Directive.OMP_SINGLE, RegionOptions(nowait=nowait))
@@ -148,7 +148,7 @@ class TaskLoops(Transformation):
         force = bool(options["force"])
         return TaskLoop(nodes[0].uid, self.grainsize, self.num_tasks, nogroup, force)
 
-    def _on_file(self, request: FileRequest) -> NamedStep:
+    def _on_file(self, request: NodeRequest) -> NamedStep:
         wanted = request.options["nogroup"]
         nogroup = self.nogroup if wanted is None else bool(wanted)
         options = RegionOptions(grain=self.grainsize, tasks=self.num_tasks, nogroup=nogroup)
@@ -185,5 +185,5 @@ class TargetRegion(RegionTrans):
     def _step(self, nodes: tuple[ScheduleNode, ...], options: TransformationOptions) -> Step:
         return OpenTarget(*self._ends(nodes))
 
-    def _on_file(self, request: FileRequest) -> NamedStep:
+    def _on_file(self, request: NodeRequest) -> NamedStep:
         return request.region(Directive.OMP_TARGET, NO_OPTIONS)
