@@ -295,8 +295,8 @@ static inline Py_ALWAYS_INLINE int argument_lasts(Argument *seen, PyObject *name
 enum { UNCLEAR = 2 };
 
 /* Find out about all arguments of a block that knows none: yes (1), not simple (0), error (-1). With
- * `identical` the names that are written are taken for the very objects that are names of arguments;
- * where they are not, the answer is UNCLEAR. */
+ * `identical`, names are compared by identity, which is faster; the answer is UNCLEAR if some names of
+ * written arguments are not found so. */
 static int block_look_anew(Block *self, Py_ssize_t count, int identical)
 {
     PyObject *name, *thing;
@@ -327,7 +327,8 @@ static int block_look_anew(Block *self, Py_ssize_t count, int identical)
     for (Py_ssize_t i = 1; simple > 0 && i < done; i++)
         if (((Access *)seen[i].token)->space != ((Access *)seen[0].token)->space)
             simple = 0;
-    if (simple > 0 && identical && written != PyTuple_Size(self->writes))
+    /* Names that are equal and not identical: an array for reading may have been looked for. */
+    if (simple >= 0 && identical && written != PyTuple_Size(self->writes))
         simple = UNCLEAR;
     if (simple == 1) {
         self->seen = seen;

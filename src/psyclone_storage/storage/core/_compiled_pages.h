@@ -280,6 +280,7 @@ static PyObject *Replica_beside_in(Replica *self, PyObject *const *args, Py_ssiz
         made->room = ((Lease *)piece->held)->nbytes;
     }
     made->allocation = (PyObject *)piece;
+    made->piece = piece;
     return (PyObject *)made;
 }
 

@@ -47,7 +47,7 @@ static int ledger_begin_queued(Ledger *self, Access *token, PyObject *memory, Py
         return -1;
     if (!IS(token->replica, Replica) || ((Replica *)token->replica)->memory != memory)
         return 0;
-    Piece *piece = piece_of((Replica *)token->replica);
+    Piece *piece = ((Replica *)token->replica)->piece;
     int next = piece == NULL || self->barred || has_failed((Replica *)token->replica)
                    ? 0
                    : comes_next(piece, writes, queue);
@@ -55,7 +55,7 @@ static int ledger_begin_queued(Ledger *self, Access *token, PyObject *memory, Py
 }
 
 /* Return a new reference to notes with that on a use after all others: a write stands for all, a read
- * for reads in the same queue, as `uses.note` says. `notes` are those on reading and writing, each a
+ * for reads in the same queue, as `pending.note` says. `notes` are those on reading and writing, each a
  * tuple of one. */
 static PyObject *with_note(PyObject *pending, int writes, PyObject *notes)
 {
@@ -92,7 +92,7 @@ static int acquirable_end_queued(Acquirable *self, Access *token, PyObject *note
         return -1;
     if (self->has_wishes || ledger == NULL || !IS(token->replica, Replica))
         return 0;
-    Piece *piece = piece_of((Replica *)token->replica);
+    Piece *piece = ((Replica *)token->replica)->piece;
     if (piece == NULL || piece->pending == NULL || !PyTuple_CheckExact(piece->pending) ||
         has_failed((Replica *)token->replica))
         return 0;

@@ -240,14 +240,23 @@ static int bits_set(PyObject *self, PyObject *value, void *offset)
 
 #define BITS(Name, member) {#member, bits_get, bits_set, NULL, (void *)offsetof(Name, member)}
 
+/* -- Piece: the fields of an allocation ----------------------------------------------------------- */
+
+typedef struct {
+    PyObject_HEAD
+    PyObject *space, *pointer, *capacity, *held, *owner, *label, *pending, *failures;
+    char writable, lent, alive;
+} Piece;
+
 /* -- Replica ------------------------------------------------------------------------------------- */
 
 /* `jobs` is what the device of the memory still has to do, None for a memory without a device.
- * `address` is where the allocation is, 0 where only its memory can copy from there and to there. */
+ * `piece` is the allocation if it is one of this file. `address` is where the allocation is, 0 where only its memory can copy from there and to there. */
 typedef struct {
     PyObject_HEAD
     PyObject *memory, *space, *allocation, *jobs;
     Bits bit;
+    Piece *piece;
     char *address;
     Py_ssize_t room;
     char on_host, is_plain;
@@ -258,7 +267,11 @@ static int Replica_traverse(PyObject *self, visitproc visit, void *arg)
     return visit_fields(self, 4, visit, arg);
 }
 
-static int Replica_clear(PyObject *self) { return clear_fields(self, 4); }
+static int Replica_clear(PyObject *self)
+{
+    ((Replica *)self)->piece = NULL;
+    return clear_fields(self, 4);
+}
 
 static void Replica_dealloc(PyObject *self)
 {
@@ -304,6 +317,8 @@ static int Replica_set_allocation(Replica *self, PyObject *allocation, void *unu
     (void)unused;
     if (replica_locate(self, allocation) < 0)
         return -1;
+    int is_piece = allocation != NULL && PyObject_TypeCheck(allocation, PieceType);
+    self->piece = is_piece ? (Piece *)allocation : NULL;
     set_field(&self->allocation, allocation);
     return 0;
 }
@@ -378,26 +393,10 @@ static PyType_Slot Replica_slots[] = {
 static PyType_Spec Replica_spec = {
     "psyclone_storage.storage.core._compiled.Replica", sizeof(Replica), 0, FLAGS, Replica_slots};
 
-/* -- Piece: the fields of an allocation ----------------------------------------------------------- */
-
-typedef struct {
-    PyObject_HEAD
-    PyObject *space, *pointer, *capacity, *held, *owner, *label, *pending, *failures;
-    char writable, lent, alive;
-} Piece;
-
-static inline Py_ALWAYS_INLINE Piece *piece_of(Replica *replica)
-{
-    PyObject *held = replica->allocation;
-    int is_piece = held != NULL && ((PyObject *)Py_TYPE(held) == words.piece ||
-                                    PyObject_TypeCheck(held, PieceType));
-    return is_piece ? (Piece *)held : NULL;
-}
-
 /* Return whether work that was to write to the memory has failed, or whether that is unknown. */
 static inline Py_ALWAYS_INLINE int has_failed(Replica *replica)
 {
-    Piece *piece = piece_of(replica);
+    Piece *piece = replica->piece;
     return piece != NULL && piece->failures != no_things &&
            (piece->failures == NULL || !PyTuple_CheckExact(piece->failures) ||
             PyTuple_Size(piece->failures));

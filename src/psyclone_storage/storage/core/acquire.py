@@ -11,7 +11,6 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from psyclone_storage.storage.core.dropped import DROPPED
 from psyclone_storage.storage.core.errors import (
     AccessConflictError,
     AccessDeadlockError,
@@ -20,6 +19,7 @@ from psyclone_storage.storage.core.errors import (
     StorageError,
 )
 from psyclone_storage.storage.core.futures import Future, all_of, forward
+from psyclone_storage.storage.core.lifetime import DROPPED
 from psyclone_storage.storage.core.locks import (
     Group,
     Pairs,
@@ -29,7 +29,7 @@ from psyclone_storage.storage.core.locks import (
 )
 from psyclone_storage.storage.core.native import begin
 from psyclone_storage.storage.core.token import AccessToken
-from psyclone_storage.storage.memory.failures import UNTOLD, failure_in, give_up
+from psyclone_storage.storage.memory.pending import UNTOLD, failure_in, give_up
 from psyclone_storage.storage.memory.races import RACES
 
 
@@ -41,11 +41,13 @@ def acquire_all(tokens: Sequence[AccessToken], *, later: bool = False) -> None:
 
     Raises `AccessConflictError`, `AccessDeadlockError`, `PoisonedDataError`, `ConstBufferError`.
     """
-    acquisition = Acquisition(tokens)
+    acquisition: Acquisition | None = None
     try:
-        acquisition.begin(later=later)
+        if not begin(tokens):
+            acquisition = Acquisition(tokens)
+            acquisition.begin(later=later)
     except BaseException as error:
-        acquisition.roll_back(error)
+        (acquisition or Acquisition(tokens)).roll_back(error)
         raise
 
 

@@ -26,7 +26,6 @@ from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.storage.core.acquire import Acquisition, PendingAccesses
 from psyclone_storage.storage.core.allocation import Allocation
 from psyclone_storage.storage.core.chunks import ChunkLayout, whole
-from psyclone_storage.storage.core.dropped import DROPPED
 from psyclone_storage.storage.core.errors import (
     AccessConflictError,
     AccessReleasedError,
@@ -36,6 +35,7 @@ from psyclone_storage.storage.core.errors import (
 from psyclone_storage.storage.core.futures import Future
 from psyclone_storage.storage.core.hints import Hints
 from psyclone_storage.storage.core.incarnation import Incarnation, IncarnationState
+from psyclone_storage.storage.core.lifetime import BUFFERS, DROPPED, ExportPin
 from psyclone_storage.storage.core.locks import (
     AccessMode,
     LockTable,
@@ -44,8 +44,6 @@ from psyclone_storage.storage.core.locks import (
     queue_all,
 )
 from psyclone_storage.storage.core.native import Acquirable, register
-from psyclone_storage.storage.core.orphans import BUFFERS
-from psyclone_storage.storage.core.pins import ExportPin
 from psyclone_storage.storage.core.replicas import Replicas
 from psyclone_storage.storage.core.spaces import MemorySpace, SpaceLike, host_space, memory_space
 from psyclone_storage.storage.core.token import AccessRequest, AccessToken

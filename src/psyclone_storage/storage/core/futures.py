@@ -16,7 +16,7 @@ from contextlib import suppress
 from typing import Any, Generic, TypeVar
 
 from psyclone_storage.storage.core.forking import FORKS, Rank
-from psyclone_storage.storage.core.waiters import Waiters
+from psyclone_storage.storage.core.waiting import Waiters
 
 _LOCK = FORKS.guard(threading.RLock(), Rank.LEAF)
 """Held for a few steps, in which objects may end that have futures of their own."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING
 
-from psyclone_storage.storage.core.ending import fail_at_end
 from psyclone_storage.storage.core.errors import AccessConflictError, PoisonedDataError
+from psyclone_storage.storage.core.lifetime import fail_at_end
 from psyclone_storage.storage.core.locks import AccessMode, Policy
 from psyclone_storage.storage.core.spaces import host_space
 

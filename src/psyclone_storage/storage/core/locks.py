@@ -25,13 +25,12 @@ from collections.abc import Callable, Hashable, Sequence
 from enum import Enum
 from typing import Any, TypeAlias
 
-from psyclone_storage.storage.core.dropped import DROPPED
 from psyclone_storage.storage.core.errors import AccessConflictError, AccessDeadlockError
+from psyclone_storage.storage.core.lifetime import DROPPED
 from psyclone_storage.storage.core.native import AccessFields, register
 from psyclone_storage.storage.core.spaces import MemorySpace
 from psyclone_storage.storage.core.validity import Validity
-from psyclone_storage.storage.core.waiters import check_others_go_on
-from psyclone_storage.storage.core.waits import WAITS, conflict_text
+from psyclone_storage.storage.core.waiting import WAITS, check_others_go_on, conflict_text
 
 
 class AccessMode(Enum):

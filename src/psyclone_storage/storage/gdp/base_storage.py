@@ -26,8 +26,7 @@ from psyclone_storage.storage.core.locks import AccessMode, mode_of
 from psyclone_storage.storage.core.native import Sliceable, Windows, register
 from psyclone_storage.storage.core.spaces import MemorySpace
 from psyclone_storage.storage.core.token import AccessToken, spelled_type
-from psyclone_storage.storage.gdp import assignment, comparison, elements
-from psyclone_storage.storage.gdp.arithmetic import NoArithmetic
+from psyclone_storage.storage.gdp import assignment, elements, operators
 from psyclone_storage.storage.gdp.backing import FIRST_USE, Backing, on_host
 from psyclone_storage.storage.gdp.described import described, wait_for_queued
 from psyclone_storage.storage.gdp.indexing import host_key, on_gpu
@@ -48,7 +47,7 @@ WRITE = AccessMode.READ_WRITE
 OVERWRITE = AccessMode.WRITE_ONLY
 
 
-class Storage(Sliceable, NoArithmetic, ABC):  # pylint: disable=too-many-public-methods
+class Storage(Sliceable, operators.NoArithmetic, ABC):  # pylint: disable=too-many-public-methods
     """A field that lives on the host, on a device, or on both.
 
     The creation functions make storages; this class is public for `isinstance` (GDP-5). Its
@@ -219,11 +218,11 @@ class Storage(Sliceable, NoArithmetic, ABC):  # pylint: disable=too-many-public-
 
     def __eq__(self, other: object) -> Any:
         """Return where the values are equal, as an array of the host, as NumPy does."""
-        return comparison.compared(np.equal, self, other)
+        return operators.compared(np.equal, self, other)
 
     def __ne__(self, other: object) -> Any:
         """Return where the values differ, as an array of the host, as NumPy does."""
-        return comparison.compared(np.not_equal, self, other)
+        return operators.compared(np.not_equal, self, other)
 
     # By identity, as for tensors elsewhere: sets check identity first, and compare no values.
     __hash__ = object.__hash__
@@ -387,12 +386,12 @@ class Storage(Sliceable, NoArithmetic, ABC):  # pylint: disable=too-many-public-
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **keywords: Any) -> Any:
         """Answer comparisons and tests of values, and no arithmetic (GDP-2)."""
-        found = comparison.applied(ufunc, method, inputs, keywords)
+        found = operators.applied(ufunc, method, inputs, keywords)
         return self.answer(found, ufunc.__name__, map(type, inputs))
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         """Answer `np.transpose` (GDP-99), and what comparing needs; nothing else (GDP-2)."""
-        found = comparison.answered(function, args, kwargs)
+        found = operators.answered(function, args, kwargs)
         return self.answer(found, function.__name__, types)
 
     def __dlpack_device__(self) -> tuple[int, int]:

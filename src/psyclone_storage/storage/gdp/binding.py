@@ -45,9 +45,9 @@ from psyclone_storage.storage.interop.gt import (
     host_array,
     space_of,
 )
+from psyclone_storage.storage.memory.pending import LastUse
 from psyclone_storage.storage.memory.races import MemoryUse
 from psyclone_storage.storage.memory.registry import memory_of
-from psyclone_storage.storage.memory.uses import LastUse
 
 
 class TransferWarning(UserWarning):

@@ -8,6 +8,7 @@ is created from, else from its fallback (GDP-79). The result is a frozen, comple
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from math import prod
 from operator import index
 from typing import Any, Final, Literal, NamedTuple, TypedDict
@@ -50,9 +51,9 @@ class Keywords(TypedDict, total=False):
     - `managed`: the library that synchronises host and device: `"gt4py"`, `"cuda"`, or None.
     - `label`: a name for messages and statistics.
     - `delayed`: allocate each side when it is first used, instead of at once.
-    - `chunks`: cut the field along its slowest dimension, into that many blocks, or at the indices
-      where blocks begin; each block has its own validity, so that an access to a view moves only
-      the blocks that it touches. One block if absent.
+    - `chunks`: cut the field along its slowest dimension, into that many blocks, or into blocks of
+      the sizes in a tuple, as in dask; each block has its own validity, so that an access to a view
+      moves only the blocks that it touches. One block if absent.
     - `strict_exports`: hand out host arrays read-only, except inside an access for writing.
     """
 
@@ -169,12 +170,12 @@ def checked_shape(shape: int | Sequence[int]) -> tuple[int, ...]:
 
 
 def checked_device(device: str | None) -> Literal["gpu"] | None:
-    """Return the device as `"gpu"` or None, for which `"cpu"` is another word (GDP-69)."""
-    if device is None or device == "cpu":
+    """Return the device as `"gpu"`, or None for main memory (GDP-69), alias `"host"` or `"cpu"`."""
+    if device is None or device in {"cpu", "host"}:
         return None
     if device == "gpu":
         return "gpu"
-    raise ValueError(f'The device must be "gpu" or None, not {device!r}.')
+    raise ValueError(f'The device must be "gpu", or None, "host" or "cpu", not {device!r}.')
 
 
 def _check_size(shape: tuple[int, ...], dtype: np.dtype[Any], label: str) -> None:
@@ -274,13 +275,13 @@ def _cuts(chunks: int | Sequence[int] | None, rows: int) -> tuple[int, ...]:
     if chunks is None:
         return ()
     if isinstance(chunks, Sequence):
-        cuts = tuple(index(cut) for cut in chunks)
-        if any(not 0 < cut < rows for cut in cuts) or sorted(set(cuts)) != list(cuts):
+        sizes = tuple(index(size) for size in chunks)
+        if sum(sizes) != rows or any(size < 1 for size in sizes):
             raise ValueError(
-                f"The chunks {cuts} must begin at ascending indices between 0 and {rows}, the "
+                f"The sizes of the chunks {sizes} must be positive and add up to {rows}, the "
                 f"extent of the slowest dimension."
             )
-        return cuts
+        return tuple(accumulate(sizes))[:-1]
     return row_blocks(rows, 1, index(chunks)).bounds[1:-1]
 
 

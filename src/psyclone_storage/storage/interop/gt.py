@@ -24,7 +24,7 @@ Info: TypeAlias = Mapping[str, Any]
 Description: TypeAlias = Mapping[Device, Info]
 
 REQUIRED = ("shape", "typestr", "data", "strides")
-_DEVICES: dict[Any, Device] = {None: None, "cpu": None, "gpu": "gpu"}
+_DEVICES: dict[Any, Device] = {None: None, "cpu": None, "host": None, "gpu": "gpu"}
 
 
 def describe(thing: Any) -> dict[Device, Info]:

@@ -237,13 +237,13 @@ class DualView(metaclass=_TypedDualView):
 
     def resize(self, *arguments: Any) -> None:
         """Change extents or layout; keep values that fit, on the side that is newer."""
-        layout = layout_for(self.type.t_dev, arguments)
+        layout = layout_for(self.type.t_dev, arguments, self.label())
         if self._shown is None or layout != self.layout():
             self._exchange(layout, keep=self._shown is not None)
 
     def realloc(self, *arguments: Any) -> None:
         """Change extents or layout, without the values."""
-        self._exchange(layout_for(self.type.t_dev, arguments), keep=False)
+        self._exchange(layout_for(self.type.t_dev, arguments, self.label()), keep=False)
 
     def __copy__(self) -> DualView:
         """Return another dual view of the same memory, as copies of views are."""
@@ -297,7 +297,7 @@ def _shown(view_type: ViewType, arguments: tuple[Any, ...]) -> DualViewParts | N
             return None
         case (str() | AllocProperties(pointer=None) as given, *rest):
             properties = AllocProperties(given) if isinstance(given, str) else given
-            layout = layout_for(view_type, tuple(rest))
+            layout = layout_for(view_type, tuple(rest), properties.label)
             return DualViewParts(new_buffer(view_type, layout, properties), layout)
     return _joined(view_type, arguments)
 

@@ -1,11 +1,9 @@
 """`parallel_for`, `parallel_reduce` and their policies, independent of the layouts of views.
 
 A functor is any callable. It is called once for each index, in the calling thread, and has finished
-on return. Python then needs a microsecond or more for each element. On a device, the device
-computes, and may execute the operations of a marked functor later, in its own order. A functor that
-is marked with `KOKKOS_LAMBDA` only computes with its indices and with elements of views, as device
-code does: it is called once for many indices, at the speed of NumPy on the host and of CuPy on a
-GPU.
+on return. Python then needs a microsecond or more for each element. A functor that is marked with
+`KOKKOS_LAMBDA` only computes with its indices and with elements of views, as device code does: it
+is called once for many indices, at the speed of NumPy on the host and of CuPy on a GPU.
 
     @KOKKOS_LAMBDA
     def body(i, j):
@@ -32,7 +30,6 @@ from psyclone_storage.storage.core.spaces import MemorySpace
 from psyclone_storage.storage.kokkos.reducers import Joining, Reducer, Reduction, Sum
 from psyclone_storage.storage.kokkos.view import View
 from psyclone_storage.storage.kokkos.view_kernel import THREAD, RunningFunctor, Together
-from psyclone_storage.storage.kokkos.view_later import do_later
 from psyclone_storage.storage.kokkos.view_spaces import DefaultExecutionSpace, ExecutionSpace
 from psyclone_storage.storage.memory.registry import host_memory, memory_of
 
@@ -67,6 +64,10 @@ class _Ranks(type):
 
     def __getitem__(cls, arguments: Any) -> RankChoice:
         return RankChoice(*(arguments if isinstance(arguments, tuple) else (arguments,)))
+
+    def __call__(cls, *arguments: Any) -> Any:
+        written = ", ".join(str(one) for one in arguments)
+        raise ViewTypeError(f"Rank is a type with arguments: write Rank[{written}], not Rank(...).")
 
 
 class IterationRank(metaclass=_Ranks):
@@ -204,8 +205,7 @@ def parallel_for(*arguments: Any) -> None:
     """Call a functor for each index: `parallel_for("label", policy, functor)`.
 
     The policy may be a number n, for the indices from 0 to before n, and the label may be left out.
-    Raises what the functor raises; what it had done until then stays. A marked functor on a device
-    may fail later, and spoils what it was to write.
+    Raises what the functor raises; what it had done until then stays.
     """
     given = _given(arguments, 2)
     _run(given, given.functor, ())
@@ -259,11 +259,7 @@ def _run(given: _ParallelCall, functor: Functor, updates: tuple[Reduction, ...])
             _one_by_one(policy, functor, updates)
             return
         parts = policy.parts(MANY)
-        is_later = memory_of(space).starts_later
         for part in parts:
-            is_later = is_later and do_later(space, part, functor, updates)
-            if is_later:
-                continue
             if not _many_at_once(running, part, functor, updates):
                 _one_by_one(IterationPolicy(policy.execution, part, policy.order), functor, updates)
                 break

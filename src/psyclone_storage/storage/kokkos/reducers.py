@@ -93,18 +93,16 @@ BOr = Joining("BOr", 0, "|", operator.or_, _bits(np.bitwise_or))
 class Reduction:
     """The contributions to one result.
 
-    `value` is what they come to so far; a functor that runs for one index may set it. Those of a
-    functor that is done later are kept in `given`, until there are numbers.
+    `value` is what they come to so far; a functor that runs for one index may set it.
     """
 
-    __slots__ = ("_joining", "_value", "given", "shape")
+    __slots__ = ("_joining", "_value", "shape")
 
     def __init__(self, reducer: Reducer) -> None:
         """Start with no contribution; `shape` is that of the indices of one call, None for one."""
         self._joining = reducer.joining
         self._value: Any = reducer.joining.identity
         self.shape: tuple[int, ...] | None = None
-        self.given: list[Any] | None = None
 
     @property
     def value(self) -> Any:
@@ -127,21 +125,11 @@ class Reduction:
         check_number(contribution)
         many = isinstance(contribution, Together)
         given = contribution.array if many else np.array(contribution)
-        if self.given is not None:
-            self.given.append(given)
-        else:
-            self._value = self._joining.join(self._value, self.joined(given, self.shape))
-        return self
-
-    def joined(self, given: Any, shape: tuple[int, ...]) -> Any:
-        """Return what contributions for indices of a shape come to."""
         library = library_of(given)
-        found = self._joining.join_many(library, library.broadcast_to(given, shape).ravel())
-        return found.item() if hasattr(found, "__cuda_array_interface__") else found
-
-    def take(self, joined: Any) -> None:
-        """Take what some contributions come to."""
+        found = self._joining.join_many(library, library.broadcast_to(given, self.shape).ravel())
+        joined = found.item() if hasattr(found, "__cuda_array_interface__") else found
         self._value = self._joining.join(self._value, joined)
+        return self
 
     def _signed(self, sign: str, contribution: Any) -> Self:
         if self._joining.sign != sign:

@@ -106,7 +106,7 @@ def resized(
 
     Where the extents stay, `keep` changes nothing.
     """
-    layout = layout_for(part.type, arguments)
+    layout = layout_for(part.type, arguments, part.handle.label)
     if keep and part.handle.record is not None and layout == part.handle.layout:
         return part.handle
     fresh = Part(part.type, allocated(part.type, layout, properties))

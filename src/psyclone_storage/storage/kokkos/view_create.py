@@ -179,42 +179,43 @@ def new_buffer(
     return CoherentBuffer(layout.span(), view_type.dtype, options)
 
 
-def layout_for(view_type: ViewType, arguments: tuple[Any, ...]) -> ViewLayout:
+def layout_for(view_type: ViewType, arguments: tuple[Any, ...], label: str = "") -> ViewLayout:
     """Return the layout that a constructor is told to use: extents, or a layout object (VIEW-48).
 
     There are as many extents as the rank is dynamic; giving all of them is fine if those of the
     type agree. Raises `ViewTypeError` for a wrong number, or a layout of another class;
-    `ViewExtentError` for an extent that differs from the one in the type.
+    `ViewExtentError` for an extent that differs from the one in the type; they name `label`.
     """
     given = arguments[0] if len(arguments) == 1 else None
     if is_layout_class(type(given)):
-        return _laid_out(view_type, given)
+        return _laid_out(view_type, given, label)
     if not view_type.array_layout.is_regular:
         raise ViewTypeError(
             f"{view_type} has a layout that extents do not determine: pass a layout object."
         )
-    return view_type.regular_layout(_all_extents(view_type, checked_extents(arguments)))
+    return view_type.regular_layout(_all_extents(view_type, checked_extents(arguments), label))
 
 
-def _laid_out(view_type: ViewType, layout: Any) -> ViewLayout:
+def _laid_out(view_type: ViewType, layout: Any, label: str) -> ViewLayout:
     if not isinstance(layout, view_type.array_layout):
         raise ViewTypeError(
             f"{view_type} takes a {view_type.array_layout.__name__}, not {layout!r}."
         )
-    extents = _all_extents(view_type, tuple(layout.extents))
+    extents = _all_extents(view_type, tuple(layout.extents), label)
     found: ViewLayout = layout
     return found if extents == tuple(layout.extents) else view_type.regular_layout(extents)
 
 
-def _all_extents(view_type: ViewType, extents: tuple[int, ...]) -> tuple[int, ...]:
+def _all_extents(view_type: ViewType, extents: tuple[int, ...], label: str) -> tuple[int, ...]:
     data = view_type.data_type
+    subject = f'"{label}" of type {view_type}' if label else str(view_type)
     if len(extents) not in (data.rank_dynamic, data.rank):
         raise ViewTypeError(
-            f"{view_type} takes {data.rank_dynamic} extents, not {len(extents)}: {extents}."
+            f"{subject} takes {data.rank_dynamic} extents, not {len(extents)}: {extents}."
         )
     complete = data.completed(extents)
     if len(extents) == data.rank and extents != complete:
-        raise ViewExtentError(f"{view_type} has extents {complete}, and cannot have {extents}.")
+        raise ViewExtentError(f"{subject} has extents {complete}, and cannot have {extents}.")
     return complete
 
 
@@ -227,7 +228,7 @@ def _taken_over(view_type: ViewType, source: Viewed) -> Handle:
 def _allocated(
     view_type: ViewType, properties: AllocProperties, arguments: tuple[Any, ...]
 ) -> Handle:
-    return allocated(view_type, layout_for(view_type, arguments), properties)
+    return allocated(view_type, layout_for(view_type, arguments, properties.label), properties)
 
 
 def _lent(view_type: ViewType, scratch: ScratchSpace, arguments: tuple[Any, ...]) -> Handle:

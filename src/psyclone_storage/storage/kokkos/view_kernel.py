@@ -203,8 +203,7 @@ class RunningFunctor:
 
 def library_of(array: Any) -> Any:
     """Return the module whose functions take such an array: NumPy, or CuPy."""
-    own = getattr(array, "library", None)
-    return own or sys.modules[type(array).__module__.partition(".")[0]]
+    return sys.modules[type(array).__module__.partition(".")[0]]
 
 
 class _FunctorThread(threading.local):
@@ -222,15 +221,6 @@ class _FunctorThread(threading.local):
             yield running
         finally:
             self.running = None
-
-    @contextmanager
-    def runs_as(self, running: RunningFunctor) -> Iterator[None]:
-        """Replace the state of the running functor by another object for a block."""
-        before, self.running = self.running, running
-        try:
-            yield
-        finally:
-            self.running = before
 
 
 THREAD = _FunctorThread()

@@ -15,11 +15,10 @@ from psyclone_storage.storage.core.allocation import Allocation, WindowSpec
 from psyclone_storage.storage.core.errors import MemoryException
 from psyclone_storage.storage.core.futures import Future
 from psyclone_storage.storage.core.spaces import MemorySpace
-from psyclone_storage.storage.memory.failures import give_up
+from psyclone_storage.storage.memory.pending import Span, give_up
 from psyclone_storage.storage.memory.pools import ALIGNMENT, Pool, PoolUse
 from psyclone_storage.storage.memory.races import MemoryUse
 from psyclone_storage.storage.memory.stream import Stream
-from psyclone_storage.storage.memory.uses import Span
 
 
 class Memory(ABC):  # pylint: disable=too-many-public-methods  # two vocabularies
@@ -38,9 +37,6 @@ class Memory(ABC):  # pylint: disable=too-many-public-methods  # two vocabularie
 
     queues_work: ClassVar[bool] = False
     """Whether work for the device is done later, so that accesses `follow` it."""
-
-    starts_later: ClassVar[bool] = False
-    """Whether what `start` is given is done later by this process: an emulated device."""
 
     copies_plainly: ClassVar[bool] = False
     """Whether what is here is in pages of this process, which anybody may copy as they are."""

@@ -21,18 +21,22 @@ from psyclone_storage.storage.core.spaces import MemorySpace
 from psyclone_storage.storage.memory.base import Memory, array_over, foreign_pages, host_pages
 from psyclone_storage.storage.memory.conditions import as_asked
 from psyclone_storage.storage.memory.emulated_array import EmulatedDeviceArray, on_device
-from psyclone_storage.storage.memory.failures import (
+from psyclone_storage.storage.memory.pending import (
     UNTOLD,
+    LastUse,
+    Span,
     failure_in,
     failure_of,
     forget,
+    forget_ended,
     give_up,
+    note,
+    waited_for,
 )
 from psyclone_storage.storage.memory.pools import ALIGNMENT, Pool, PoolUse
 from psyclone_storage.storage.memory.queues import DeviceQueue, QueueEvent
 from psyclone_storage.storage.memory.races import RACES, MemoryUse, on_tracing
 from psyclone_storage.storage.memory.stream import Stream
-from psyclone_storage.storage.memory.uses import LastUse, Span, forget_ended, note, waited_for
 
 _POISON_BYTE = 0xA5
 _POISON_WORD = np.uint64(0x7FF4A5A57FB4A5A5)
@@ -46,7 +50,6 @@ class EmulatedDeviceMemory(Memory):  # pylint: disable=too-many-public-methods  
 
     copies_plainly = True
     queues_work = True
-    starts_later = True
 
     queue: int = 0
     """The number of the queue of kernels, which all threads share."""

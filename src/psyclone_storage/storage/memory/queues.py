@@ -23,10 +23,10 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from psyclone_storage.storage.core.device import current_emulation
-from psyclone_storage.storage.core.ending import fail_at_end
 from psyclone_storage.storage.core.errors import StorageError
 from psyclone_storage.storage.core.forking import FORKS, ForkHandlers, Rank, nothing
-from psyclone_storage.storage.memory.failures import UNTOLD, failure_of, mend, spoil
+from psyclone_storage.storage.core.lifetime import fail_at_end
+from psyclone_storage.storage.memory.pending import UNTOLD, failure_of, mend, spoil
 from psyclone_storage.storage.memory.races import (
     LOCK,
     RACES,

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from psyclone_storage.storage.core.errors import StorageError
 from psyclone_storage.storage.core.forking import FORKS, ForkHandlers
 from psyclone_storage.storage.core.futures import Future
-from psyclone_storage.storage.core.waiters import Waiters, check_others_go_on
+from psyclone_storage.storage.core.waiting import Waiters, check_others_go_on
 
 T = TypeVar("T")
 _Job = tuple[Future[Any], Callable[..., Any], tuple[Any, ...]]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from psyclone_storage.storage.core.device import Emulation, use_device
-from psyclone_storage.storage.memory.failures import UNTOLD
+from psyclone_storage.storage.memory.pending import UNTOLD
 
 
 @pytest.fixture(autouse=True)

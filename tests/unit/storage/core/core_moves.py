@@ -24,7 +24,7 @@ from psyclone_storage.storage.core.spaces import memory_space
 from psyclone_storage.storage.core.token import AccessRequest
 from psyclone_storage.storage.gdp.binding import LaunchBlock
 from psyclone_storage.storage.memory import queues
-from psyclone_storage.storage.memory.failures import UNTOLD
+from psyclone_storage.storage.memory.pending import UNTOLD
 
 SHAPE = (4, 3)
 KEYS: tuple[Any, ...] = (

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from psyclone_storage.storage.core import orphans
+from psyclone_storage.storage.core import lifetime
 from psyclone_storage.storage.core.buffer import CoherentBuffer
-from psyclone_storage.storage.core.dropped import DroppedAccesses
 from psyclone_storage.storage.core.forking import FORKS
+from psyclone_storage.storage.core.lifetime import DroppedAccesses
 
 
 def test_who_wants_the_ends_of_accesses_makes_the_calls_himself() -> None:
@@ -52,5 +52,5 @@ def test_of_claims_in_line_those_of_threads_that_are_gone_end(
         claim=SimpleNamespace(owner=number, in_flight=in_flight),
         group=SimpleNamespace(give_up=lambda: gone.append(turn)),
     )
-    orphans._end_accesses(SimpleNamespace(table=SimpleNamespace(queue=[turn], holders=[])))
+    lifetime._end_accesses(SimpleNamespace(table=SimpleNamespace(queue=[turn], holders=[])))
     assert gone == [turn] * ends

@@ -13,7 +13,7 @@ from psyclone_storage.storage.core.buffer import BufferOptions, CoherentBuffer
 from psyclone_storage.storage.core.errors import AccessReleasedError
 from psyclone_storage.storage.core.futures import Future, all_of
 from psyclone_storage.storage.core.locks import AccessMode, Policy
-from psyclone_storage.storage.core.waiters import Waiters
+from psyclone_storage.storage.core.waiting import Waiters
 from psyclone_storage.storage.memory.stream import Stream
 from storage_threads import PATIENCE, wait_until
 

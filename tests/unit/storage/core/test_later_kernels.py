@@ -423,22 +423,6 @@ def test_a_program_ends_with_work_that_was_asked_for(tmp_path: Any) -> None:
 # -- functors --------------------------------------------------------------------------------------
 
 
-def test_a_functor_means_the_values_of_when_it_was_given() -> None:
-    target = view("target", [0.0] * 4)
-    step = 2.0
-    held = np.array(3.0)
-
-    @KOKKOS_LAMBDA
-    def body(i: Any) -> None:
-        target[i] += step * i + held
-
-    kokkos.parallel_for(RangePolicy[Cuda](0, 4), body)
-    assert is_waiting()
-    step = 100.0
-    held[...] = 100.0
-    assert numbers(target) == [3.0, 5.0, 7.0, 9.0]
-
-
 def test_signs_of_zero_and_equal_steps_are_kept_apart() -> None:
     source, target = view("source", [1.0]), view("target", [5.0, 5.0])
 
@@ -465,7 +449,7 @@ def test_a_read_after_a_write_sees_it() -> None:
     assert (numbers(a), numbers(b)) == ([10.0, 20.0], [11.0, 22.0])
 
 
-def test_a_place_that_is_read_is_looked_at_when_it_is_known() -> None:
+def test_a_place_that_is_read_from_a_view_is_checked() -> None:
     where, target = view("where", [2, 0, 1]), view("target", [0.0] * 3)
 
     @KOKKOS_LAMBDA
@@ -473,28 +457,11 @@ def test_a_place_that_is_read_is_looked_at_when_it_is_known() -> None:
         target[where(i)] = i + 0.5
 
     kokkos.parallel_for(RangePolicy[Cuda](0, 3), body)
-    assert is_waiting()
     assert numbers(target) == [1.5, 2.5, 0.5]
     kokkos.deep_copy(where, np.array([0, 1, 3], where.dtype))
-    kokkos.parallel_for(RangePolicy[Cuda](0, 3), body)
-    for told in (ViewIndexError, PoisonedDataError):
-        with pytest.raises(told, match="An index is 3, of a dimension of 3"):
-            numbers(target)
+    with pytest.raises(ViewIndexError, match="has no element"):
+        kokkos.parallel_for(RangePolicy[Cuda](0, 3), body)
     assert numbers(where) == [0, 1, 3]
-
-
-def test_work_that_keeps_more_than_it_uses_is_not_kept() -> None:
-    bins = kokkos.View["int*", CudaSpace, kokkos.Atomic]("bins", 10)
-
-    @KOKKOS_LAMBDA
-    def body(i: Any) -> None:
-        bins[i % 10] += 1
-
-    kokkos.parallel_for(RangePolicy[Cuda](0, 100), body)
-    assert is_waiting()
-    kokkos.parallel_for(RangePolicy[Cuda](0, 10000), body)
-    assert not is_waiting()
-    assert numbers(bins) == [1010] * 10
 
 
 @pytest.mark.parametrize(

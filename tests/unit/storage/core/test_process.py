@@ -53,7 +53,7 @@ AMID = """
 import gc, os, signal, sys, threading, time
 import numpy as np
 import psyclone_storage.storage as gt
-from psyclone_storage.storage.core import dropped, fallback, futures, locks, spaces, stats
+from psyclone_storage.storage.core import fallback, futures, lifetime, locks, spaces, stats
 from psyclone_storage.storage.core.buffer import BufferOptions, CoherentBuffer
 from psyclone_storage.storage.core.device import Emulation, use_device
 from psyclone_storage.storage.core.errors import PoisonedDataError, StorageError
@@ -123,7 +123,7 @@ def amid(other: str, child: str, latency: float = 0.0, pause: float = 0.0) -> st
         ("stats._LOCK", 0.3),
         ("futures._LOCK", 1.5),
         ("locks.WAITS._lock", 0.3),
-        ("dropped.DROPPED._lock", 0.3),
+        ("lifetime.DROPPED._lock", 0.3),
         ("spaces._LOCK", 0.3),
         ("registry._LOCK", 0.3),
         ("backing.FIRST_USE", 0.3),
@@ -201,7 +201,7 @@ def test_a_child_ends_accesses_that_were_dropped_before() -> None:
         pass
 """
     before = """
-    with dropped.DROPPED._lock:
+    with lifetime.DROPPED._lock:
         accessor = DeviceAccessor(buffer, "host", const=True)
         accessor.open().result(5)
         with buffer.table.lock:

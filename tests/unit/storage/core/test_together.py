@@ -18,16 +18,16 @@ from psyclone_storage.storage.accessors import DeviceAccessor, GpuTask, HostAcce
 from psyclone_storage.storage.core.acquire import PendingAccesses, acquire_all
 from psyclone_storage.storage.core.buffer import BufferOptions, CoherentBuffer
 from psyclone_storage.storage.core.chunks import row_blocks
-from psyclone_storage.storage.core.dropped import DROPPED
 from psyclone_storage.storage.core.errors import (
     AccessConflictError,
     AccessDeadlockError,
     AccessReleasedError,
     PoisonedDataError,
 )
+from psyclone_storage.storage.core.lifetime import DROPPED
 from psyclone_storage.storage.core.locks import AccessMode, Policy, _all_locked
 from psyclone_storage.storage.core.token import AccessRequest
-from psyclone_storage.storage.core.waits import WAITS
+from psyclone_storage.storage.core.waiting import WAITS
 from storage_threads import PATIENCE, RUNS, THREADS, Worker, race, wait_for_queue, wait_until
 
 READ, WRITE_ONLY, READ_WRITE = AccessMode.READ, AccessMode.WRITE_ONLY, AccessMode.READ_WRITE

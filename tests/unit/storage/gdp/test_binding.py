@@ -17,6 +17,7 @@ from psyclone_storage import storage as gt
 from psyclone_storage.storage import SyncState, TransferWarning, bound
 from psyclone_storage.storage.core.errors import AccessConflictError
 from psyclone_storage.storage.core.token import AccessToken
+from psyclone_storage.storage.gdp.binding import Binding
 from psyclone_storage.storage.gdp.indexing import host_values
 from storage_devices import device_in_place
 
@@ -381,6 +382,21 @@ def test_names_that_are_equal_are_written_as_those_that_are_identical() -> None:
         assert field.data_ro.tolist() == [3.0, 3.0, 3.0]
 
 
+@pytest.mark.compiled
+def test_names_that_are_equal_take_the_fast_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    general: list[int] = []
+    enter = Binding._enter
+    monkeypatch.setattr(Binding, "_enter", lambda block: general.append(1) or enter(block))
+    with device_in_place("emulated"):
+        fields = {name: gt.zeros((4,), device="gpu") for name in ("alpha", "beta")}
+        for _ in range(5):
+            written = "".join(["be", "ta"])
+            with bound(fields, writes=(written,)) as arrays:
+                arrays["beta"][...] += 1.0
+        assert len(general) == 1
+        assert fields["beta"][0] == 5.0
+
+
 @pytest.mark.parametrize("device", [None, "gpu"])
 def test_blocks_that_read_and_write_in_turn_count_what_is_written(device: str | None) -> None:
     with device_in_place("emulated"):
@@ -407,5 +423,5 @@ def test_values_that_are_only_on_a_device_are_asked_for_before_they_are_copied()
 
 def test_chunks_of_single_bytes_begin_where_their_rows_do() -> None:
     with device_in_place("emulated"):
-        field = gt.zeros((4, 3), "i1", device="gpu", chunks=(1, 3))
+        field = gt.zeros((4, 3), "i1", device="gpu", chunks=(1, 2, 1))
         assert field.buffer.chunks.bounds == (0, 3, 9, 12)

@@ -122,6 +122,7 @@ def test_explicit_parameters_beat_the_preset() -> None:
 def test_devices() -> None:
     assert gt.empty(SHAPE).device is None
     assert gt.empty(SHAPE, device="cpu").device is None
+    assert gt.empty(SHAPE, device="host").device is None
     assert gt.empty(SHAPE, device="gpu").device == "gpu"
     with pytest.raises(ValueError, match="'tpu'"):
         gt.empty(SHAPE, device="tpu")

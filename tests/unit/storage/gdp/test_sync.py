@@ -277,6 +277,7 @@ def test_is_current_asks_without_copying() -> None:
     assert (made.is_current(), made.is_current("gpu")) == (True, False)
     made.host_to_device()
     assert (made.is_current("cpu"), made.is_current("gpu")) == (True, True)
+    assert made.is_current("host")
     assert gt.ones((2,)).is_current()
     with pytest.raises(gt.GTNoSuchBufferError, match="on a device"):
         gt.ones((2,)).is_current("gpu")

@@ -484,3 +484,8 @@ def test_what_works_on_all_indices_refuses_other_forms_of_a_function() -> None:
     ):
         with pytest.raises(NotTogetherError, match="one index at a time"):
             wrong()
+
+
+def test_a_call_of_rank_names_the_notation() -> None:
+    with pytest.raises(ViewTypeError, match=r"write Rank\[2, Iterate.Left\]"):
+        Rank(2, Iterate.Left)

@@ -34,6 +34,7 @@ from psyclone_storage.storage.kokkos import (
     create_mirror_view_and_copy,
     move,
     register_type,
+    resize,
     view_alloc,
     view_wrap,
 )
@@ -369,3 +370,13 @@ def test_atomic_updates_lose_nothing() -> None:
     for change, expected in (("-= 1", 1999), ("*= 2", 3998), ("|= 1", 3999), ("&= 255", 159)):
         exec(f"atomic[0] {change}", {"atomic": atomic})
         assert plain(0) == expected
+
+
+def test_wrong_extents_name_the_label() -> None:
+    with pytest.raises(ViewTypeError, match=r'"alpha" of type .* takes 1 extents, not 2'):
+        View["double*"]("alpha", 3, 4)
+    with pytest.raises(ViewExtentError, match=r'"beta" of type .* cannot have \(2, 5\)'):
+        View["double*[4]"]("beta", 2, 5)
+    made = View["double*[4]"]("gamma", 2)
+    with pytest.raises(ViewExtentError, match='"gamma"'):
+        resize(made, 2, 5)
