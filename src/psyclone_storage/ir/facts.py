@@ -27,6 +27,10 @@ class FactKind(Enum):
     """Pointer components with different names do not alias."""
 
 
+FLOW_KINDS = (FactKind.PURE, FactKind.DISTINCT_POINTERS)
+"""Promises that change the data flow of a routine; others concern the verdicts on loops."""
+
+
 class FactSource(Enum):
     """Origin of a promise."""
 

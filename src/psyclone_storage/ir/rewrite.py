@@ -310,20 +310,30 @@ def with_each_block(
 ) -> un.Line:
     """Return `line` with each block of statements in it as `change` makes it of the block.
 
-    The order is that of `blocks_of`.
+    The order is that of `blocks_of`; a line of which no block changes stays the same object.
     """
+    old = blocks_of(line)
+    if not old:
+        return line
+    new = tuple(map(change, old))
+    if all(map(is_, new, old)):
+        return line
     match line:
-        case un.If(branches, otherwise) | un.Where(branches, otherwise):
-            inner = tuple(replace(branch, body=change(branch.body)) for branch in branches)
-            return replace(line, branches=inner, otherwise=change(otherwise))
+        case un.If(branches) | un.Where(branches):
+            inner = tuple(map(_with_body, branches, new))
+            return replace(line, branches=inner, otherwise=new[-1])
         case un.Select():
-            before = change(line.before)
-            cases = tuple(replace(case, body=change(case.body)) for case in line.cases)
-            return replace(line, before=before, cases=cases)
+            return replace(line, before=new[0], cases=tuple(map(_with_body, line.cases, new[1:])))
         case un.Conditional(parts):
-            changed = tuple(replace(part, body=change(part.body)) for part in parts)
-            return replace(line, branches=changed)
-    return replace(line, body=change(line.body)) if isinstance(line, _Holding) else line
+            return replace(line, branches=tuple(map(_with_body, parts, new)))
+    return replace(line, body=new[0]) if isinstance(line, _Holding) else line
+
+
+Part = TypeVar("Part", un.Branch, un.Case, un.ConditionalBranch)
+
+
+def _with_body(part: Part, body: tuple[un.Line, ...]) -> Part:
+    return replace(part, body=body)
 
 
 def with_changed_blocks(

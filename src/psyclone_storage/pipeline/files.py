@@ -29,6 +29,7 @@ from psyclone_storage.pipeline.inputs import Inputs
 from psyclone_storage.pipeline.kernels import read_checked
 from psyclone_storage.pipeline.request import LineLimit
 from psyclone_storage.scripting.psyir.containers import FileContainer
+from psyclone_storage.scripting.psyir.session import finish
 from psyclone_storage.scripting.recipe import read_recipe
 from psyclone_storage.transform.file_bench import FileBench
 from psyclone_storage.transform.file_steps import apply_file_steps, read_file_steps
@@ -117,25 +118,21 @@ class FileTransformer:
         source = read_checked(self._inputs.index, path, limited)
         file = link_file(read_file(source), self._finder)
         stripped = _without_directives(file, frozenset(self._request.stripped))
-        start = self._after_recipe(stripped, path)
-        bench = FileBench(start, self._facts())
+        bench = FileBench(stripped, self._facts())
         bench.derive()
+        if self._recipe is not None:
+            tree = FileContainer.on(bench)
+            self._recipe.run_on_file(tree, dict(self._request.keywords))
+            finish(tree)
         apply_file_steps(bench, self._steps)
         raise_if_any(bench.unfinished())
-        if self._request.must_apply and start is stripped and not bench.history:
+        if self._request.must_apply and not bench.history:
             message = f"No step has changed '{path}'."
             raise CompileError(Diagnostic("T096", message, file=str(path)))
         text = emit_changed(file, bench.changed_file()[1])
         loops = tuple(loop_reports(bench)) if self._request.explained else ()
         script = () if self._request.script is None else (self._request.script,)
         return TransformedFile(text, (*self._inputs.used(path), *script), loops)
-
-    def _after_recipe(self, file: SourceFile, path: Path) -> SourceFile:
-        if self._recipe is None:
-            return file
-        tree = FileContainer(path.name, file)
-        self._recipe.run_on_file(tree, dict(self._request.keywords))
-        return tree.frozen()
 
     def _facts(self) -> Facts:
         return tuple(

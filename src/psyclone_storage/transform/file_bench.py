@@ -10,6 +10,7 @@ Use of a `FileBench` by steps, recipes and reports::
     bench.assume(Fact(FactKind.PURE, "f")) # promises; verdicts list those that they need
     bench.check(step), bench.apply(step)   # the reasons against a step, or the changed routines
     bench.edit("step", before, after)      # exchange the statements `before`, all of the body
+    bench.edit(..., declares=..., uses=...)  # with new variables and imports
     bench.undo()
     bench.unfinished()                     # what is wrong unless further steps come
     bench.changed_file()                   # trees before and after, for `emit_changed`
@@ -31,7 +32,12 @@ from collections.abc import Iterable, Mapping
 
 from psyclone_storage.analysis.bodies.flow import Flow, FlowNode
 from psyclone_storage.analysis.bodies.nests import CodeFootprint
-from psyclone_storage.analysis.bodies.regions import directive_word, plan_regions
+from psyclone_storage.analysis.bodies.regions import (
+    directive_word,
+    plan_new,
+    plan_regions,
+    without_wrong,
+)
 from psyclone_storage.analysis.bodies.verdict import Verdict, cures_of, flow_with, verdict_of
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
@@ -39,12 +45,17 @@ from psyclone_storage.base.names import did_you_mean
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.directive import NO_OPTIONS, Directive, RegionOptions
-from psyclone_storage.ir.facts import Fact, Facts
+from psyclone_storage.ir.facts import FLOW_KINDS, Fact, Facts
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.linking import linked
 from psyclone_storage.ir.loops import addressed, loops_of
 from psyclone_storage.ir.rewrite import blocks_of, walk_lines, with_each_block
-from psyclone_storage.ir.routine import DeclarationStatement, Routine, SourceFile
+from psyclone_storage.ir.routine import (
+    DeclarationStatement,
+    Routine,
+    SourceFile,
+    UseStatement,
+)
 from psyclone_storage.transform.kernel.code import ChangesCode, check_loop_directives, placed
 from psyclone_storage.transform.workbench import Bench, JournalEntry, NamedStep
 
@@ -57,6 +68,8 @@ class EditRoutine:
     before: tuple[un.Line, ...] = field(repr=False)
     after: tuple[un.Line, ...] = field(repr=False)
     title: str = "edit"
+    declares: tuple[un.Declare, ...] = ()
+    uses: tuple[un.Use, ...] = ()
 
     @property
     def name(self) -> str:
@@ -69,14 +82,15 @@ class AddDirective:
     """Put a directive around the loop `first`, or around the statements from `first` to `last`.
 
     `first` and `last` are uids of loops or blocks; `loop` is accepted by directives of loops, which
-    need no `last`.
+    need no `last`. Instead of both, `around` may have the first and the last statement themselves.
     """
 
     routine: str
-    first: str
+    first: str = ""
     last: str = ""
     directive: Directive = Directive.OMP_PARALLEL_DO
     options: RegionOptions = NO_OPTIONS
+    around: tuple[un.Line, ...] = field(default=(), repr=False)
 
     @property
     def name(self) -> str:
@@ -97,6 +111,9 @@ class FileBench(Bench[FileTree, NamedStep]):
         self._routines = file.routines()
         self._facts = facts
         self._flows: dict[tuple[int, Facts], tuple[Routine, Flow]] = {}
+        self.left_out: list[Diagnostic] = []
+        self._new: list[un.DirectiveBlock] = []
+        self._statements: dict[int, tuple[Routine, Routine]] = {}
         self.journal: list[JournalEntry[FileTree, NamedStep]] = []
 
     # ------------------------------------------------------------------------ questions
@@ -114,6 +131,11 @@ class FileBench(Bench[FileTree, NamedStep]):
     def assume(self, *facts: Fact) -> None:
         """Record promises."""
         self._facts = tuple(dict.fromkeys((*self._facts, *facts)))
+        self._last = None
+
+    def withdraw(self, facts: Facts) -> None:
+        """Withdraw all promises but `facts`, which were made before."""
+        self._facts = facts
         self._last = None
 
     def code(self, routine: str) -> Routine:
@@ -135,9 +157,13 @@ class FileBench(Bench[FileTree, NamedStep]):
         return loops_of(self.code(routine))
 
     def flow(self, routine: str) -> Flow:
-        """Return the data flow of a routine, with the promises; it is computed once."""
+        """Return the data flow of a routine, with the promises.
+
+        It is computed once: directives do not change it.
+        """
         code = self.code(routine)
-        key = (id(code), self._facts)
+        _, code = self._statements.get(id(code), (code, code))
+        key = (id(code), tuple(one for one in self._facts if one.kind in FLOW_KINDS))
         if key not in self._flows:
             self._flows[key] = (code, flow_with(code, self._facts))
         return self._flows[key][1]
@@ -167,6 +193,11 @@ class FileBench(Bench[FileTree, NamedStep]):
         """Return the footprint of a loop, for questions about other transformations."""
         return CodeFootprint(self.flow(routine), self.node(routine, uid))
 
+    @property
+    def file(self) -> SourceFile:
+        """The file as it was read."""
+        return self._file
+
     def derive(self) -> None:
         """Give the blocks that the file has already their clauses.
 
@@ -181,16 +212,32 @@ class FileBench(Bench[FileTree, NamedStep]):
 
     def unfinished(self) -> Reasons:
         """Return what is wrong with the regions if no further step comes."""
-        planned = (plan_regions(code, self._facts) for code in self._tree.values())
-        return tuple(problem for one in planned for problem in one.unfinished)
+        return tuple(one for key in self._tree for one in self.unfinished_in(key))
+
+    def unfinished_in(self, routine: str) -> Reasons:
+        """Return what is wrong with the regions of a routine if no further step comes."""
+        planned = plan_regions(self.code(routine), self._facts)
+        return (*planned.reasons, *planned.unfinished)
+
+    def leave_out_unfinished(self, routine: str) -> None:
+        """Leave out the regions of a routine that are unfinished, as steps.
+
+        The loops that threads would share in such a region get threads of their own. The reasons
+        are in `left_out`.
+        """
+        while reasons := self.unfinished_in(routine):
+            self.left_out += reasons
+            code = self.code(routine)
+            self.edit(routine, code.body, without_wrong(code, self._facts).body)
 
     def changed_file(self) -> tuple[SourceFile, SourceFile]:
         """Return the file as it was read and with the steps so far."""
         starts = {one.extent.start: key for key, one in self._routines.items() if one.extent}
+        after = {key: plan_regions(code, self._facts).code for key, code in self._tree.items()}
 
         def change(unit: Routine) -> Routine:
             key = starts.get(unit.extent.start) if unit.extent is not None else None
-            code = None if key is None else self._tree.get(key)
+            code = None if key is None else after.get(key)
             return unit if code is None else _with_code(unit, code)
 
         return self._file, self._file.changed(change)
@@ -198,14 +245,21 @@ class FileBench(Bench[FileTree, NamedStep]):
     # ------------------------------------------------------------------------ steps
 
     def edit(
-        self, routine: str, before: tuple[un.Line, ...], after: tuple[un.Line, ...]
+        self,
+        routine: str,
+        before: tuple[un.Line, ...],
+        after: tuple[un.Line, ...],
+        declares: tuple[un.Declare, ...] = (),
+        uses: tuple[un.Use, ...] = (),
     ) -> Routine:
         """Exchange the statements `before` of a routine for `after`, as a step in the journal.
+
+        The routine gets the variables `declares` and the imports `uses` in addition.
 
         Raises:
             CompileError: `T095`, the edit makes a region illegal; nothing has changed then.
         """
-        self.apply(EditRoutine(routine, before, after))
+        self.apply(EditRoutine(routine, before, after, declares=declares, uses=uses))
         return self.code(routine)
 
     def attempt(self, step: NamedStep) -> tuple[FileTree, Reasons]:
@@ -214,7 +268,13 @@ class FileBench(Bench[FileTree, NamedStep]):
             key, code = self._changed(step)
         except CompileError as error:
             return self._tree, error.problems
-        planned = plan_regions(linked(addressed(code)), self._facts)
+        if isinstance(step, AddDirective):
+            old = self.code(key)
+            planned = plan_new(code, self._new[0], self.flow(key), self._facts)
+            _, base = self._statements.get(id(old), (old, old))
+            self._statements[id(planned.code)] = (planned.code, base)
+        else:
+            planned = plan_regions(linked(addressed(code)), self._facts)
         if planned.reasons:
             is_edit = isinstance(step, EditRoutine | ChangesCode)
             return self._tree, _too_late(planned.reasons) if is_edit else planned.reasons
@@ -231,12 +291,14 @@ class FileBench(Bench[FileTree, NamedStep]):
     def _changed(self, step: NamedStep) -> tuple[str, Routine]:
         """Return the routine that a step changes, and how."""
         match step:
-            case EditRoutine(routine=routine, before=before, after=after):
+            case EditRoutine(routine, before, after, declares=declares, uses=uses):
                 code = self.code(routine)
                 if code.body is not before and code.body != before:
                     message = f"'{routine}' has changed since the edit was prepared."
                     raise CompileError(Diagnostic("T095", message, code.module.routine))
-                return key_of(routine), replace(code, body=after)
+                items = (*map(UseStatement, uses), *code.specification,
+                         *(DeclarationStatement((item,)) for item in declares))  # fmt: skip
+                return key_of(routine), replace(code, body=after, specification=items)
             case AddDirective(routine):
                 return key_of(routine), self._directed(step)
             case ChangesCode():
@@ -250,7 +312,8 @@ class FileBench(Bench[FileTree, NamedStep]):
     def _directed(self, step: AddDirective) -> Routine:
         code = self.code(step.routine)
         last = step.last or step.first
-        body = _with_block(code.body, step, last)
+        self._new.clear()
+        body = _with_block(code.body, step, last, self._new)
         if body is None:
             known = tuple(uid for line in walk_lines(code.body) if (uid := uid_of(line)))
             for uid in (step.first, last):
@@ -278,33 +341,52 @@ def uid_of(line: un.Line) -> str:
 
 
 def _with_block(
-    lines: tuple[un.Line, ...], step: AddDirective, last: str
+    lines: tuple[un.Line, ...], step: AddDirective, last: str, new: list[un.DirectiveBlock]
 ) -> tuple[un.Line, ...] | None:
-    """Return statements with the block of a step in them, None if its places are not found."""
-    uids = [uid_of(line) for line in lines]
-    if step.first in uids and last in uids[uids.index(step.first) :]:
-        start, stop = uids.index(step.first), uids.index(last) + 1
-        block = un.DirectiveBlock(step.directive, step.options, lines[start:stop])
-        return (*lines[:start], block, *lines[stop:])
+    """Return statements with the block of a step in them, None if its places are not found.
+
+    The block is added to `new`.
+    """
+    found = _range_of(lines, step, last)
+    if found is not None:
+        start, stop = found
+        new.append(un.DirectiveBlock(step.directive, step.options, lines[start:stop]))
+        return (*lines[:start], new[-1], *lines[stop:])
     for at, line in enumerate(lines):
-        changed = [_with_block(block, step, last) for block in blocks_of(line)]
+        changed = [_with_block(block, step, last, new) for block in blocks_of(line)]
         if any(block is not None for block in changed):
             pairs = zip(blocks_of(line), changed, strict=True)
             parts = iter([old if new is None else new for old, new in pairs])
             inner = with_each_block(line, lambda _, parts=parts: next(parts))  # type: ignore[misc]
+            if isinstance(inner, un.DirectiveBlock):
+                inner = replace(inner, analysed=False)
             return (*lines[:at], inner, *lines[at + 1 :])
     return None
 
 
+def _range_of(lines: tuple[un.Line, ...], step: AddDirective, last: str) -> tuple[int, int] | None:
+    """Return where the statements of a step start and stop, None if they are not in this block."""
+    if step.around:
+        ends = [
+            at for at, line in enumerate(lines) if line is step.around[0] or line is step.around[-1]
+        ]
+        return (ends[0], ends[-1] + 1) if len(ends) == len({*map(id, step.around)}) else None
+    uids = [uid_of(line) for line in lines]
+    if step.first in uids and last in uids[uids.index(step.first) :]:
+        return uids.index(step.first), uids.index(last) + 1
+    return None
+
+
 def _with_code(unit: Routine, code: Routine) -> Routine:
-    """Return a unit with the statements of `code`, and its new variables."""
+    """Return a unit with the statements of `code`, and its new variables and imports."""
     known = {item.key for item in unit.declarations if isinstance(item, un.Declare)}
     new = tuple(
         DeclarationStatement((item,))
         for item in code.declarations
         if isinstance(item, un.Declare) and item.key not in known
     )
-    return replace(unit, body=code.body, specification=(*unit.specification, *new))
+    uses = tuple(UseStatement(use) for use in code.uses if use not in unit.uses)
+    return replace(unit, body=code.body, specification=(*uses, *unit.specification, *new))
 
 
 def _too_late(reasons: Reasons) -> Reasons:

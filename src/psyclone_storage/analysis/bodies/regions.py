@@ -7,6 +7,7 @@ block that a later change has made illegal is reported, never printed with wrong
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from operator import is_
 
 from psyclone_storage.analysis.bodies.accesses import unknown_calls
 from psyclone_storage.analysis.bodies.def_use import touches_any
@@ -85,26 +86,67 @@ class PlannedCode:
     """A routine whose directive blocks have their clauses.
 
     The `reasons` are against blocks whatever steps follow; those in `unfinished` are against the
-    routine if no further step comes.
+    routine if no further step comes, in its blocks `wrong`.
     """
 
     code: Routine
     reasons: Reasons = ()
     unfinished: Reasons = ()
+    wrong: tuple[un.DirectiveBlock, ...] = ()
 
 
 def plan_regions(code: Routine, facts: Facts = ()) -> PlannedCode:
     """Return `code` with the clauses of all its directive blocks, and what is wrong with these."""
     if not any(isinstance(line, un.DirectiveBlock) for line in walk_lines(code.body)):
         return PlannedCode(code)
-    planner = _Planner(code, facts)
-    body = planner.lines(code.body, ())
-    reasons = (*planner.reasons, *_beside_authored(code.body, []))
-    return PlannedCode(
-        replace(code, body=body),
-        tuple(dict.fromkeys(reasons)),
-        tuple(dict.fromkeys(planner.unfinished)),
-    )
+    return _Planner(code, flow_with(code, facts), facts).plan()
+
+
+def plan_new(code: Routine, new: un.DirectiveBlock, flow: Flow, facts: Facts = ()) -> PlannedCode:
+    """Return `code` with the clauses of its `new` block, and what is wrong with that.
+
+    `flow` is that of the statements before the block was added. Blocks around the new one get
+    their clauses from `plan_regions` later.
+    """
+    if new.directive not in _LOOP_DIRECTIVES:
+        flow = flow_with(code, facts)
+    return _Planner(code, flow, facts, new).plan()
+
+
+def without_wrong(code: Routine, facts: Facts = ()) -> Routine:
+    """Return `code` without the blocks that are wrong if no further step comes.
+
+    The loops that threads would share in such a block get threads of their own.
+    """
+    planned = plan_regions(code, facts)
+    wrong = {id(block) for block in planned.wrong}
+    orphans = not planned.reasons
+
+    def without(line: un.Line) -> tuple[un.Line, ...]:
+        if not isinstance(line, un.DirectiveBlock):
+            return (with_each_block(line, lambda block: _flat(map(without, block))),)
+        body = _flat(map(without, line.body))
+        if id(line) not in wrong:
+            return (line if all(map(is_, body, line.body)) else replace(line, body=body),)
+        if line.directive is Directive.OMP_DO and orphans:
+            return (_on_its_own(line),)
+        return tuple(_on_its_own(one) for one in body)
+
+    return replace(code, body=_flat(map(without, code.body)))
+
+
+def _flat(parts: Iterable[tuple[un.Line, ...]]) -> tuple[un.Line, ...]:
+    return tuple(line for part in parts for line in part)
+
+
+def _on_its_own(line: un.Line) -> un.Line:
+    """Return statements whose shared loops have threads of their own."""
+    if isinstance(line, un.DirectiveBlock):
+        if line.directive is Directive.OMP_DO:
+            options = replace(line.options, nowait=False)
+            return replace(line, directive=Directive.OMP_PARALLEL_DO, options=options)
+        return line
+    return with_each_block(line, lambda block: tuple(map(_on_its_own, block)))
 
 
 def directive_word(directive: Directive) -> str:
@@ -121,31 +163,65 @@ def is_pure(code: Routine) -> bool:
 class _Planner:
     """The clauses of the blocks of one routine, and the problems found on the way."""
 
-    def __init__(self, code: Routine, facts: Facts) -> None:
-        self._flow = flow_with(code, facts)
+    def __init__(
+        self, code: Routine, flow: Flow, facts: Facts, only: un.DirectiveBlock | None = None
+    ) -> None:
+        self._code = code
+        self._flow = flow
         self._facts = facts
-        self._nodes = {id(node.line): node for node in self._flow.nodes}
+        self._only = only
+        self._nodes = {id(node.line): node for node in flow.nodes}
+        self._loops = {node.line.uid: node for node in flow.nodes if isinstance(node.line, un.Do)}
         self._planned: dict[int, un.DirectiveBlock] = {}
         self.reasons: list[Diagnostic] = []
         self.unfinished: list[Diagnostic] = []
+
+        self._wrong: list[un.DirectiveBlock] = []
         self._pure = is_pure(code)
+
+    def plan(self) -> PlannedCode:
+        """Return the routine with the clauses of its blocks."""
+        body = self.lines(self._code.body, ())
+        reasons = (*self.reasons, *_beside_authored(self._code.body, []))
+        return PlannedCode(
+            replace(self._code, body=body),
+            tuple(dict.fromkeys(reasons)),
+            tuple(dict.fromkeys(self.unfinished)),
+            tuple(self._wrong),
+        )
 
     def lines(
         self, lines: tuple[un.Line, ...], around: tuple[Directive, ...]
     ) -> tuple[un.Line, ...]:
         """Return statements with the clauses of the blocks in them."""
-        return tuple(self._line(line, around) for line in lines)
+        found = tuple(self._line(line, around) for line in lines)
+        return lines if all(map(is_, found, lines)) else found
 
     def _line(self, line: un.Line, around: tuple[Directive, ...]) -> un.Line:
         if not isinstance(line, un.DirectiveBlock):
             return with_each_block(line, lambda block: self.lines(block, around))
+        body = self.lines(line.body, (*around, line.directive))
+        inner = line if body is line.body else replace(line, body=body)
+        count = len(self.unfinished) + len(self.reasons)
+        planned = self._block(line, inner, around)
+        if len(self.unfinished) + len(self.reasons) > count:
+            self._wrong.append(line)
+        return planned
+
+    def _block(
+        self, line: un.DirectiveBlock, inner: un.DirectiveBlock, around: tuple[Directive, ...]
+    ) -> un.DirectiveBlock:
+        """Return a block with its clauses, the blocks in it have them already."""
         kind = line.directive
-        inner = replace(line, body=self.lines(line.body, (*around, kind)))
         self._check_surroundings(line, around)
-        node = self._nodes[id(line)]
+        if self._only is not None and line is not self._only:
+            return inner
         if kind in _LOOP_DIRECTIVES:
-            planned = self._planned[node.number] = self._loop(inner, node, line)
+            planned = self._loop(inner, line)
+            if node := self._nodes.get(id(line)):
+                self._planned[node.number] = planned
             return planned
+        node = self._nodes[id(line)]
         clean = replace(
             inner, private=(), firstprivate=(), lastprivate=(), reductions=(), analysed=True
         )
@@ -179,9 +255,7 @@ class _Planner:
 
     # ------------------------------------------------------------------------ loops
 
-    def _loop(
-        self, block: un.DirectiveBlock, node: FlowNode, read: un.DirectiveBlock
-    ) -> un.DirectiveBlock:
+    def _loop(self, block: un.DirectiveBlock, read: un.DirectiveBlock) -> un.DirectiveBlock:
         """Return a block around a loop with its clauses."""
         held = [one for one in read.body if not isinstance(one, un.Comment | un.Blank)]
         if len(held) != 1 or not isinstance(held[0], un.Do):
@@ -189,7 +263,7 @@ class _Planner:
             return block
         if block.options.sequential:
             return replace(block, analysed=True)
-        loop = self._nodes[id(held[0])]
+        loop = self._nodes.get(id(held[0])) or self._loops[held[0].uid]
         nest = self._nest(block, loop)
         verdicts = [self._verdict(one, block) for one in nest]
         for verdict in verdicts:
@@ -197,7 +271,7 @@ class _Planner:
         for one in nest:
             self._check_counter(one, block)
         if block.directive in _DEVICE:
-            self._check_calls(node)
+            self._check_calls(loop)
         counters = {one.line.variable.key for one in nest if isinstance(one.line, un.Do)}
         clauses = _joined([verdict.clauses for verdict in verdicts], counters)
         self._check_clauses(block, clauses)

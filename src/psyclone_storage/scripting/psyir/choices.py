@@ -151,6 +151,8 @@ class IfBlock(Statement):
             if kept is not None:
                 return kept
             _check_tests(self.source)
+            for block in chain:
+                block.annotations = [_ELSE_IF] if block is not self else []
             return self._as_if(chain)
         return self._as_if(self._chain(_ELSE_IF))
 
@@ -186,17 +188,19 @@ class IfBlock(Statement):
             cases += (un.Case((), last.block()),)
         return replace(source, cases=cases)
 
-    def sync(self, line: un.Line, known: Known) -> None:
+    def sync(self, line: un.Line, known: Known | None) -> None:
         """Show `line`, which a step has made of this choice."""
         word = _CASE if isinstance(line, un.Select) else _ELSE_IF
         if self._children is None or not isinstance(line, un.If | un.Select):
-            Statement.sync(self, line, known)
+            self.source = self.cached_line = line
+            self.show_again(known or Known())
             return
         chain = self._chain(word)
         parts, otherwise = _parts(line)
         last = chain[-1].else_body
         if len(parts) != len(chain) or (last is None) != (otherwise is None):
-            Statement.sync(self, line, known)
+            self.source = self.cached_line = line
+            self.show_again(known or Known())
             self.part = parts[0]
             return
         for number, (block, part) in enumerate(zip(chain, parts, strict=True)):
@@ -330,7 +334,7 @@ class WhereLoop(Loop):
             hint="Write it as loops around an 'if' first.",
         )
 
-    def sync(self, line: un.Line, known: Known) -> None:
+    def sync(self, line: un.Line, known: Known | None) -> None:
         """Show `line`, which a step has made of this statement."""
         Statement.sync(self, line, known)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import ClassVar
 
 from psyclone_storage.base.records import replace
@@ -11,9 +12,14 @@ from psyclone_storage.ir import routine as rt
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.parsed import ScopeKind
 from psyclone_storage.ir.rewrite import expressions_of, walk_lines
+from psyclone_storage.scripting.psyir import calls, choices, directives, loops
 from psyclone_storage.scripting.psyir.live import LiveNode
 from psyclone_storage.scripting.psyir.statements import Known, Lines, Schedule, Statement
 from psyclone_storage.scripting.psyir.symbols import RoutineSymbol, Symbol, SymbolTable
+from psyclone_storage.transform.file_bench import FileBench
+
+_NODES = (calls.Call, choices.IfBlock, directives.Directive, loops.Loop)
+"""Nodes of the modules that register how statements are shown."""
 
 _HOLDERS = (ScopeKind.MODULE, ScopeKind.SUBMODULE, ScopeKind.BLOCK_DATA)
 
@@ -109,6 +115,19 @@ class Routine(UnitNode, Schedule):
         self._block = self._source_block = unit.body
         self.take(unit, outer)
         self._is_mentioned = False
+        self.key = ""
+
+    def _shown(self) -> Iterable[LiveNode]:
+        root = self.root
+        if self.key and isinstance(root, FileContainer) and root.bench is not None:
+            self._source_block = root.bench.code(self.key).body
+            self._block = None if self._block is None else self._source_block
+        return super()._shown()
+
+    @property
+    def is_seen(self) -> bool:
+        """Return whether a script has looked at the statements."""
+        return self._children is not None
 
     @property
     def symbol_table(self) -> SymbolTable:
@@ -143,10 +162,14 @@ class Routine(UnitNode, Schedule):
         """Return the statements."""
         return self.block()
 
-    def show(self, body: Lines) -> None:
-        """Show `body`, which steps have made of this routine; what is unchanged keeps its nodes."""
+    def show(self, body: Lines, *, rewritten: bool = False) -> None:
+        """Show `body`, which a step has made of this routine.
+
+        Nodes stay where their statements do. If statements are `rewritten`, and not only put under
+        directives, those that are unchanged keep their nodes, too.
+        """
         if body is not self._block:
-            self.sync(body, Known(_with_lines(self)))
+            self.sync(body, Known(_with_lines(self)) if rewritten else None)
 
     def debug_string(self) -> str:
         """Return the statements as Fortran."""
@@ -169,18 +192,31 @@ def _with_lines(top: LiveNode) -> Iterator[Statement]:
 
 
 class FileContainer(LiveNode):
-    """A file."""
+    """A file; edits and transformations of its routines go to the `bench` if there is one."""
 
     never_in_expressions: ClassVar[bool] = True
     fixed: ClassVar[str] = "A program unit cannot be removed from a file."
 
-    def __init__(self, name: str, file: rt.SourceFile) -> None:
+    def __init__(self, name: str, file: rt.SourceFile, bench: FileBench | None = None) -> None:
         super().__init__()
         self.name = name
+        self.bench = bench
         self._file = file
         self.units = [_node_of_unit(one, None) for one in file.units if isinstance(one, rt.Routine)]
 
+    @staticmethod
+    def on(bench: FileBench) -> FileContainer:
+        """Return the tree of the file that a bench holds."""
+        return FileContainer(Path(bench.file.source.name).name, bench.file, bench)
+
     def _shown(self) -> Iterator[LiveNode]:
+        keys = {}
+        if self.bench is not None:
+            routines = self.bench.file.routines()
+            keys = {_start_of(unit): key for key, unit in routines.items()}
+        for unit in self.units:
+            for routine in _routines_in(unit):
+                routine.key = keys.get(_start_of(routine.unit), "")
         yield from self.units
         for unit in self.units:
             yield from _internal(unit)
@@ -206,6 +242,17 @@ class FileContainer(LiveNode):
     def debug_string(self) -> str:
         """Return the procedures of the file as Fortran."""
         return "".join(child.debug_string() for child in self.children)
+
+
+def _start_of(unit: rt.Routine) -> int:
+    return -1 if unit.extent is None else unit.extent.start
+
+
+def _routines_in(unit: UnitNode) -> Iterator[Routine]:
+    if isinstance(unit, Routine):
+        yield unit
+    for inner in unit.inner:
+        yield from _routines_in(inner)
 
 
 def _internal(unit: UnitNode) -> Iterator[UnitNode]:

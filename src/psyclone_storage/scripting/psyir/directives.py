@@ -32,9 +32,11 @@ class Directive(Statement):
             raise GenerationError("A directive is made by a transformation.")
         return replace(self.source, body=self.dir_body.block())
 
-    def sync(self, line: un.Line, known: Known) -> None:
+    def sync(self, line: un.Line, known: Known | None) -> None:
         """Show `line`, which a step has made of this region."""
         assert isinstance(line, un.DirectiveBlock)
+        if self.is_unseen(line):
+            return
         self.dir_body.sync(line.body, known)
         self.source = self.cached_line = line
 

@@ -289,7 +289,7 @@ class Children(list[Any]):
         """Hold `nodes`, which a step has made or left; no record is dropped."""
         kept = set(map(id, nodes))
         for node in self:
-            if id(node) not in kept:
+            if id(node) not in kept and node.parent is self._owner:
                 node.set_parent(None)
         super().clear()
         self.fill(nodes)

@@ -98,9 +98,11 @@ class Loop(Statement):
             raise GenerationError("A loop needs a variable.")
         return un.Do(ex.Name(self._variable.name), first, last, body.block(), increment)
 
-    def sync(self, line: un.Line, known: Known) -> None:
+    def sync(self, line: un.Line, known: Known | None) -> None:
         """Show `line`, which a step has made of this loop."""
         assert isinstance(line, un.Do)
+        if self.is_unseen(line):
+            return
         body = self.loop_body
         body.sync(line.body, known)
         if self.source is not None and self._children is not None:
@@ -191,9 +193,11 @@ class WhileLoop(Statement):
             return replace(self.source, condition=test, body=body.block())
         return un.While(test, body.block())
 
-    def sync(self, line: un.Line, known: Known) -> None:
+    def sync(self, line: un.Line, known: Known | None) -> None:
         """Show `line`, which a step has made of this loop."""
         assert isinstance(line, un.While)
+        if self.is_unseen(line):
+            return
         self.loop_body.sync(line.body, known)
         self.source = self.cached_line = line
 

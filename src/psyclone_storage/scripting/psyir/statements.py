@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from functools import singledispatch
 from operator import is_
@@ -82,11 +83,29 @@ class Statement(LiveNode):
         """Return whether this shows the statement `at` of a block."""
         return block[at] is self.line()
 
-    def sync(self, line: un.Line, known: Known) -> None:
-        """Show `line`, which a step has made of this statement, with the nodes in `known`."""
+    def sync_lines(self, lines: Lines, known: Known | None) -> None:
+        """Show the statements that a step has made of those that this showed."""
+        self.sync(lines[0], known)
+
+    def sync(self, line: un.Line, known: Known | None) -> None:
+        """Show `line`, which a step has made of this statement, with the nodes in `known`.
+
+        Without `known` nodes, the statement has the same parts as before.
+        """
         self.source = self.cached_line = line
+        if known is not None:
+            self.show_again(known)
+
+    def show_again(self, known: Known) -> None:
+        """Make the children anew, with the nodes in `known`, when a script looks at them."""
         self.known_nodes = known
         self._children = None
+
+    def is_unseen(self, line: un.Line) -> bool:
+        """Return whether no script has seen the children; they are those of `line` then."""
+        if self._children is None:
+            self.source = self.cached_line = line
+        return self._children is None
 
     @property
     def preceding_comment(self) -> str:
@@ -242,9 +261,18 @@ class Schedule(LiveNode):
             self._block = (*lines, *self._tail)
         return self._block
 
-    def sync(self, block: Lines, known: Known) -> None:
-        """Show `block`, which a step has made, with the nodes in `known` where they fit."""
+    def sync(self, block: Lines, known: Known | None) -> None:
+        """Show `block`, which a step has made, with the nodes in `known` where they fit.
+
+        Without `known` nodes, the block has the same statements as before, some of them perhaps
+        under new directives.
+        """
         if block is self._block:
+            return
+        if known is None:
+            if self._children is not None:
+                self._children.reset(self.followed(block, deque(self._children)))
+            self._block = self._source_block = block
             return
         nodes, self._tail = _grouped(block, known)
         self._block = self._source_block = block
@@ -255,6 +283,36 @@ class Schedule(LiveNode):
                 node.parent.children.release(node)
         assert self._children is not None
         self._children.reset(nodes)
+
+    def followed(self, block: Lines, old: deque[Statement]) -> list[Statement]:
+        """Return the nodes of a block whose statements `old` nodes show, in the same order."""
+        nodes: list[Statement] = []
+        lead: list[un.Line] = []
+        at = 0
+        while at < len(block):
+            line = block[at]
+            if isinstance(line, Remark) and not (old and old[0].cached_line == line):
+                if (
+                    isinstance(line, un.Comment)
+                    and nodes
+                    and not lead
+                    and _is_behind(line, nodes[-1])
+                ):
+                    nodes[-1].trail = (*nodes[-1].trail, line)
+                else:
+                    lead.append(line)
+                at += 1
+                continue
+            if isinstance(line, un.DirectiveBlock) and not _shows_region(old[0], line):
+                node = _with_region(line, old)
+            else:
+                node = old.popleft()
+                node.sync_lines(block[at : at + node.length], None)
+            node.lead, node.trail, lead = tuple(lead), (), []
+            nodes.append(node)
+            at += node.length
+        self._tail = tuple(lead)
+        return nodes
 
     @property
     def symbol_table(self) -> SymbolTable:
@@ -284,6 +342,21 @@ class Schedule(LiveNode):
     def debug_string(self) -> str:
         """Return the statements as Fortran."""
         return "".join(f"{text}\n" for text in emit_lines(self.block(), 0))
+
+
+def _shows_region(node: Statement, line: un.DirectiveBlock) -> bool:
+    source = node.source
+    return isinstance(source, un.DirectiveBlock) and source.directive is line.directive
+
+
+def _with_region(line: un.DirectiveBlock, inside: deque[Statement]) -> Statement:
+    """Return the node of a new directive around statements that nodes show already."""
+    node = statement_of(line)
+    assert node is not None
+    body = Schedule.of_block(line.body)
+    node.children.reset([body])
+    body.children.reset(body.followed(line.body, inside))
+    return node
 
 
 def _grouped(block: Lines, known: Known) -> tuple[list[Statement], Lines]:
@@ -445,6 +518,10 @@ class CodeBlock(Statement):
         """The number of records of `ir` in it."""
         return len(self._all)
 
+    def sync_lines(self, lines: Lines, known: Known | None) -> None:
+        """Show the statements that a step has made of these."""
+        self._all = lines
+
     def begins(self, block: Lines, at: int) -> bool:
         """Return whether this shows the statements of a block from number `at`."""
         shown = block[at : at + len(self._all)]
@@ -485,8 +562,10 @@ class OtherConstruct(Statement):
         blocks = iter(self.children)
         return with_each_block(self.source, lambda _: next(blocks).block())
 
-    def sync(self, line: un.Line, known: Known) -> None:
+    def sync(self, line: un.Line, known: Known | None) -> None:
         """Show `line`, which a step has made of this construct."""
+        if self.is_unseen(line):
+            return
         for child, block in zip(self.children, blocks_of(line), strict=True):
             child.sync(block, known)
         self.source = self.cached_line = line

@@ -18,6 +18,7 @@ from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.scripting.errors import TransformationError
 from psyclone_storage.scripting.kernel_views import IntrinsicCall, KernelRoutine
 from psyclone_storage.scripting.node import Node
+from psyclone_storage.scripting.transformations.on_files import live_nodes, transform_file
 from psyclone_storage.scripting.views import Body, FillHalo, MarkHalo, Schedule, ScheduleNode
 from psyclone_storage.transform.step import Step
 from psyclone_storage.transform.workbench import Workbench
@@ -71,13 +72,19 @@ class Transformation:
         *more: object,
         options: TransformationOptions | None = None,
         **keywords: object,
-    ) -> tuple[Schedule, Step | None]:
+    ) -> tuple[Schedule | None, Step | None]:
         """Apply the transformation; return the schedule, and the step unless nothing was to do.
+
+        Nodes of a file are in no schedule.
 
         Raises:
             TransformationError: all reasons against it.
         """
-        nodes, chosen = self._read(node, more, {**(options or {}), **keywords})
+        given = {**(options or {}), **keywords}
+        if live := live_nodes(node):
+            transform_file(self, live, _with_last(more, given), check=False)
+            return None, None
+        nodes, chosen = self._read(node, more, given)
         step = self._step(nodes, chosen)
         bench = nodes[0].session.bench
         if self._tried(step, bench):
@@ -97,7 +104,11 @@ class Transformation:
         Raises:
             TransformationError: all reasons against the transformation.
         """
-        nodes, chosen = self._read(node, more, {**(options or {}), **keywords})
+        given = {**(options or {}), **keywords}
+        if live := live_nodes(node):
+            transform_file(self, live, _with_last(more, given), check=True)
+            return
+        nodes, chosen = self._read(node, more, given)
         if type(self)._step is not Transformation._step:  # noqa: SLF001
             self._tried(self._step(nodes, chosen), nodes[0].session.bench)
 
@@ -156,6 +167,11 @@ class Transformation:
         return False
 
 
+def _with_last(more: Sequence[object], given: TransformationOptions) -> TransformationOptions:
+    """Return options, with those that come last without a keyword."""
+    return {**given, **{k: v for one in more if isinstance(one, Mapping) for k, v in one.items()}}
+
+
 class RegionTrans(Transformation):
     """A transformation of neighbouring nodes, which may be a class of a script as well.
 
@@ -190,8 +206,9 @@ class RegionTrans(Transformation):
         Raises:
             TransformationError: all reasons against the transformation.
         """
-        places, _ = self._read(node, more, {**(options or {}), **keywords})
-        self._ends(places)
+        if not live_nodes(node):
+            places, _ = self._read(node, more, {**(options or {}), **keywords})
+            self._ends(places)
         super().validate(node, *more, options=options, **keywords)
 
     def _ends(self, nodes: tuple[ScheduleNode, ...]) -> tuple[str, str]:

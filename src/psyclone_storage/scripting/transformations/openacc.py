@@ -6,16 +6,19 @@ from collections.abc import Mapping
 
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.ir.directive import Directive, RegionOptions
 from psyclone_storage.scripting.errors import TransformationError
 from psyclone_storage.scripting.transformations.base import (
     RegionTrans,
     Transformation,
     TransformationOptions,
 )
+from psyclone_storage.scripting.transformations.on_files import NodeRequest
 from psyclone_storage.scripting.views import Loop, Schedule, ScheduleNode
 from psyclone_storage.transform.openacc import AccData, AccKernels, AccLoop, AccParallel
 from psyclone_storage.transform.openacc_data import AccEnterData, AccUpdate
 from psyclone_storage.transform.step import Step
+from psyclone_storage.transform.workbench import NamedStep
 
 _NO_QUEUE = -1
 
@@ -41,6 +44,16 @@ class AccLoops(Transformation):
             vector=bool(options["vector"]),
         )
 
+    def _on_file(self, request: NodeRequest) -> NamedStep:
+        chosen = request.options
+        options = RegionOptions(
+            sequential=bool(chosen["sequential"]),
+            gangs=bool(chosen["gang"]),
+            vectors=bool(chosen["vector"]),
+            independent=bool(chosen["independent"]),
+        )
+        return request.over_loop(Directive.ACC_LOOP, options)
+
 
 class AccParallelRegion(RegionTrans):
     """Put one or several neighbouring nodes, or a whole schedule, under `acc parallel`."""
@@ -54,6 +67,10 @@ class AccParallelRegion(RegionTrans):
         present = bool(options["default_present"]) and self.default_present
         return AccParallel(*self._ends(nodes), present)
 
+    def _on_file(self, request: NodeRequest) -> NamedStep:
+        present = bool(request.options["default_present"]) and self.default_present
+        return request.region(Directive.ACC_PARALLEL, RegionOptions(present=present))
+
 
 class AccKernelsRegion(RegionTrans):
     """Put one or several neighbouring nodes, or a whole schedule, under `acc kernels`."""
@@ -63,6 +80,11 @@ class AccKernelsRegion(RegionTrans):
     def _step(self, nodes: tuple[ScheduleNode, ...], options: TransformationOptions) -> Step:
         queue = _queue(self, options["async_queue"])
         return AccKernels(*self._ends(nodes), bool(options["default_present"]), queue)
+
+    def _on_file(self, request: NodeRequest) -> NamedStep:
+        queue = _queue(self, request.options["async_queue"])
+        present = bool(request.options["default_present"])
+        return request.region(Directive.ACC_KERNELS, RegionOptions(present=present, queue=queue))
 
 
 class AccDataRegion(RegionTrans):

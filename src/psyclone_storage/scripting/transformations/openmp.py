@@ -6,12 +6,14 @@ from collections.abc import Mapping
 
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.ir.directive import NO_OPTIONS, Directive, RegionOptions
 from psyclone_storage.scripting.errors import TransformationError
 from psyclone_storage.scripting.transformations.base import (
     RegionTrans,
     Transformation,
     TransformationOptions,
 )
+from psyclone_storage.scripting.transformations.on_files import NodeRequest, thread_schedule
 from psyclone_storage.scripting.views import DirectiveRegion, ScheduleNode
 from psyclone_storage.transform.openmp import OpenParallelRegion, ParallelDo, ShareLoop
 from psyclone_storage.transform.openmp_target import OpenTarget, TeamsDo
@@ -23,7 +25,14 @@ from psyclone_storage.transform.openmp_tasks import (
     TaskLoop,
 )
 from psyclone_storage.transform.step import Step
+from psyclone_storage.transform.workbench import NamedStep
 
+_ON_FILES = {
+    "do": Directive.OMP_DO,
+    "paralleldo": Directive.OMP_PARALLEL_DO,
+    "teamsdistributeparalleldo": Directive.OMP_TEAMS_DO,
+}
+_HINT = "Use 'do', 'paralleldo' or 'teamsdistributeparalleldo'."
 _DIRECTIVES = ("do", "paralleldo", "teamsdistributeparalleldo", "teamsloop", "loop")
 
 
@@ -39,6 +48,10 @@ class ParallelLoop(Transformation):
 
     def _step(self, nodes: tuple[ScheduleNode, ...], options: TransformationOptions) -> Step:
         return _parallel_do(nodes[0].uid, self.omp_schedule, options)
+
+    def _on_file(self, request: NodeRequest) -> NamedStep:
+        options = RegionOptions(thread_schedule(self.omp_schedule))
+        return request.over_loop(Directive.OMP_PARALLEL_DO, options)
 
 
 class WorkshareLoop(Transformation):
@@ -63,10 +76,17 @@ class WorkshareLoop(Transformation):
                 return TeamsDo(nodes[0].uid)
             case "teamsloop" | "loop":
                 message = f"'{self.name}' does not write 'omp {self.omp_directive}'."
-                hint = "Use 'do', 'paralleldo' or 'teamsdistributeparalleldo'."
-                raise TransformationError(Diagnostic("T015", message, hint=hint))
+                raise TransformationError(Diagnostic("T015", message, hint=_HINT))
         force = bool(options["force"])
         return ShareLoop(nodes[0].uid, self.omp_schedule, _reproducible(options), force)
+
+    def _on_file(self, request: NodeRequest) -> NamedStep:
+        if self.omp_directive not in _ON_FILES:
+            message = f"'omp {self.omp_directive}' is not supported for files without an API."
+            raise TransformationError(Diagnostic("T015", message, hint=_HINT))
+        nowait = bool(request.options.get("nowait")) and self.omp_directive == "do"
+        options = RegionOptions(thread_schedule(self.omp_schedule), nowait=nowait)
+        return request.over_loop(_ON_FILES[self.omp_directive], options)
 
 
 def _parallel_do(uid: str, sharing: str, options: TransformationOptions) -> ParallelDo:
@@ -84,6 +104,9 @@ class ParallelRegion(RegionTrans):
     def _step(self, nodes: tuple[ScheduleNode, ...], options: TransformationOptions) -> Step:
         return OpenParallelRegion(*self._ends(nodes))
 
+    def _on_file(self, request: NodeRequest) -> NamedStep:
+        return request.region(Directive.OMP_PARALLEL, NO_OPTIONS)
+
 
 class SingleRegion(RegionTrans):
     """Put one or several neighbouring nodes under `omp single`."""
@@ -96,6 +119,11 @@ class SingleRegion(RegionTrans):
     def _step(self, nodes: tuple[ScheduleNode, ...], options: TransformationOptions) -> Step:
         nowait = self.nowait if options["nowait"] is None else bool(options["nowait"])
         return OpenSingle(*self._ends(nodes), nowait)
+
+    def _on_file(self, request: NodeRequest) -> NamedStep:
+        wanted = request.options["nowait"]
+        nowait = self.nowait if wanted is None else bool(wanted)
+        return request.region(Directive.OMP_SINGLE, RegionOptions(nowait=nowait))
 
 
 class MasterRegion(RegionTrans):
@@ -119,6 +147,12 @@ class TaskLoops(Transformation):
         nogroup = self.nogroup if options["nogroup"] is None else bool(options["nogroup"])
         force = bool(options["force"])
         return TaskLoop(nodes[0].uid, self.grainsize, self.num_tasks, nogroup, force)
+
+    def _on_file(self, request: NodeRequest) -> NamedStep:
+        wanted = request.options["nogroup"]
+        nogroup = self.nogroup if wanted is None else bool(wanted)
+        options = RegionOptions(grain=self.grainsize, tasks=self.num_tasks, nogroup=nogroup)
+        return request.over_loop(Directive.OMP_TASKLOOP, options)
 
 
 class Task(Transformation):
@@ -150,3 +184,6 @@ class TargetRegion(RegionTrans):
 
     def _step(self, nodes: tuple[ScheduleNode, ...], options: TransformationOptions) -> Step:
         return OpenTarget(*self._ends(nodes))
+
+    def _on_file(self, request: NodeRequest) -> NamedStep:
+        return request.region(Directive.OMP_TARGET, NO_OPTIONS)

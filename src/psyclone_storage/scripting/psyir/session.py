@@ -1,0 +1,91 @@
+"""The way from the tree of a file to its bench: edits become steps, options become facts."""
+
+from __future__ import annotations
+
+from psyclone_storage.base.diagnostic import CompileError
+from psyclone_storage.ir import unit as un
+from psyclone_storage.ir.facts import Fact, FactKind
+from psyclone_storage.scripting.errors import TransformationError, refusal
+from psyclone_storage.scripting.psyir.containers import FileContainer, Routine
+from psyclone_storage.scripting.psyir.live import LiveNode
+from psyclone_storage.transform.file_bench import AddDirective, FileBench
+from psyclone_storage.transform.workbench import NamedStep
+
+
+def routine_around(node: LiveNode) -> tuple[Routine, FileBench]:
+    """Return the routine of a node, and the bench of its file, with all edits of the script.
+
+    Raises:
+        TransformationError: `T015`, the node is in no routine of a file; or an edit is refused.
+    """
+    routine = node.ancestor(Routine, include_self=True)
+    root = node.root
+    bench = root.bench if isinstance(root, FileContainer) else None
+    if routine is None or bench is None or not routine.key:
+        raise refusal(f"'{node.node_str()}' is not in a routine of the file.")
+    commit(routine, bench)
+    return routine, bench
+
+
+def commit(routine: Routine, bench: FileBench) -> None:
+    """Make the edits of a script in a routine a step, and its promises facts.
+
+    Raises:
+        TransformationError: the reasons against the edits.
+    """
+    if not routine.is_seen:
+        return
+    code = bench.code(routine.key)
+    promised = [
+        Fact(FactKind.PURE, symbol.name, code.name, place=symbol.promised_at)
+        for symbol in routine.symbol_table.promises()
+    ]
+    if not set(promised) <= set(bench.facts):
+        bench.assume(*promised)
+    known = {item.key for item in code.declarations if isinstance(item, un.Declare)}
+    imported = {name.key for use in code.uses for name in use.names}
+    table = routine.symbol_table
+    declares = tuple(item for item in table.new_declarations() if item.key not in known)
+    uses = tuple(
+        use for use in table.new_uses() if not imported.issuperset(name.key for name in use.names)
+    )
+    body = routine.block()
+    if body is code.body and not declares and not uses:
+        return
+    try:
+        code = bench.edit(routine.key, code.body, body, declares, uses)
+    except CompileError as error:
+        raise TransformationError(*error.problems) from error
+    routine.show(code.body)
+
+
+def apply_step(routine: Routine, bench: FileBench, step: NamedStep) -> None:
+    """Apply a step to a routine, and show what it has made of it.
+
+    Raises:
+        TransformationError: the reasons against the step.
+    """
+    try:
+        bench.apply(step)
+    except CompileError as error:
+        raise TransformationError(*error.problems) from error
+    routine.show(bench.code(routine.key).body, rewritten=not isinstance(step, AddDirective))
+
+
+def finish(tree: FileContainer) -> None:
+    """Make the last edits steps, and leave out parallel regions that are not finished.
+
+    The bench lists the reasons in `left_out`. The loops that threads share in such a region get
+    threads of their own.
+
+    Raises:
+        TransformationError: the reasons against an edit.
+    """
+    bench = tree.bench
+    if bench is None:
+        return
+    routines = [routine for routine in tree.routines if routine.key]
+    for routine in routines:
+        commit(routine, bench)
+    for routine in routines:
+        bench.leave_out_unfinished(routine.key)

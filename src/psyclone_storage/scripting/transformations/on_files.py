@@ -1,0 +1,206 @@
+"""Transformations of nodes of files: options become facts, and requests become steps of a bench.
+
+A class of transformations takes nodes of files if it has a method `_on_file`, which returns the
+step for a request.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from operator import is_
+from typing import Any
+
+from psyclone_storage.base.diagnostic import CompileError
+from psyclone_storage.base.names import did_you_mean
+from psyclone_storage.base.records import dataclass, field, replace
+from psyclone_storage.ir import unit as un
+from psyclone_storage.ir.directive import Directive, RegionOptions, Sharing, ThreadSchedule
+from psyclone_storage.ir.facts import Fact, FactKind, Facts
+from psyclone_storage.ir.keys import key_of
+from psyclone_storage.scripting.errors import TransformationError, refusal
+from psyclone_storage.scripting.psyir.choices import WhereLoop
+from psyclone_storage.scripting.psyir.containers import Routine
+from psyclone_storage.scripting.psyir.live import LiveNode
+from psyclone_storage.scripting.psyir.loops import Loop
+from psyclone_storage.scripting.psyir.session import apply_step, routine_around
+from psyclone_storage.scripting.psyir.statements import Schedule, Statement
+from psyclone_storage.scripting.psyir.symbols import calling_line
+from psyclone_storage.transform.file_bench import AddDirective, FileBench
+
+_ANYWHERE = frozenset(
+    """collapse enable_reductions force force_private ignore_dependencies_for node-type-check
+    node_type_check nowait privatise_arrays reduction_ops reprod sequential verbose""".split()
+)
+"""Options of all transformations of loops and regions of files.
+
+`node-type-check` and `verbose` change nothing: what a statement may do decides, whatever its class,
+and the journal has the reasons. Private arrays are found without `privatise_arrays`.
+"""
+
+
+@dataclass(frozen=True)
+class NodeRequest:
+    """A request of a script for nodes of one routine: options, and the line of the script."""
+
+    name: str
+    nodes: tuple[LiveNode, ...]
+    routine: Routine
+    bench: FileBench
+    options: Mapping[str, Any] = field(default_factory=dict)
+    place: str = ""
+
+    @property
+    def loop(self) -> Loop:
+        """The only node, which has to be a loop.
+
+        Raises:
+            TransformationError: `T015`, it is something else.
+        """
+        node = self.nodes[0]
+        if len(self.nodes) != 1 or not isinstance(node, Loop):
+            raise refusal(f"'{self.name}' takes a loop, not '{type(node).__name__}'.")
+        if isinstance(node, WhereLoop) or not isinstance(node.line(), un.Do):
+            raise refusal(
+                f"'{self.name}' does not take a 'where', which is one statement for all elements."
+            )
+        return node
+
+    @property
+    def uid(self) -> str:
+        """The uid of the loop."""
+        loop = self.loop.line()
+        assert isinstance(loop, un.Do)
+        return loop.uid
+
+    def names(self, option: str) -> tuple[str, ...]:
+        """Return the names that an option lists.
+
+        Raises:
+            TransformationError: `T015`, the option is no list of names.
+        """
+        value = self.options.get(option) or ()
+        names = [value] if isinstance(value, str) else list(value)
+        if not all(isinstance(name, str) for name in names):
+            raise refusal(f"The option '{option}' of '{self.name}' is a list of names.")
+        return tuple(names)
+
+    def facts(self) -> Facts:
+        """Return the promises that the options make."""
+        loops = [node.line() for node in self.nodes if isinstance(node, Loop)]
+        uids = [loop.uid for loop in loops if isinstance(loop, un.Do)]
+        code = self.bench.code(self.routine.key)
+        kinds = (
+            ("ignore_dependencies_for", FactKind.IGNORED),
+            ("force_private", FactKind.PRIVATE),
+        )
+        found = [
+            Fact(kind, self._known(name, option), code.name, uid, place=self.place)
+            for uid in uids
+            for option, kind in kinds
+            for name in self.names(option)
+        ]
+        if self.options.get("force"):
+            found += [
+                Fact(FactKind.INDEPENDENT, "", code.name, uid, place=self.place) for uid in uids
+            ]
+        return tuple(found)
+
+    def _known(self, name: str, option: str) -> str:
+        """Return a name that the routine has, or that of the variable of a component."""
+        return name.partition("%")[0]
+
+    def region(self, directive: Directive, options: RegionOptions) -> AddDirective:
+        """Return the step that puts the nodes under a directive.
+
+        Raises:
+            TransformationError: `T023`, the nodes do not follow one another.
+        """
+        inside = self.nodes
+        if len(inside) == 1 and isinstance(inside[0], Schedule):
+            inside = tuple(inside[0].children)
+        nodes = [node for node in inside if isinstance(node, Statement)]
+        first = nodes[0].position if nodes else 0
+        following = nodes[0].siblings[first : first + len(nodes)] if nodes else []
+        if len(nodes) != len(inside) or not nodes or not all(map(is_, following, nodes)):
+            raise refusal(f"'{self.name}' takes statements that follow one another.")
+        start, stop = nodes[0].lines()[len(nodes[0].lead)], nodes[-1]
+        last = stop.lines()[-1 - len(stop.trail)]
+        around = (start,) if start is last else (start, last)
+        key = self.routine.key
+        return AddDirective(key, directive=directive, options=options, around=around)
+
+    def over_loop(self, directive: Directive, options: RegionOptions) -> AddDirective:
+        """Return the step that puts the loop under a directive, with the loops to collapse.
+
+        Raises:
+            TransformationError: `T015`, the node is no loop.
+        """
+        options = replace(options, sums=bool(self.options.get("enable_reductions")))
+        wanted = self.options.get("collapse") or 1
+        step = AddDirective(self.routine.key, self.uid, directive=directive, options=options)
+        if wanted == 1 and wanted is not True:
+            return step
+        if self.bench.check(step):
+            return step
+        while wanted is True or step.options.collapse < int(wanted):
+            more = replace(step.options, collapse=step.options.collapse + 1)
+            longer = replace(step, options=more)
+            if self.bench.check(longer):
+                break
+            step = longer
+        return step
+
+
+def thread_schedule(text: str) -> ThreadSchedule | None:
+    """Return the schedule of a loop that a script asks for, None for `none`.
+
+    Raises:
+        TransformationError: `T015`, OpenMP has no such schedule.
+    """
+    rule, _, chunk = key_of(text).partition(",")
+    if rule == "none":
+        return None
+    known = {one.value: one for one in Sharing}
+    if rule not in known or (chunk and not chunk.strip().isdigit()):
+        hint = did_you_mean(rule, known)
+        raise refusal(f"OpenMP has no schedule '{text}'.", hint)
+    return ThreadSchedule(known[rule], int(chunk or 0))
+
+
+def live_nodes(node: object) -> tuple[LiveNode, ...]:
+    """Return the nodes of files that a transformation is applied to, nothing for others."""
+    nodes = tuple(node) if isinstance(node, Sequence) else (node,)
+    return nodes if nodes and all(isinstance(one, LiveNode) for one in nodes) else ()
+
+
+def transform_file(
+    transformation: Any, nodes: tuple[LiveNode, ...], given: Mapping[str, object], *, check: bool
+) -> None:
+    """Apply a transformation to nodes of a file, or only `check` that it can be.
+
+    Raises:
+        TransformationError: all reasons against it.
+    """
+    name = transformation.name
+    for option in given:
+        if option not in _ANYWHERE and option not in transformation.options:
+            known = (*_ANYWHERE, *transformation.options)
+            raise refusal(f"'{name}' has no option '{option}'.", did_you_mean(option, known))
+    if not hasattr(transformation, "_on_file"):
+        raise refusal(f"'{name}' is not supported for files without an API.")
+    routine, bench = routine_around(nodes[0])
+    options = {**transformation.options, **given}
+    request = NodeRequest(name, nodes, routine, bench, options, calling_line())
+    before = bench.facts
+    bench.assume(*request.facts())
+    try:
+        step = transformation._on_file(request)  # noqa: SLF001
+        if not check:
+            apply_step(routine, bench, step)
+        elif reasons := bench.check(step):
+            raise TransformationError(*reasons)
+    except CompileError:
+        bench.withdraw(before)
+        raise
+    if check:
+        bench.withdraw(before)

@@ -1,0 +1,268 @@
+"""Transformations of PSyclone on files without an API: what they make runs and gives equal bits."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from file_benches import file_bench
+from psyclone_storage.languages.fortran.print.edit_script import emit_changed
+from psyclone_storage.scripting.errors import TransformationError
+from psyclone_storage.scripting.psyir.containers import FileContainer, Routine
+from psyclone_storage.scripting.psyir.data import Literal
+from psyclone_storage.scripting.psyir.datatypes import INTEGER_TYPE, ScalarType
+from psyclone_storage.scripting.psyir.directives import (
+    OMPDoDirective,
+    OMPParallelDirective,
+    OMPParallelDoDirective,
+)
+from psyclone_storage.scripting.psyir.expressions import Reference
+from psyclone_storage.scripting.psyir.loops import Loop
+from psyclone_storage.scripting.psyir.session import finish
+from psyclone_storage.scripting.psyir.statements import Assignment, UnknownDirective
+from psyclone_storage.scripting.psyir.symbols import DataSymbol
+from psyclone_storage.scripting.transformations.table import TRANSFORMATIONS
+
+PROGRAM = """\
+module columns_mod
+  implicit none
+contains
+  subroutine advance(n, m, a, b, mode)
+    integer, intent(in) :: n, m, mode
+    real, intent(inout) :: a(n, m), b(n)
+    real :: t
+    integer :: i, j, k
+
+    ! the nest
+    do j = 1, m
+      do i = 1, n
+        t = a(i, j) * 2   ! twice
+        a(i, j) = t + j
+      end do
+    end do
+    do i = 1, n
+      b(i) = b(i) + a(i, 1)
+    end do
+    do i = 2, n
+      b(i) = b(i - 1) + 1
+    end do
+    do i = 1, n
+      b(1) = b(1) + a(i, m)
+    end do
+    select case (mode)
+    case (1)
+      do i = 1, n
+        b(i) = b(i) * 3
+      end do
+    case default
+      b(1) = 0
+    end select
+    do i = 1, n
+      call helper(b(i))
+    end do
+  end subroutine advance
+
+  subroutine helper(x)
+    real, intent(inout) :: x
+    x = x + 0.25
+  end subroutine helper
+end module columns_mod
+"""
+MAIN = """
+program main
+  use columns_mod
+  implicit none
+  real :: a(50, 20), b(50)
+  integer :: i, j
+  a = reshape([(1.0 / i, i = 1, 1000)], [50, 20])
+  b = [(sqrt(real(j)), j = 1, 50)]
+  call advance(50, 20, a, b, 1)
+  write (*, '(z8.8)') a, b
+end program
+"""
+PARALLEL_DO = TRANSFORMATIONS["OMPParallelLoopTrans"]
+DO = TRANSFORMATIONS["OMPLoopTrans"]
+PARALLEL = TRANSFORMATIONS["OMPParallelTrans"]
+
+
+def tree_on_bench(text: str = PROGRAM) -> FileContainer:
+    return FileContainer.on(file_bench(text))
+
+
+def finished(tree: FileContainer) -> str:
+    finish(tree)
+    assert tree.bench is not None
+    return emit_changed(*tree.bench.changed_file())
+
+
+def output_of(text: str, folder: Path, threads: int) -> str:
+    """Return what the program prints with a number of threads."""
+    compiler = shutil.which("gfortran")
+    if compiler is None:
+        pytest.skip("no gfortran")
+    folder.mkdir(exist_ok=True)
+    (folder / "all.f90").write_text(text + MAIN, encoding="utf-8")
+    command = [compiler, "-fopenmp", "-O1", "all.f90", "-o", "run"]
+    subprocess.run(command, cwd=folder, check=True, capture_output=True)
+    environment = {"OMP_NUM_THREADS": str(threads), "PATH": "/usr/bin:/bin"}
+    done = subprocess.run(
+        [str(folder / "run")], env=environment, check=True, capture_output=True, text=True
+    )
+    return done.stdout
+
+
+def test_each_loop_is_accepted_or_refused_and_the_bits_stay(tmp_path: Path) -> None:
+    tree = tree_on_bench()
+    accepted = []
+    for loop in tree.walk(Loop):
+        if loop.ancestor(OMPParallelDoDirective):
+            continue
+        try:
+            PARALLEL_DO(omp_schedule="static").apply(loop)
+        except TransformationError:
+            accepted.append(False)
+        else:
+            accepted.append(True)
+    assert accepted == [True, True, False, False, True, False]
+    text = finished(tree)
+    assert text.count("!$omp parallel do") == 3
+    assert "select case (mode)\n    case (1)\n" in text
+    before = output_of(PROGRAM, tmp_path / "before", 1)
+    for threads in (1, 2, 4):
+        assert output_of(text, tmp_path / f"after{threads}", threads) == before
+
+
+def test_only_directives_are_added() -> None:
+    tree = tree_on_bench()
+    PARALLEL_DO(omp_schedule="dynamic,4").apply(tree.walk(Loop)[0], {"collapse": True})
+    text = finished(tree)
+    lines = [line for line in text.splitlines(keepends=True) if "!$omp" not in line]
+    assert "".join(lines) == PROGRAM
+    assert "collapse(2)" in text
+    assert "schedule(dynamic,4)" in text
+    assert "private(t)" in text
+
+
+def test_a_region_holds_loops_that_share_its_threads(tmp_path: Path) -> None:
+    tree = tree_on_bench()
+    routine = tree.walk(Routine)[0]
+    first, second = routine.walk(Loop, stop_type=Loop)[:2]
+    PARALLEL().apply([first, second])
+    (region,) = routine.walk(OMPParallelDirective)
+    assert [node is kept for node, kept in zip(region.dir_body, (first, second), strict=True)] == [
+        True, True,
+    ]  # fmt: skip
+    assert routine.children[0] is region
+    for loop in (first, second):
+        DO(omp_schedule="static").apply(loop)
+    assert [type(node) for node in region.dir_body] == [OMPDoDirective, OMPDoDirective]
+    assert first.ancestor(OMPDoDirective) is region.dir_body[0]
+    text = finished(tree)
+    assert text.count("!$omp do") == 2
+    before = output_of(PROGRAM, tmp_path / "before", 1)
+    assert output_of(text, tmp_path / "after", 4) == before
+
+
+def test_a_region_that_is_not_finished_is_left_out(tmp_path: Path) -> None:
+    tree = tree_on_bench()
+    routine = tree.walk(Routine)[0]
+    loops = routine.walk(Loop, stop_type=Loop)
+    PARALLEL().apply(loops[:3])
+    DO(omp_schedule="static").apply(loops[0])
+    text = finished(tree)
+    assert "!$omp parallel do" in text
+    assert "!$omp parallel default" not in text
+    assert output_of(text, tmp_path / "after", 4) == output_of(PROGRAM, tmp_path / "before", 1)
+
+
+def test_promises_become_facts_with_their_lines() -> None:
+    tree = tree_on_bench()
+    loops = tree.walk(Loop)
+    call = loops[-1].loop_body[0]
+    call.routine.symbol.is_pure = True
+    PARALLEL_DO(omp_schedule="static").apply(loops[-1], ignore_dependencies_for=["b"])
+    assert tree.bench is not None
+    facts = {str(fact).partition(" (")[0]: fact.place for fact in tree.bench.facts}
+    assert set(facts) == {"pure 'helper'", "ignored 'b'"}
+    assert all(place.startswith("test_transformations.py:") for place in facts.values())
+
+
+def test_a_promise_that_did_not_help_is_withdrawn() -> None:
+    tree = tree_on_bench()
+    with pytest.raises(TransformationError, match="helper"):
+        PARALLEL_DO(omp_schedule="static").apply(
+            tree.walk(Loop)[-1], options={"ignore_dependencies_for": ["b"]}
+        )
+    assert tree.bench is not None
+    assert tree.bench.facts == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "keywords", "message"),
+    [
+        ("OMPParallelLoopTrans", {"colapse": 2}, "no option 'colapse'"),
+        ("OMPParallelLoopTrans", {"ignore_dependencies_for": [3]}, "is a list of names"),
+        ("ColourTrans", {}, "'ColourTrans' is not supported for files"),
+        ("OMPMinimiseSyncTrans", {}, "'OMPMinimiseSyncTrans' is not supported for files"),
+    ],
+)
+def test_what_is_not_supported_is_refused_by_name(
+    name: str, keywords: dict[str, object], message: str
+) -> None:
+    with pytest.raises(TransformationError, match=message):
+        TRANSFORMATIONS[name]().apply(tree_on_bench().walk(Loop)[0], **keywords)
+
+
+def test_a_schedule_that_openmp_does_not_have_is_refused() -> None:
+    with pytest.raises(TransformationError, match="no schedule 'statik'"):
+        PARALLEL_DO(omp_schedule="statik").apply(tree_on_bench().walk(Loop)[0])
+
+
+def test_nodes_keep_their_identity_over_edits_and_directives() -> None:
+    tree = tree_on_bench()
+    routine = tree.walk(Routine)[0]
+    loops = routine.walk(Loop)
+    made = Assignment.create(
+        Reference(routine.symbol_table.lookup("t")), Literal("0", ScalarType.real_type())
+    )
+    routine.children.insert(0, made)
+    parallel = PARALLEL_DO(omp_schedule="static")
+    parallel.apply(loops[0])
+    assert routine.children[0] is made
+    loops[1].loop_body.children.insert(0, UnknownDirective(" IVDEP", "DIR"))
+    parallel.apply(loops[2])
+    made.rhs.replace_with(Literal("1", ScalarType.real_type()))
+    text = finished(tree)
+    assert "t = 1.0" in text
+    assert "!DIR$ IVDEP\n        t = a(i, j) * 2   ! twice" in text
+    assert [one is other for one, other in zip(routine.walk(Loop), loops, strict=True)] == [
+        True
+    ] * 7
+
+
+def test_an_edit_that_makes_a_region_illegal_is_refused() -> None:
+    tree = tree_on_bench()
+    routine = tree.walk(Routine)[0]
+    loops = routine.walk(Loop)
+    PARALLEL_DO(omp_schedule="static").apply(loops[2])
+    shifted = loops[2].walk(Assignment)[0].rhs.children[0]
+    shifted.indices[0].replace_with(Literal("1", INTEGER_TYPE))
+    with pytest.raises(TransformationError, match="The edit makes a region illegal"):
+        finish(tree)
+
+
+def test_new_variables_are_private_to_threads() -> None:
+    tree = tree_on_bench()
+    routine = tree.walk(Routine)[0]
+    loop = routine.walk(Loop)[2]
+    flag = routine.symbol_table.new_symbol("flag", symbol_type=DataSymbol, datatype=INTEGER_TYPE)
+    loop.loop_body.children.insert(
+        0, Assignment.create(Reference(flag), Literal("1", INTEGER_TYPE))
+    )
+    PARALLEL_DO(omp_schedule="static").apply(loop)
+    text = finished(tree)
+    assert "integer :: flag\n" in text
+    assert "private(flag)" in text
