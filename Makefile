@@ -1,13 +1,13 @@
-# Every target does its own set-up: a virtual environment in .venv, and, for root on Debian, the
-# system packages that are missing. `make test PY=/path/to/python` uses that Python as it is.
+# Every target installs its dependencies: a virtual environment in .venv and, for root on Debian, missing
+# system packages. `make test PY=/path/to/python` uses an existing Python environment.
 
 VENV ?= .venv
 F90 ?= gfortran
 WORKERS ?= 3
 PYTEST_ARGS ?=
 
-# What 'make quick' runs: neither Fortran is compiled nor PSyclone called, and nothing is searched for at
-# random. All other tests are left out, by name.
+# The tests of 'make quick': they do not compile Fortran, call PSyclone or search at random. The other
+# tests are excluded by name.
 QUICK := tests/unit tests/theory tests/test_architecture.py tests/test_cases.py tests/test_errors.py tests/test_rows.py
 LEFT_OUT := $(filter-out $(QUICK) $(addsuffix /,$(QUICK)),$(sort $(wildcard tests/test_*.py) $(dir $(wildcard tests/*/test_*.py))))
 
@@ -16,13 +16,13 @@ BASE :=
 READY :=
 else
 PY := $(VENV)/bin/python
-# With the package alone, and with all that tests, checks and documentation need.
+# The package alone, and the package with the dependencies of tests, checks and documentation.
 BASE := $(VENV)/.base
 READY := $(VENV)/.ready
 endif
 
 export F90
-# A recipe finds psyclone-storage, and whatever else the environment holds, by name.
+# Recipes find psyclone-storage, and other commands of the environment, by name.
 export PATH := $(abspath $(dir $(PY))):$(PATH)
 
 .DEFAULT_GOAL := help
@@ -31,20 +31,20 @@ export PATH := $(abspath $(dir $(PY))):$(PATH)
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
 
-demo: $(BASE) tools  ## compile a realistic algorithm, and compute waves: on two ranks, and in Python
+demo: $(BASE) tools  ## compile a realistic algorithm, and compute waves on two ranks and in Python
 	examples/lfric/demo/run
 	if command -v gcc >/dev/null || command -v cc >/dev/null; then examples/python/shallow_water/run; fi
 
 test: $(READY) tools  ## run every test that this machine can run
 	$(PY) -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $$(command -v $(F90) >/dev/null && echo --compile --f90 $(F90)) $(PYTEST_ARGS)
 
-slow:  ## run every test, and list those that take most processor time
+slow:  ## run every test, and list those with the most CPU time
 	$(MAKE) test PYTEST_ARGS="--cpu-times 30 $(PYTEST_ARGS)"
 
 fallback: $(READY)  ## run the tests of the storage runtime without its compiled core
 	PSYCLONE_STORAGE_CORE=python $(PY) -m pytest -q -n $(WORKERS) --dist loadfile tests/unit/storage
 
-quick: $(READY)  ## run the tests of two minutes, and say which are left out
+quick: $(READY)  ## run a two-minute subset of the tests, and list the excluded ones
 	$(PY) -m pytest -q -n $(WORKERS) --dist worksteal $(QUICK) $(PYTEST_ARGS)
 	@echo "Left out: $(LEFT_OUT). 'make test' runs all."
 
@@ -54,24 +54,24 @@ lint: $(READY)  ## check style and types
 	$(PY) -m mypy
 	$(PY) -m pylint src setup.py
 
-format: $(READY)  ## lay the Python sources out
+format: $(READY)  ## format the Python sources
 	$(PY) -m ruff format
 
-docs: $(READY)  ## build the documentation site, a warning being an error
+docs: $(READY)  ## build the documentation site; warnings are errors
 	$(PY) docs/site/build.py
 
-bench: $(READY) tools  ## measure the compiler and the code that it generates
+bench: $(READY) tools  ## run the benchmarks of the compiler and of generated code
 	@for script in $(filter-out benchmarks/gpu.py benchmarks/gpu_%.py,$(wildcard benchmarks/*.py)); do \
 	    echo "== $$script"; $(PY) $$script || exit 1; done
 
-release: notes  ## gather the notes of VERSION, set it everywhere, and try its wheel
+release: notes  ## gather the notes of VERSION, set the version, and test the wheel
 	.ci/try-release
 
 named:
 	@echo "$(VERSION)" | grep -qE '^[0-9]+(\.[0-9]+)+$$' || \
 	    { echo "say which: make $(MAKECMDGOALS) VERSION=0.2.0" >&2; exit 2; }
 
-notes: named $(READY)  ## gather the notes of VERSION, and set it everywhere
+notes: named $(READY)  ## gather the notes of VERSION, and set the version
 	$(PY) -m towncrier --version
 	sed -i 's/^__version__ = .*/__version__ = "$(VERSION)"/' src/psyclone_storage/__init__.py
 	sed -i 's/^set(PACKAGE_VERSION ".*")/set(PACKAGE_VERSION "$(VERSION)")/' config/cmake/psyclone_storage-config-version.cmake
@@ -84,7 +84,7 @@ notes: named $(READY)  ## gather the notes of VERSION, and set it everywhere
 outputs: $(READY)  ## compare all generated code, schedules and diagnostics with their recorded hashes
 	$(PY) tests/support/hash_outputs.py
 
-gpu: $(READY)  ## run what needs a GPU, and write docs/design/gpu.md
+gpu: $(READY)  ## run the tests and benchmarks for GPUs, and write docs/design/gpu.md
 	$(PY) benchmarks/gpu.py
 
 tools:
@@ -97,12 +97,12 @@ $(VENV)/.base $(VENV)/.ready: pyproject.toml setup.py $(wildcard src/psyclone_st
 	$(VENV)/bin/python -m pip install --quiet -e '.$(if $(filter %.ready,$@),[test$(COMMA)dev$(COMMA)docs])'
 	@touch $(VENV)/.base $@
 
-# One environment is not installed into twice at the same time.
+# A lock prevents concurrent installations into one environment.
 $(VENV)/.ready: | $(if $(filter demo,$(MAKECMDGOALS)),$(VENV)/.base)
 
 COMMA := ,
 
-clean:  ## remove the environment and everything that was built
+clean:  ## remove the environment and all build results
 	rm -f src/psyclone_storage/storage/core/_compiled*.so
 	rm -rf $(VENV) build dist examples/*/*/build external/*/build src/*.egg-info
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis

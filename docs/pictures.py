@@ -1,7 +1,7 @@
 """Draw the pictures of the documentation, as SVG, from data.
 
-`halo.svg` is computed from a mesh of squares that two ranks share; `tendencies.svg` is one
-invoke of the demo, as the compiler's own `--schedule-json` describes it.
+`halo.svg` is computed from a mesh of squares on two ranks; `tendencies.svg` is one
+invoke of the demo, as described by `--schedule-json`.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def pictures() -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Font:
-    """How a text is set: size in pixels, colour, and which end stands at its place."""
+    """The style of a text: size in pixels, colour, and anchor."""
 
     size: int = 13
     colour: str = INK
@@ -93,7 +93,7 @@ def _level(column: int) -> int:
 
 
 def _corner_name(column: int) -> str:
-    """Return what the dofs on a line of corners are: the line lies left of cell `column`.
+    """Return the kinds of the dofs on a line of corners: the line is to the left of cell `column`.
 
     A dof has the level of the innermost cell that it lies on. On the border between the ranks the
     other rank owns it.
@@ -212,7 +212,7 @@ def _heading(x: float, step: dict[str, Any]) -> list[str]:
 
 
 def _bar(field: str, statements: list[dict[str, Any]], y: float) -> list[str]:
-    """Draw the state of the halo of `field` over all steps, and above it what the steps do."""
+    """Draw the state of the halo of `field` over all steps, and above it the steps."""
     bars, signs = [], []
     state, start, x = UNKNOWN, float(LEFT), float(LEFT)
     for item in statements:

@@ -1,8 +1,8 @@
-"""Completions for shells, and manual pages: both follow from the options of the commands.
+"""Shell completions and manual pages, generated from the options of the commands.
 
-`files` gives the text of each by its name in `config/shell`; `pyproject.toml` says where a wheel
-installs them. Completions come from shtab, which is needed here alone: who installs the package
-gets files, and no command starts slower for them (docs/design/layers-and-dependencies.md).
+`files` returns the text of each by its name in `config/shell`; `pyproject.toml` defines where a
+wheel installs them. Only this module needs shtab: the package contains the generated files, so
+completions do not slow the start of a command (docs/design/layers-and-dependencies.md).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The parts of the reference that are read off the compiler's own tables.
+"""The parts of the reference that are generated from the tables of the compiler.
 
-`parts` gives each by the name under which a page asks for it. Nothing here knows a fact: what it
-prints is what the compiler does.
+`parts` returns each part by the name with which a page includes it. This module contains no facts
+of its own: it prints the tables of the compiler.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ BUILTINS_OF_2019 = frozenset(
     """.split()
 )
 
-ROOMS = {
+STAGES = {
     "L": "The command line",
     "C": "Settings",
     "P": "Reading Fortran",
@@ -62,8 +62,8 @@ ROOMS = {
     "T": "Scripts and transformations",
     "G": "Generated code",
     "V": "The verifier",
-    "R": "Run time",
-    "I": "Defects of this tool",
+    "R": "Run-time errors",
+    "I": "Internal compiler errors",
 }
 
 
@@ -85,7 +85,7 @@ def parts() -> dict[str, str]:
         "expectations": _expectations(),
         "layers": _layers(),
         "steps": _steps(),
-        "recipes": _table(("recipe", "steps"), ((_code(n), _code(s)) for n, s in RECIPES.items())),
+        "recipes": _table(("Recipe", "Steps"), ((_code(n), _code(s)) for n, s in RECIPES.items())),
         "step-pages": "\n\n".join(_step_page(name, step) for name, step in STEPS.items()),
         "psyclone-transformations": _psyclone_transformations(),
         "psyclone-missing": _codes_of(sorted(_missing())),
@@ -117,7 +117,7 @@ def _options(parser: argparse.ArgumentParser) -> str:
         rows = [_option(action) for action in group._group_actions]  # noqa: SLF001
         if rows:
             texts.append(
-                f"### {(group.title or '').capitalize()}\n\n{_table(('word', 'meaning'), rows)}\n"
+                f"### {(group.title or '').capitalize()}\n\n{_table(('Option', 'Meaning'), rows)}\n"
             )
     return "\n".join(texts)
 
@@ -136,7 +136,7 @@ def _option(action: argparse.Action) -> tuple[str, str]:
 
 
 def _help(action: argparse.Action) -> str:
-    """Return the help of an option, with what is quoted there as code."""
+    """Return the help of an option, with quoted words as code."""
     return re.sub(r"'([^']+)'", lambda match: _code(match[1]), action.help or "")
 
 
@@ -144,7 +144,7 @@ def _help(action: argparse.Action) -> str:
 
 
 def _codes() -> Iterator[str]:
-    for letter, title in ROOMS.items():
+    for letter, title in STAGES.items():
         codes = sorted(code for code in CODES if code[0] == letter)
         if codes:
             yield f"## {letter}: {title[0].lower()}{title[1:]}\n"
@@ -170,7 +170,7 @@ def _example(code: str) -> str:
 
 def _builtins(wanted: Callable[[Kernel], bool]) -> str:
     kernels = [kernel for name in builtin_names() if (kernel := builtin(name)) and wanted(kernel)]
-    return _table(("call", "at every dof", "since"), map(_builtin, kernels))
+    return _table(("Call", "Effect on every dof", "Since"), map(_builtin, kernels))
 
 
 def _builtin(kernel: Kernel) -> tuple[str, str, str]:
@@ -204,7 +204,7 @@ def _kinds() -> str:
         )
         for word, meaning in words.ARG_KINDS.items()
     )  # fmt: skip
-    return _table(("kind", "types of data"), rows)
+    return _table(("Kind", "Data types"), rows)
 
 
 def _access_words(accesses: Iterable[Access]) -> str:
@@ -221,12 +221,12 @@ def _field_accesses() -> str:
         )
         for iteration in iterations
     )
-    return _table(("`operates_on`", "shared dofs", "no shared dofs"), rows)
+    return _table(("`operates_on`", "Shared dofs", "No shared dofs"), rows)
 
 
 def _other_accesses() -> str:
     rows = ((kind.value, _access_words(allowed)) for kind, allowed in OTHER_ACCESSES.items())
-    return _table(("argument", "accesses"), rows)
+    return _table(("Argument", "Accesses"), rows)
 
 
 def _spaces() -> str:
@@ -239,7 +239,7 @@ def _spaces() -> str:
         )
         for name, space in SPACES.items()
     )
-    return _table(("space", "continuity", "basis", "differential basis"), rows)
+    return _table(("Space", "Continuity", "Basis", "Differential basis"), rows)
 
 
 def _words() -> str:
@@ -254,7 +254,7 @@ def _words() -> str:
         "`meta_mesh`": MESH_PROPERTIES,
     }
     return _table(
-        ("where", "words"), ((where, _codes_of(known)) for where, known in tables.items())
+        ("Component", "Keywords"), ((where, _codes_of(known)) for where, known in tables.items())
     )
 
 
@@ -267,7 +267,7 @@ def _objects() -> str:
         (_code(item.name), _code(item.proxy), _code(item.module), _code(_kind_of(item)))
         for item in items
     )
-    return _table(("type", "proxy", "module", "data"), rows)
+    return _table(("Type", "Proxy", "Module", "Data"), rows)
 
 
 def _kind_of(item: ProxiedType) -> str:
@@ -295,8 +295,8 @@ def _expectations() -> str:
     file = TESTS / "differential" / "expectations.toml"
     expected = tomllib.loads(file.read_text(encoding="utf-8"))
     titles = {
-        "refused": "PSyclone refuses it",
-        "broken": "PSyclone's algorithm and PSy layer do not fit",
+        "refused": "PSyclone rejects it",
+        "broken": "PSyclone's algorithm and PSy layer are inconsistent",
         "difference": "the PSy layers differ",
     }
     rows: dict[tuple[str, str], dict[str, None]] = {}
@@ -305,13 +305,13 @@ def _expectations() -> str:
             patterns = rows.setdefault((title, item["reason"]), {})
             patterns.update(dict.fromkeys(item["algorithms"]))
     return _table(
-        ("what", "reason", "algorithms"),
+        ("Difference", "Reason", "Algorithms"),
         ((title, reason, _codes_of(patterns)) for (title, reason), patterns in rows.items()),
     )
 
 
 def _psyclone_transformations() -> str:
-    """Return PSyclone's names, with their options and the steps of ours that stand for them."""
+    """Return PSyclone's transformations with their options and the equivalent steps."""
     rows: dict[tuple[str, str, str], list[str]] = {}
     supported = ((name, kind) for name, kind in TRANSFORMATIONS.items() if name not in _missing())
     for name, kind in sorted(supported, key=lambda item: _places_in_catalogue(item[1])):
@@ -319,7 +319,7 @@ def _psyclone_transformations() -> str:
         row = (" ".join(said.split()), _codes_of(kind.options), _codes_of(_steps_of(kind)))
         rows.setdefault(row, []).append(name)
     return _table(
-        ("in PSyclone", "what it does", "options", "steps here"),
+        ("PSyclone", "Effect", "Options", "Steps"),
         ((_codes_of(names), *row) for row, names in rows.items()),
     )
 
@@ -370,11 +370,11 @@ def _steps() -> str:
         options = [_default(item) for item in parameters if item.default is not MISSING]
         summary = " ".join(said.split())
         rows.append((_code(name), summary, _codes_of(places), _codes_of(options)))
-    return _table(("step", "what it does", "places", "options"), rows)
+    return _table(("Step", "Effect", "Positions", "Options"), rows)
 
 
 def _step_page(name: str, step: type) -> str:
-    """Return what a step says of itself, with the change that it shows as a block of text."""
+    """Return the section of a step: its docstring, with the example as a code block."""
     said = (inspect.getdoc(step) or "").split("\n\n")
     shown = [part for part in said if part.startswith("before:")]
     told = [" ".join(part.split()) for part in said if part not in shown]

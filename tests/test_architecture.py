@@ -1,7 +1,7 @@
-"""The house as a test: who may import whom, and how large a thing may grow.
+"""The rules of the architecture: layers, imports and size limits.
 
 Each rule is a function from a source tree to the list of its violations. The package is checked
-against all of them, and each is shown to fail on a small tree that breaks it.
+with all of them, and each is shown to fail on a small tree that violates it.
 """
 
 from __future__ import annotations

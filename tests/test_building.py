@@ -1,4 +1,4 @@
-"""What is built once."""
+"""Results that are built once."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Every folder of `cases/`: what the command writes, against what a person has read.
+"""Every folder of `cases/`: the output of the command against reviewed files.
 
-A folder holds the input as a user has it, and in `expected/` each file that the command writes,
-with `stdout.txt` if it prints anything. The file `options` holds the words of the command line.
-A case without a folder `kernels` finds those of the corpus there.
+A folder contains the input of a user, and in `expected/` each file that the command writes, with
+`stdout.txt` if it prints anything. The file `options` contains the command-line arguments. A case
+without a folder `kernels` uses those of the corpus.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The test machinery itself: a missing tool is a visible skip, and a failure where required."""
+"""The test machinery: a missing tool causes a visible skip, and a failure if it is required."""
 
 from __future__ import annotations
 

@@ -1,15 +1,15 @@
-"""The documentation runs: every block of code in the README, the tutorial and the guide, and every
-link. What it takes from the compiler, tables and pictures, is up to date.
+"""The code blocks of the README, the tutorial and the guide run, links are valid, and generated
+parts are up to date.
 
-A fenced block of `python` or `console` says behind its language what becomes of it: `run`, or
-`show` for one that is only read. `needs=PROGRAM` leaves one out where there is no such program, and
-the page is then reported as skipped, after the rest of it has run. Any block may say `file=NAME` to
-be written there instead. A page is run in a directory of its own that holds a copy of `examples/`
-and, for reading, `external/`, its blocks in order.
+The words after the language of a fenced `python` or `console` block define how it is tested: `run`
+executes it, and `show` only displays it. `needs=PROGRAM` skips a block if the program is missing;
+the page is then reported as skipped after its other blocks have run. With `file=NAME`, a block of
+any language is written to that file. A page runs in its own directory, which contains a copy of
+`examples/` and, for reading, `external/`; its blocks run in order.
 
-In a `console` block, lines behind `$ ` are commands. What follows a command is its output, in
-which `...` stands for anything; a command without output below it must only succeed. Outputs are
-not typed in: `--update-golden` writes them.
+In a `console` block, lines that begin with `$ ` are commands, followed by their output, in which
+`...` matches anything. A command without output below it must only succeed. Outputs are generated:
+`--update-golden` writes them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Every folder of `errors/`: what the command says about it, to the character.
+"""Every folder of `errors/`: the diagnostics of the command, character by character.
 
-A folder `<code>_<name>` holds the input as a user has it, the words of the command line in
-`options`, and in `expected.txt` what the command prints on standard error.
+A folder `<code>_<name>` contains the input of a user, the command-line arguments in `options`, and
+in `expected.txt` the expected standard error.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is called in a process of its own answers, or says how it has failed."""
+"""A call in a separate process returns a result or reports its failure."""
 
 from __future__ import annotations
 

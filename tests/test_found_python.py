@@ -1,4 +1,4 @@
-"""Which Python the environment of a checkout is made with."""
+"""The selection of the Python for the environment of a checkout."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rules for names and English hold, and each rule finds what it is for."""
+"""The rules for names and English, and tests of each rule."""
 
 from __future__ import annotations
 

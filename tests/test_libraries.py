@@ -1,4 +1,4 @@
-"""Libraries that tests link with: built once, found later, built anew when something changes."""
+"""Libraries that tests link with: built once, found later, rebuilt after a change."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Mistakes that people make: our message names the file, the line, the column, and what to do.
+"""Frequent user errors: the message contains the file, the line, the column, and a fix.
 
-`benchmarks/mistakes.py` makes them, and prints the same for PSyclone beside ours.
+`benchmarks/mistakes.py` makes these errors, and also prints the messages of PSyclone.
 """
 
 from __future__ import annotations

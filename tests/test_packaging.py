@@ -1,4 +1,4 @@
-"""What a wheel holds: the package, the default configuration and the Fortran that it links to."""
+"""The contents of a wheel: the package, the default configuration and the Fortran libraries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of `--report`: what it says, and what a browser makes of it."""
+"""The HTML report: its content, and its behaviour in a browser."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""A release is made of what is in the tree, by one command: here up to the wheel, in a copy.
+"""A release is created from the tree by one command: here up to the wheel, in a copy.
 
-`.ci/try-release` tries the wheel; CI runs it.
+`.ci/try-release` tests the wheel; CI runs it.
 """
 
 from __future__ import annotations

@@ -1,21 +1,18 @@
 """A target is a folder and a row, an API its own folders and three files outside: both tried.
 
 The package is copied, the folders are written, the rows are put in, and the command compiles with
-what came out. What is counted is what had to be touched.
+what came out. What is counted is what had to be touched. `test_extensions.py` adds a loop form, a
+pass and a target that runs in the same way.
 """
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
-import sys
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+from package_copy import ROOT, PackageCopy
+
 CORPUS = ROOT / "tests" / "corpus" / "gocean"
 
 # ---------------------------------------------------------------------------- a target
@@ -287,69 +284,12 @@ end program alg
 """
 
 
-class Copy:
-    """A copy of the package, and what is changed of it."""
-
-    def __init__(self, folder: Path) -> None:
-        self.package = folder / "src" / "psyclone_storage"
-        shutil.copytree(
-            ROOT / "src" / "psyclone_storage",
-            self.package,
-            ignore=shutil.ignore_patterns("__pycache__", "storage", "runtime"),
-        )
-        shutil.copytree(ROOT / "config", folder / "config")
-        self.folders: set[str] = set()
-        self.outside: set[str] = set()
-
-    def write(self, folder: str, files: Mapping[str, str]) -> None:
-        """Write a folder of the new target or API."""
-        self.folders.add(folder)
-        (self.package / folder).mkdir()
-        for name, text in {"__init__.py": '"""New."""\n', **files}.items():
-            (self.package / folder / name).write_text(text.lstrip(), encoding="utf-8")
-
-    def add(self, file: str, text: str) -> None:
-        """Write a file outside of such folders."""
-        self.outside.add(file)
-        (self.package / file).write_text(text.lstrip(), encoding="utf-8")
-
-    def put(self, file: str, behind: str, row: str, imports: str) -> None:
-        """Put a row into a table, and what it imports behind the first import of the package."""
-        self.outside.add(file)
-        path = self.package / file
-        text = path.read_text(encoding="utf-8")
-        assert text.count(behind) == 1
-        text = text.replace(behind, behind + row)
-        first = text.index("from psyclone_storage")
-        path.write_text(text[:first] + imports + text[first:], encoding="utf-8")
-
-    def compile(self, request: str, algorithm: Path) -> str:
-        """Return the PSy layer that the copy makes of `algorithm`, in a process of its own."""
-        code = (
-            "from pathlib import Path\n"
-            "from psyclone_storage.config.load import default_settings\n"
-            "from psyclone_storage.pipeline.compile import make_compiler\n"
-            "from psyclone_storage.pipeline.request import CompileRequest\n"
-            f"made = make_compiler(default_settings(), {request})\n"
-            f"print(made.compile_algorithm(Path({str(algorithm)!r})).psy_text)\n"
-        )
-        done = subprocess.run(
-            [sys.executable, "-c", code],
-            env={**os.environ, "PYTHONPATH": str(self.package.parent)},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-
-
 @pytest.fixture
-def copy(tmp_path: Path) -> Copy:
-    return Copy(tmp_path / "copy")
+def copy(tmp_path: Path) -> PackageCopy:
+    return PackageCopy(tmp_path / "copy")
 
 
-def test_a_target_is_one_folder_and_one_row(copy: Copy) -> None:
+def test_a_target_is_one_folder_and_one_row(copy: PackageCopy) -> None:
     copy.write("targets/matrices", {"table.py": MATRICES})
     copy.put(*TARGET_ROW)
     assert (copy.folders, copy.outside) == ({"targets/matrices"}, {"targets/gocean.py"})
@@ -367,7 +307,7 @@ def test_a_target_is_one_folder_and_one_row(copy: Copy) -> None:
     assert "call height%halo_exchange(1)" in plain
 
 
-def test_an_api_is_its_folders_and_three_files_outside(copy: Copy, tmp_path: Path) -> None:
+def test_an_api_is_its_folders_and_three_files_outside(copy: PackageCopy, tmp_path: Path) -> None:
     copy.write("domains/vectors", {"metadata.py": METADATA, "domain.py": DOMAIN})
     copy.write("targets/vector_tables", {"table.py": VECTORS})
     copy.add("targets/vectors.py", PARTS)

@@ -1,4 +1,4 @@
-"""What is written as JSON is what its schema says: every diagnostic and every schedule there is."""
+"""JSON output matches its schema: every diagnostic and every schedule of the tests."""
 
 from __future__ import annotations
 
@@ -109,7 +109,12 @@ def values(kind: type[Enum]) -> set[object]:
         ("loop", "reach", Reach, set()),
         ("call", "iteration", Iteration, set()),
         ("exchange", "phase", Phase, set()),
-        ("reduction", "operation", ReductionOp, set()),
+        (
+            "reduction",
+            "operation",
+            ReductionOp,
+            {"-product", "-and", "-or", "-equivalent", "-not equivalent"},
+        ),
         ("update", "to", Side, set()),
     ],
 )

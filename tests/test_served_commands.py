@@ -1,4 +1,4 @@
-"""A command that is served does what one does that starts anew."""
+"""A served command behaves like a newly started one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Completions and manual pages: what a shell makes of them."""
+"""Shell completions and manual pages, executed by a shell."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pages of the site that nobody writes: one for each code, the reference, what has changed."""
+"""The generated pages of the site: diagnostics, Python API reference, changes."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_every_code_has_a_page_with_cause_cure_and_example(site: ModuleType) -> 
     for code in CODES:
         text = pages[f"diagnostics/{code}.md"]
         assert f"## Cause\n\n{CODES[code]}\n" in text
-        cure = text.partition("## What to do")[2].partition("## Example")[0].strip()
+        cure = text.partition("## Solution")[2].partition("## Example")[0].strip()
         assert cure, code
         assert code not in CURES or CURES[code] in cure
         example = text.partition("## Example")[2]

@@ -1,4 +1,4 @@
-"""Fortran files that follow from templates: what a template produces, and when it is expanded."""
+"""Fortran files from templates: their contents, and when they are generated."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@
 
 
 
-_shtab_psyclone_storage_option_strings=(-h --help --version --schema --examples -api --psykal-dsl -d --directory -I --include -c --config --config-opts -dm --dist_mem -nodm --no_dist_mem -s --script --script-kwargs --apply -p --profile -l --limit --target -oalg -opsy -okern --kernel-renaming --output-dir -j --jobs --no-cache --depfile --stamp --gather-kernels --kernel-list --dyndep --cmake-dir --make-dir -v --verbose --schedule --schedule-json --dag --report --explain --check --diagnostics --traceback --colour --warnings --compile --f90 --f90flags --enable-cache --keep-comments --keep-directives --keep-conditional-openmp-statements --frontend --log-level --log-file --modman-file-ignore --backend-add-all-intrinsic-arg-names --backend-disable-validation --backend-disable-indentation --free-form --fixed-form -o)
+_shtab_psyclone_storage_option_strings=(-h --help --version --schema --examples -api --psykal-dsl -d --directory -I --include -c --config --config-opts -dm --dist_mem -nodm --no_dist_mem -s --script --script-kwargs --apply -p --profile -l --limit -o --strip-directives --assume --require-applied --loops-json --target -oalg -opsy -okern --kernel-renaming --output-dir -j --jobs --no-cache --depfile --stamp --gather-kernels --kernel-list --dyndep --cmake-dir --make-dir -v --verbose --schedule --schedule-json --dag --report --explain --check --diagnostics --traceback --colour --warnings --compile --f90 --f90flags --enable-cache --keep-comments --keep-directives --keep-conditional-openmp-statements --frontend --log-level --log-file --modman-file-ignore --backend-add-all-intrinsic-arg-names --backend-disable-validation --backend-disable-indentation --free-form --fixed-form)
 
 _shtab_psyclone_storage_pos_0_COMPGEN=_shtab_compgen_files
 _shtab_psyclone_storage__d_COMPGEN=_shtab_compgen_dirs
@@ -16,6 +16,7 @@ _shtab_psyclone_storage__I_COMPGEN=_shtab_compgen_dirs
 _shtab_psyclone_storage___include_COMPGEN=_shtab_compgen_dirs
 _shtab_psyclone_storage__s_COMPGEN=_shtab_compgen_files
 _shtab_psyclone_storage___script_COMPGEN=_shtab_compgen_files
+_shtab_psyclone_storage__o_COMPGEN=_shtab_compgen_files
 _shtab_psyclone_storage__oalg_COMPGEN=_shtab_compgen_files
 _shtab_psyclone_storage__opsy_COMPGEN=_shtab_compgen_files
 _shtab_psyclone_storage__okern_COMPGEN=_shtab_compgen_dirs
@@ -33,6 +34,8 @@ _shtab_psyclone_storage__p_choices=(invokes routines kernels)
 _shtab_psyclone_storage___profile_choices=(invokes routines kernels)
 _shtab_psyclone_storage__l_choices=(off all output)
 _shtab_psyclone_storage___limit_choices=(off all output)
+_shtab_psyclone_storage___strip_directives_choices=(omp acc)
+_shtab_psyclone_storage___assume_choices=(component-pointers-distinct)
 _shtab_psyclone_storage___kernel_renaming_choices=(multiple single layer)
 _shtab_psyclone_storage___diagnostics_choices=(text json sarif github)
 _shtab_psyclone_storage___colour_choices=(auto always never)
@@ -48,6 +51,8 @@ _shtab_psyclone_storage__dm_nargs=0
 _shtab_psyclone_storage___dist_mem_nargs=0
 _shtab_psyclone_storage__nodm_nargs=0
 _shtab_psyclone_storage___no_dist_mem_nargs=0
+_shtab_psyclone_storage___require_applied_nargs=0
+_shtab_psyclone_storage___loops_json_nargs='?'
 _shtab_psyclone_storage___no_cache_nargs=0
 _shtab_psyclone_storage___dyndep_nargs=2
 _shtab_psyclone_storage___cmake_dir_nargs=0

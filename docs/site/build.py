@@ -1,11 +1,11 @@
-"""Build the documentation site: lay the pages out, and let Sphinx make HTML of them.
+"""Build the documentation site: generate the source pages and run Sphinx.
 
     python docs/site/build.py [FOLDER]
 
-The pages are those of `docs/`, as they stand. Besides, there is one page for each code of a
-diagnostic, made of the table of codes, what to do about each, and the folders of `tests/errors`,
-and a reference of what scripts and programs import, from docstrings. A warning of Sphinx, a broken
-link among them, is an error. Nothing of it is kept in the repository.
+The site contains the pages of `docs/` without change. In addition, the script generates one page
+for each diagnostic code, from the table of codes, the hints and the folders of `tests/errors`, and
+a Python API reference from docstrings. Warnings of Sphinx, such as broken links, are errors. The
+generated files are not part of the repository.
 """
 
 from __future__ import annotations
@@ -39,24 +39,30 @@ MODULES = {
     "Scripts": ("psyclone_storage.scripting", "Views of a program, and steps that change it."),
     "Transformations under PSyclone's names": (
         "psyclone_storage.scripting.transformations.base",
-        "What all of them have in common; the table of names is in the reference.",
+        "Their common base class; the reference contains the table of names.",
     ),
     "Reading, building and printing": (
         "psyclone_storage.tools.factories",
         "`parse`, `KernelTypeFactory` and `PSyFactory`.",
     ),
-    "Fortran from pieces": ("psyclone_storage.scripting.f2pygen", "The words of f2pygen."),
-    "Kernels and algorithms in Python": ("psyclone_storage.gocean", "The words of GOcean."),
-    "Storages": ("psyclone_storage.storage", "Fields with copies on host and device."),
-    "Views, as in Kokkos": ("psyclone_storage.storage.kokkos", "Types, mirrors and policies."),
-    "Heterogeneous arrays, as in HMemo": (
+    "Generating Fortran": ("psyclone_storage.scripting.f2pygen", "The classes of f2pygen."),
+    "Kernels and algorithms in Python": (
+        "psyclone_storage.gocean",
+        "The metadata keywords of GOcean.",
+    ),
+    "Storages": ("psyclone_storage.storage", "Fields with host and device copies."),
+    "Views in the style of Kokkos": (
+        "psyclone_storage.storage.kokkos",
+        "Types, mirrors and policies.",
+    ),
+    "Heterogeneous arrays in the style of HMemo": (
         "psyclone_storage.storage.hmemo",
         "Contexts and accesses.",
     ),
     "Accessors and tasks": ("psyclone_storage.storage.accessors", "Buffers, accessors and tasks."),
-    "Grids": ("psyclone_storage.runtime", "Grids and fields that are divided among ranks."),
+    "Grids": ("psyclone_storage.runtime", "Grids and fields that are distributed over ranks."),
 }
-"""What the reference of Python shows, by the title of its page."""
+"""The modules of the Python API reference, by the title of their page."""
 
 EXAMPLES = 3
 MAX_LINES = 60
@@ -66,13 +72,13 @@ LINK = re.compile(r"(?<!!)\[(?P<text>[^\]]*)\]\((?P<target>[^)\s]+)\)")
 ALL_CODES = DOCS / "reference" / "diagnostics.md"
 CODE = re.compile(r"^### ([A-Z]\d{3})$", re.MULTILINE)
 ORPHAN = "---\norphan: true\n---\n\n"
-"""What says that a page is in no contents: it is found by a list, or by search."""
+"""The marker of a page that is in no table of contents: readers find it by a list or by search."""
 PLACE = re.compile(r"^  --> ([^:\n]+)", re.MULTILINE)
 HINT = re.compile(r"^  hint: (.+)$", re.MULTILINE)
 
 
 def main(words: list[str]) -> int:
-    """Lay out and build; return the exit status of Sphinx."""
+    """Generate the source pages and run Sphinx; return its exit status."""
     target = Path(words[0]) if words else ROOT / "build" / "site"
     source = target / "source"
     shutil.rmtree(source, ignore_errors=True)
@@ -84,7 +90,7 @@ def main(words: list[str]) -> int:
 
 
 def make_html(source: Path, html: Path) -> int:
-    """Let Sphinx make HTML of the pages below `source`; return its exit status."""
+    """Run Sphinx on the pages below `source`; return its exit status."""
     words = ["-W", "--keep-going", "-q", "-j", "2", "-c", str(HERE), str(source), str(html)]
     return subprocess.run([sys.executable, "-m", "sphinx", *words], check=False).returncode
 
@@ -107,7 +113,7 @@ def lay_out(source: Path) -> None:
 
 
 def inside(page: Path) -> str:
-    """Return the text of a page, where links that lead out of the documentation are names."""
+    """Return the text of a page without the targets of links that lead out of the documentation."""
 
     def led(link: re.Match[str]) -> str:
         target = (page.parent / link["target"].partition("#")[0]).resolve()
@@ -116,13 +122,13 @@ def inside(page: Path) -> str:
         return f"{link['text']} (`{target.relative_to(ROOT)}`)"
 
     text = LINK.sub(led, page.read_text(encoding="utf-8"))
-    # Headings are in the contents that each page carries: 250 of them would slow all pages.
+    # Every page includes a table of contents with all headings: 250 of them would slow all pages.
     return CODE.sub(r"**[\1](../diagnostics/\1.md)**", text) if page == ALL_CODES else text
 
 
 def change_pages() -> dict[str, str]:
-    """Return a page of what has changed since the last release, from the fragments."""
-    lines = ["# Not released yet", ""]
+    """Return the page of changes since the last release, from the fragments."""
+    lines = ["# Unreleased changes", ""]
     for kind in ("added", "changed", "fixed", "removed"):
         found = sorted((DOCS / "changes").glob(f"*.{kind}.md"))
         lines += [f"## {kind.capitalize()}", ""] if found else []
@@ -133,7 +139,7 @@ def change_pages() -> dict[str, str]:
 
 
 def contents(source: Path) -> str:
-    """Return the contents of the site: each chapter's pages in the order of the first page."""
+    """Return the table of contents: the pages of each chapter in the order of the landing page."""
     text = (source / "index.md").read_text(encoding="utf-8")
     linked = list(dict.fromkeys(re.findall(r"\]\(([\w/-]+)\.md", text)))
     parts = []
@@ -157,22 +163,24 @@ def _rank(names: list[str], name: str) -> int:
 
 
 def diagnostic_pages() -> dict[str, str]:
-    """Return the page of each code, and one that lists them, by their places."""
+    """Return the page of each code, and a list of them, by their paths."""
     pages = {f"diagnostics/{code}.md": diagnostic_page(code) for code in CODES}
     rows = (f"- [{code}]({code}.md): {CODES[code]}" for code in sorted(CODES))
-    head = "# Every code\n\nWhat each means, an example of it, and what to do.\n\n"
+    head = (
+        "# All codes\n\nThe page of each code contains its cause, the solution and an example.\n\n"
+    )
     return {**pages, "diagnostics/index.md": head + "\n".join(rows) + "\n"}
 
 
 def diagnostic_page(code: str) -> str:
-    """Return the page of a code: its cause, what to do, and mistakes that lead to it."""
+    """Return the page of a code: its cause, the solution, and examples."""
     folders = sorted(ERRORS.glob(f"{code}_*"))
     messages = {folder: message_of(folder, code) for folder in folders}
     hints = dict.fromkeys(
         hint for text in messages.values() for hint in HINT.findall(text) if hint != CURES.get(code)
     )
     cures = [CURES[code]] if code in CURES else []
-    # 250 pages beside every other would bury these: a code is found by its list, or by search.
+    # 250 pages would hide the others in the table of contents: codes are found by list or search.
     lines = [
         f"{ORPHAN}# {code}",
         "",
@@ -180,12 +188,12 @@ def diagnostic_page(code: str) -> str:
         "",
         CODES[code],
         "",
-        "## What to do",
+        "## Solution",
         "",
     ]
     lines += [f"{cure}\n" for cure in cures]
     if hints:
-        lines += ["The messages below say:" if cures else "As the message says:", ""]
+        lines += ["Hints of the messages below:" if cures else "Hint of the message:", ""]
         lines += [f"- {hint}" for hint in list(hints)[:6]]
     lines += ["", "## Example", ""]
     if not folders:
@@ -197,10 +205,8 @@ def diagnostic_page(code: str) -> str:
 
 def _without_example(code: str) -> str:
     if code == "I001" or code.startswith("V"):
-        return "No input leads to it but through a defect, so that there is none to show."
-    return (
-        "It depends on the machine, or only a script in Python brings it about: no file shows it."
-    )
+        return "Only a compiler defect causes this error, so there is no example."
+    return "It depends on the machine or on a Python script, so there is no example."
 
 
 def message_of(folder: Path, code: str) -> str:
@@ -229,7 +235,7 @@ def _example(folder: Path, message: str) -> Iterator[str]:
 
 
 def _fenced(text: str) -> Iterable[str]:
-    """Return `text` as a block without colours: mistakes are no Fortran, and no Python."""
+    """Return `text` as a block without highlighting, because erroneous code cannot be parsed."""
     fence = "````" if "```" in text else "```"
     return (f"{fence}text", text, fence)
 
@@ -238,7 +244,7 @@ def _fenced(text: str) -> Iterable[str]:
 
 
 def module_pages() -> dict[str, str]:
-    """Return a page for each module that programs and scripts import, by their places."""
+    """Return a page for each module that programs and scripts import, by their paths."""
     pages = {}
     shown: set[int] = set()
     for title, (name, text) in MODULES.items():

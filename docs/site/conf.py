@@ -1,4 +1,4 @@
-"""Settings of Sphinx for the documentation site; `build.py` beside it lays out the pages."""
+"""Sphinx configuration of the documentation site; `build.py` generates the pages."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ html_theme = "furo"
 html_copy_source = False
 root_doc = "index"
 
-# Headings have the anchors of a forge, so that one link serves both; a broken one is a warning.
+# Headings have the same anchors as on GitHub, so links work in both; a broken one is a warning.
 myst_heading_anchors = 4
 nitpicky = False
 
-# Names in backquotes are code, in docstrings as in pages.
+# Names in backquotes are code, in docstrings and in pages.
 default_role = "code"
 autodoc_member_order = "bysource"
 autodoc_typehints = "description"
@@ -32,7 +32,7 @@ napoleon_numpy_docstring = False
 
 
 def setup(app: Any) -> None:
-    """Let docstrings be read as they are written."""
+    """Register the preprocessing of docstrings."""
     app.connect("autodoc-process-docstring", _as_restructured_text, priority=400)
     app.connect("autodoc-skip-member", _is_shown_elsewhere)
 
@@ -40,7 +40,7 @@ def setup(app: Any) -> None:
 def _is_shown_elsewhere(
     _app: Any, what: str, _name: str, member: Any, skip: bool, _options: Any
 ) -> bool | None:
-    """Leave out a class that another class only has a name for."""
+    """Skip a class that is only an alias of another class."""
     alias = what == "class" and isinstance(member, type) and "." not in member.__qualname__
     return True if alias else skip or None
 
@@ -48,7 +48,7 @@ def _is_shown_elsewhere(
 def _as_restructured_text(
     _app: Any, _what: str, _name: str, _object: Any, _options: Any, lines: list[str]
 ) -> None:
-    """Make blocks that are set off by blanks literal, and `before:` and `after:` lines of one."""
+    """Convert indented blocks, and `before:` and `after:` lines, to literal blocks."""
     out: list[str] = []
     inside = False
     for line in lines:

@@ -1,4 +1,4 @@
-"""What build systems do when something changes, and when a command dies."""
+"""Build systems after changes, and after an interrupted command."""
 
 from __future__ import annotations
 

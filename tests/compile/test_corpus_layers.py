@@ -1,4 +1,4 @@
-"""Every algorithm of the corpora, compiled by us and then by a Fortran compiler with its kernels.
+"""Every algorithm of the corpora, compiled by us and then with its kernels by a Fortran compiler.
 
 A warning is a failure.
 """

@@ -1,6 +1,6 @@
-"""Modules for devices compute what those compute that they are made of: both are compiled and run.
+"""Modules for devices compute the same as the originals: both are compiled and run.
 
-Directives are compiled by gfortran and run on the host, where device and host are one.
+Directives are compiled by gfortran and run on the host, where host and device share memory.
 """
 
 from __future__ import annotations

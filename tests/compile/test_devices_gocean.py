@@ -1,7 +1,7 @@
-"""GOcean's code for devices and tasks: it compiles without a warning and gives the serial answers.
+"""GOcean's code for devices and tasks compiles without warnings and computes the serial results.
 
-A compiler without a device for it runs regions on the host, where both copies are one: what moves
-when is the business of `tests/properties/test_transfer_properties.py`.
+A compiler without device support runs regions on the host, where both copies are one. The transfers
+are tested by `tests/properties/test_transfer_properties.py`.
 """
 
 from __future__ import annotations

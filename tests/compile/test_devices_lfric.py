@@ -1,4 +1,4 @@
-"""LFRic's code for devices: it compiles without a warning and gives the serial answers."""
+"""LFRic's code for devices compiles without warnings and computes the serial results."""
 
 from __future__ import annotations
 

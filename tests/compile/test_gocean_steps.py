@@ -1,7 +1,7 @@
-"""What steps make of GOcean's loops computes the same; constant bounds are those of the table.
+"""Steps on GOcean loops preserve results; constant bounds are those of the table.
 
-The wave example runs with each recipe on one and on two threads: every number that it prints is
-that of the serial code. For constant bounds, kernels mark the points that they are called for.
+The wave example runs with each recipe on one and on two threads: all printed numbers equal those of
+the serial code. For constant bounds, kernels mark the points for which they are called.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Programs whose kernels call procedures of other files give the same bits with them in place."""
+"""Programs whose kernels call procedures of other files: inlining preserves results bit for bit."""
 
 from __future__ import annotations
 

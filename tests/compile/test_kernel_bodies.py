@@ -1,4 +1,4 @@
-"""Transformed kernels compute what the author's compute: both are compiled and called."""
+"""Transformed kernels compute the same as the originals: both are compiled and called."""
 
 from __future__ import annotations
 

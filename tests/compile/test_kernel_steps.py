@@ -1,4 +1,4 @@
-"""Steps on kernels in whole programs: what is generated compiles, and gives the same answers."""
+"""Steps on kernels in whole programs: generated code compiles and computes the same results."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""The Fortran interfaces of the LFRic infrastructure: what they accept, refuse and compute.
+"""The Fortran interfaces of the LFRic infrastructure: accepted code, rejected code and results.
 
-The programs are files beside this one: those in `well_typed` compile without a warning, those in
-`ill_typed` fail with the message that their first line names, those in `run` are run and check
-themselves, those in `stops` stop with the message that their first line names.
+The programs are in folders next to this file. Those in `well_typed` compile without a warning.
+Those in `ill_typed` fail with the message in their first line. Those in `run` are executed and
+check themselves. Those in `stops` stop with the message in their first line.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Kernels in place that see one object by two names compute what they compute when called."""
+"""Inlined kernels that access one object under two names compute the same as called ones."""
 
 from __future__ import annotations
 

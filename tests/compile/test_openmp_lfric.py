@@ -1,4 +1,4 @@
-"""OpenMP in generated LFRic code: it compiles without a warning and gives the serial answers."""
+"""OpenMP in generated LFRic code compiles without warnings and computes the serial results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kernels printed as C compute what gfortran makes of them, to the last bit."""
+"""Kernels printed as C are bit-for-bit identical to the results of gfortran."""
 
 from __future__ import annotations
 

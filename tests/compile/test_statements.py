@@ -1,7 +1,7 @@
-"""Statements of whole programs do what their author wrote when they are printed anew.
+"""Printed statements of whole programs compute the same as the original statements.
 
-The author's text and what is printed of the statements that were read are both compiled and called;
-so are kernels before and after their early returns have become choices.
+The original text and the printed statements are both compiled and called, and so are kernels before
+and after their early returns have become branches.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Kernels in Fortran as kernels in Python: printed as C these compute what gfortran computes."""
+"""Fortran kernels translated to Python and printed as C compute the same as gfortran."""
 
 from __future__ import annotations
 

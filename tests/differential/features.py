@@ -1,8 +1,8 @@
 """The features of LFRic metadata and algorithms that the corpus must use, and where it uses them.
 
-Owns the list of features, each with the pattern by which its use is recognised, and the reading of
-the corpus that the patterns are matched against. Patterns see text in lower case without blanks,
-comments and continuations; those named `raw` see the algorithm as it is written.
+Contains the list of features, each with a pattern that recognises its use, and reads the corpus.
+Patterns match text in lower case without blanks, comments and continuations; those named `raw`
+match the original algorithm.
 """
 
 from __future__ import annotations

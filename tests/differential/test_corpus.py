@@ -1,4 +1,4 @@
-"""The corpus uses every feature of LFRic metadata and of algorithms, and says where."""
+"""The corpus uses every feature of LFRic metadata and algorithms."""
 
 from collections.abc import Callable
 from pathlib import Path

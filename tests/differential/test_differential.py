@@ -1,7 +1,7 @@
-"""Our PSy layers against those of PSyclone, over the whole corpus and all four settings.
+"""Our PSy layers compared with those of PSyclone, with the whole corpus and all four settings.
 
-The same kernels with the same actual arguments in loops with the same bounds; the same halo
-exchanges, halo flags and reductions; or a line in `expectations.toml` that says why not.
+The same kernels with the same actual arguments in loops with the same bounds, and the same halo
+exchanges, halo flags and reductions; or an entry in `expectations.toml` with the reason.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""GOcean's PSy layers beside PSyclone's: the same calls in the same loops, and no more exchanges.
+"""GOcean's PSy layers compared with PSyclone's: the same calls and loops, and no more exchanges.
 
-Both texts are reduced to what they do: each call of a kernel with its arguments and the bounds of
-the loops around it, and each exchange. Calls must agree to the letter; an exchange of ours must be
-one of PSyclone's too, and may be missing or deeper for a reason that is written here.
+Both texts are reduced to the calls of kernels, with their arguments and the bounds of the enclosing
+loops, and the exchanges. Calls must be identical. Each of our exchanges must also be one of
+PSyclone's, and may be missing or deeper for a reason that is listed here.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""A machine that runs schedules over a small grid, point by point, as they say.
+"""An interpreter of schedules over a small grid, point by point.
 
-It knows nothing of dependences. A kernel puts at its point a number that depends on all that it
-looks at, on the point and on the call, so that a value that is read too early or too late changes
-what comes after. At one point in five it writes nothing, which `go_write` does not forbid.
-Iterations that run in parallel take place backwards, or shuffled. Fields on each type of points may
-have a region of their own; loops that were fused under a test run as one where those of all that
-they were made of agree, else one after the other.
+It uses no dependence analysis. A kernel writes to its point a number that depends on all values
+that it reads, on the point and on the call, so that a value that is read too early or too late
+changes later results. At one point in five it writes nothing, which `go_write` permits. Parallel
+iterations are executed backwards, or in random order. Fields on each type of points may have their
+own region; a loop that was fused with a run-time test runs fused if the regions agree, otherwise
+the original loops run one after the other.
 """
 
 from __future__ import annotations

@@ -2,9 +2,8 @@
 
     mpirun -n 2 python random_models.py FOLDER ANSWERS SEED...
 
-runs the models that were written to a folder, each as it is and by its recipe, and writes what both
-compute. A model reads constants that change between its invokes, and its fields are passed again
-and again.
+runs the models in a folder, each without and with its recipe, and writes both results. A model
+reads constants that change between its invokes, and passes its fields repeatedly.
 """
 
 from __future__ import annotations

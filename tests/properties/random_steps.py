@@ -1,7 +1,7 @@
-"""Random steps on any schedule: every step of the catalogue that looks at no kernel's own code.
+"""Random steps on any schedule: every step of the catalogue that does not read code of kernels.
 
-A new step takes part as soon as it is in the catalogue. Its options are drawn by their names or,
-where a name says nothing, by their defaults.
+A new step is included when it is in the catalogue. Its options are generated from their names or
+from their defaults.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""All the ways to use one buffer, behind three verbs that a test can apply to any of them.
+"""All ways to use one buffer, with three operations that a test can apply to any of them.
 
-Each class is one manner of one face. `places` are the memory spaces where it can be used, `policy`
-is what it does on a conflict, and `overwrites` says whether it can replace all values without
-bringing the old ones; where it `notices`, it does so for each update that happens to be of all.
-Of a buffer in chunks, one that goes `by_chunk` needs those alone of which it leaves a part.
+Each class is one kind of use of one facade. `places` are the memory spaces where it can be used,
+`policy` is its conflict policy, and `overwrites` tells whether it can replace all values without
+transferring the old ones; where it `notices`, it does so for each update that covers all values.
+For a buffer in chunks, a use that goes `by_chunk` only needs the chunks that it covers partly.
 """
 
 from __future__ import annotations

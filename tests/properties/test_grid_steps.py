@@ -1,7 +1,7 @@
-"""Steps on loops over a grid against a machine that runs what they make, point by point.
+"""Steps on loops over a grid against an interpreter that executes them point by point.
 
-Whatever is accepted leaves every value as it was, threads in any order included. What is refused
-for the sake of dependences is done by force here, and then some value does change.
+Accepted steps preserve every value, also with threads in any order. Steps that are rejected because
+of dependences are forced here, and then some value changes.
 """
 
 from __future__ import annotations

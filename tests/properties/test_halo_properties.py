@@ -1,4 +1,4 @@
-"""The halo planner against the adversary, over thousands of random schedules."""
+"""The halo planner against the worst-case model, with thousands of random schedules."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Random kernels compute the same before and after each change that is not refused.
+"""Random kernels compute the same before and after each accepted change.
 
-The judge is a small interpreter of statements on NumPy arrays, which knows nothing of dependences.
+A small interpreter of statements on NumPy arrays, without dependence analysis, is the reference.
 """
 
 from __future__ import annotations

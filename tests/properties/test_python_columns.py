@@ -1,4 +1,4 @@
-"""Kernels of LFRic in Python: what is accepted computes what Python does, without a trace."""
+"""LFRic kernels in Python: accepted kernels compute the same as Python, without a stack trace."""
 
 from __future__ import annotations
 

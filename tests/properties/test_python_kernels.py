@@ -1,4 +1,4 @@
-"""Kernels in Python: what is accepted computes what Python does, and nothing makes a trace."""
+"""Kernels in Python: accepted kernels compute the same as Python; no input causes a stack trace."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Whatever steps make of a schedule of either API, threads neither race nor repeat each other.
+"""After any steps on a schedule of either API, threads neither race nor repeat each other.
 
-`thread_model` says what may happen at the same time. What is refused for the sake of races is done
-by force here, to see that most of it would have been one.
+`thread_model` defines what may run concurrently. Steps that are rejected because of data races are
+forced here, to verify that most of them would cause one.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""A model of threads on a small mesh: which values do two of them use at one time?
+"""A model of threads on a small mesh: the values that two threads use at the same time.
 
-It shares nothing with `analysis.races` and the other analyses: neither rules of a domain nor
-reasons. It visits every iteration of every loop of a schedule, writes down which places of which
-data a call touches there, and knows from the directives alone what may happen at the same time.
+It shares no code with `analysis.races` and the other analyses: neither domain rules nor reasons. It
+executes every iteration of every loop of a schedule, records the accessed places of each field, and
+derives concurrency from the directives alone.
 
-Two iterations race if both touch a place and one of them changes it. There are two exceptions,
-which follow from what accesses mean: all cells write the same value by `gh_write`, so that two
-iterations of one such call agree; and an iteration that has written the value itself reads
-that, whoever wrote it again.
+Two iterations race if both access a place and one of them writes. There are two exceptions, which
+follow from the meaning of accesses: all cells write the same value by `gh_write`, so two iterations
+of one such call agree; and an iteration that has written the value itself reads that value,
+whichever iteration wrote it again.
 """
 
 from __future__ import annotations

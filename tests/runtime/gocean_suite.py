@@ -1,8 +1,7 @@
-"""Builds the GOcean programs of the run tests: the corpus and what is in `gocean/`, in one program.
+"""Build the GOcean programs of the run tests from the corpus and the files in `gocean/`.
 
-Owns which sources belong together, and the files that tell a program what to run. How programs run
-on ranks, and the reading of their answers, is in `programs.py`; what the words of the command line
-are, `gocean/main.f90` says.
+Defines the sets of sources, and the files that configure a program. `programs.py` runs programs on
+ranks and reads their results; `gocean/main.f90` documents the command line.
 """
 
 from __future__ import annotations

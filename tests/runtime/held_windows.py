@@ -1,10 +1,10 @@
-"""Reads generated layers, and says where what they use is not held, or is held for nothing.
+"""Read generated layers, and report uses of data that are not held, and data held without use.
 
-Whoever plans and writes the layers is not asked: the lines are all that is looked at. A window is
-used between the acquire that sets it and the release of what it shows; what is acquired is used,
-and released once; nothing is exchanged while it is held. What begins to be brought early was
-written on the other side before, is held by nobody, and is acquired next where it is brought. A
-registry is asked for a storage before each use that begins.
+The check reads only the text, independently of planners and printers. A window is used between the
+acquire that sets it and the release of its data. Acquired data are used, and released once. Nothing
+is exchanged while it is held. Prefetched data were written in the other memory before, are not
+held, and are next acquired in the target memory. A registry is queried for a storage before each
+use.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Stands for the Fortran compiler where scripts and makefiles compile the same sources many times.
+"""A wrapper of the Fortran compiler that caches results for scripts and makefiles.
 
-Of a command that compiles, or compiles and links, each source is compiled once in a test run; any
-other command, and one that fails or warns, is the compiler's own.
+Each source of a command that compiles, or compiles and links, is compiled once in a test run. The
+wrapper passes other commands, and commands that fail or warn, to the compiler.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What the adversary of `coherence.check_halos` says of the mutations of an LFRic suite.
+"""The verdict of the checker in `coherence.check_halos` on the mutations of an LFRic suite.
 
-A mutation of the running program has a counterpart in the schedule that the program was made of.
-The exchanges stay as they were planned for the schedule before the mutation.
+A mutation of the running program corresponds to a change of its schedule. The exchanges remain as
+planned for the schedule before the mutation.
 """
 
 from __future__ import annotations

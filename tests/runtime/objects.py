@@ -1,8 +1,8 @@
-"""Compiles each Fortran source once in a test run, whoever asks for it.
+"""Compile each Fortran source once in a test run.
 
-Owns what tells one compilation from another: the words of the command, the text of the source, and
-what is in the modules that it uses. Algorithms are the same text in most programs of the run tests,
-and so are layers that an option does not change.
+Identifies a compilation by the words of the command, the text of the source, and the contents of
+the modules that it uses. Algorithms are the same in most programs of the run tests, and so are
+layers that an option does not change.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""EXACT_SUMS: sums have the same bits on any number of ranks and threads, and only with it.
+"""EXACT_SUMS: sums are bit-for-bit identical on any number of ranks and threads, and only with it.
 
-The values are real numbers of all magnitudes, so that plain sums do depend on the order. The
-program is in `sums/`; the example of waves, whose solver stops by sums, is run as a user would.
+The values are real numbers of all magnitudes, so that plain sums depend on the order. The program
+is in `sums/`; the waves example, whose solver stops depending on sums, runs as for a user.
 """
 
 from __future__ import annotations

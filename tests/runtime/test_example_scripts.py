@@ -1,4 +1,4 @@
-"""The scripts of the examples: what they refuse, what they leave alone, and where they run from."""
+"""The scripts of the examples: rejected arguments, preserved files, and any working directory."""
 
 from __future__ import annotations
 

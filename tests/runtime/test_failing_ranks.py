@@ -1,4 +1,4 @@
-"""An error on one rank ends all ranks of a program in Python; none waits for ever."""
+"""An error on one rank ends all ranks of a Python program; none waits forever."""
 
 from __future__ import annotations
 

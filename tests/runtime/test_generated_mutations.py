@@ -1,8 +1,8 @@
-"""What is generated for the features of LFRic's metadata is needed, all of it.
+"""All code that is generated for the features of LFRic's metadata is necessary.
 
-As `test_mutations.py`, over the generated suite and with both settings of annexed dofs. What runs
-are the programs whose answers `test_generated.py` compares. A mutation that neither the run nor the
-rules nor the adversary notice must be harmless by a rule (`why_harmless`), not by its name.
+As `test_mutations.py`, with the generated suite and both settings of annexed dofs. The programs are
+those of `test_generated.py`. A mutation that neither the run nor the rules nor the checker detect
+must be harmless by a rule (`why_harmless`), not by its name.
 """
 
 from __future__ import annotations

@@ -1,15 +1,15 @@
-"""Every feature of LFRic metadata computes the same where layers acquire and release fields.
+"""Layers that acquire and release fields compute the same for every feature of LFRic metadata.
 
-The suite is that of `test_generated`. Its layers run where there is one memory, on the host beside
-an emulated device, or in regions for it. Beside a device half of the fields are there before each
-invoke, and copies that are stale are NaN. Fields have storages, or a registry has them, which the
-program tells what it does, or does not. Any run tries some ways; `--matrix` tries all for fields
-with storages.
+The suite is that of `test_generated`. Its layers run with one memory, on the host next to an
+emulated device, or in regions on it. With a device, half of the fields are on it before each
+invoke, and stale copies are NaN. Fields have storages, or a registry has them, with or without
+notifications of the program. Each run selects some variants; `--matrix` runs all for fields with
+storages.
 
-Each acquire of these layers is left out or weakened in turn, in the programs whose answers are
-compared: a part of them in any run, all with `--matrix`, and then each exchange and mark, too. What
-a registry is told of an exchange is, with these. Maps and other tables are not: what is no map ends
-a program that looks for dofs with it.
+Each acquire of these layers is omitted or weakened in turn, in the programs whose results are
+compared: a part of them in any run, all with `--matrix`, and then also each exchange and flag
+update. With a registry, this includes the notifications of exchanges. Maps and other tables are not
+mutated, because an invalid map ends the program.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The GOcean infrastructure on its own: programs that check themselves, and what it refuses.
+"""The GOcean infrastructure alone: programs that check themselves, and rejected operations.
 
-The programs are in `gocean/`; each stops at the first value that is not what it should be.
+The programs are in `gocean/`; each stops at the first wrong value.
 """
 
 from __future__ import annotations

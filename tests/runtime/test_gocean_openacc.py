@@ -1,7 +1,7 @@
-"""GOcean's layers for OpenACC beside a device with memory of its own, by libgomp's rules.
+"""GOcean's layers for OpenACC with a device with separate memory, by libgomp's rules.
 
-What the device does not have, and what is stale, is no number there (`openacc/emulated.c`); each
-transfer is counted. The same files without OpenACC are the program on the host.
+Missing and stale data are NaN there (`openacc/emulated.c`); each transfer is counted. The same
+files without OpenACC are the host program.
 """
 
 from __future__ import annotations

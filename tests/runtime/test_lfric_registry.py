@@ -1,9 +1,9 @@
-"""LFRic layers that ask a registry for storages compute what plain layers do, wherever values are.
+"""LFRic layers with a registry of storages compute the same as plain layers.
 
-That is how LFRic's own fields are held, whose types have no place for a storage. Here the fields
-are those of this project, beside an emulated device. Whatever the layers ask of the registry is
-left out or weakened in turn: exchanges know nothing of storages then, and the program tells what it
-does, so that values stay where they are between invokes.
+This is how LFRic's own fields are held, whose types cannot contain a storage. The fields here are
+those of this project, with an emulated device. Each request to the registry is omitted or weakened
+in turn: exchanges do not use storages then, and the program sends notifications, so that values
+remain in place between invokes.
 """
 
 from __future__ import annotations

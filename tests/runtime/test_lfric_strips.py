@@ -1,8 +1,8 @@
-"""LFRic's layers for OpenACC that fetch what an exchange sends, as `EXCHANGE_STRIPS` asks for.
+"""LFRic's layers for OpenACC that transfer only the data of exchanges (`EXCHANGE_STRIPS`).
 
-That it is planned where it has to be is for the adversary of transfers (`--check`), and that what
-is found is what is sent for the program `strips` of `test_infrastructure`. The waves of the example
-run here beside a device with memory of its own (`openacc/emulated.c`), which counts what is moved.
+The transfer checker (`--check`) verifies the plan, and the program `strips` of
+`test_infrastructure` verifies the transferred data. The waves of the example run here with a device
+with separate memory (`openacc/emulated.c`), which counts the transfers.
 """
 
 from __future__ import annotations

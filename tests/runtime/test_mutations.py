@@ -1,22 +1,22 @@
-"""What is generated is needed: whatever is left out or changed, one at a time, is noticed.
+"""All generated code is necessary: each omission or change, one at a time, is detected.
 
-The answers of the running program differ then, from NaN in a halo that was not filled or from a
-value of before; or else the adversary of `coherence.check_halos` finds an entry state in which
-something stale is read or promised.
+Either the results of the running program differ, because of NaN in a halo that was not filled or
+because of an old value; or the checker in `coherence.check_halos` finds an entry state in which a
+stale value is read or promised.
 
-| what is done | noticed by |
+| mutation | detected by |
 |---|---|
 | an exchange is dropped, or one level shallower | the run |
 | a reduction over ranks is dropped | the run |
-| a loop stops earlier | the run, or the adversary where only replicas are computed |
-| a loop goes further | the run if it reduces; the rules if it must not; the adversary |
-| a mark of a halo is dropped | the run, or the adversary |
-| what is added to is not filled | the adversary, and programs that trap (`test_never_filled`) |
-| colours of an increment are dropped | the run, with iterations at the same time |
-| a variable of a thread is shared | the run, with another thread's value in it |
+| a loop covers less | the run, or the checker if only copies are computed |
+| a loop covers more | the run for reductions; the rules for forbidden extents; the checker |
+| a flag update is dropped | the run, or the checker |
+| incremented dofs are not filled | the checker, and programs that trap (`test_never_filled`) |
+| colours of an increment are dropped | the run, with concurrent iterations |
+| a private variable is shared | the run, with another thread's value |
 
-Harmless are loops that go further where all that they read is right, and what `WITHOUT_EFFECT`
-lists.
+Loops that cover more are harmless if all data that they read are valid, and so are the mutations in
+`WITHOUT_EFFECT`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Generated LFRic code computes the same on any number of ranks as it does without MPI.
 
-The algorithms are those in `lfric/`. All values are small whole numbers, in which sums are exact
-whatever their order, so answers are compared digit for digit. Before each invoke, halo values that
-are flagged as out of date are NaN, so that one that is used shows.
+The algorithms are those in `lfric/`. All values are small integers, whose sums are exact in any
+order, so results are compared digit for digit. Before each invoke, halo values that are flagged as
+stale are NaN, so that their use is visible.
 """
 
 from __future__ import annotations

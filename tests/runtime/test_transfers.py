@@ -1,8 +1,8 @@
-"""Whole programs move no more between host and device than the least that could be (`transfers`).
+"""Complete programs make no more transfers between host and device than the minimum (`transfers`).
 
-A model of tides has thirteen fields and uses all twelve arrays of the grid; the waves of LFRic's
-example are solved for by conjugate gradients. Both run in regions for an emulated device, with
-fields that have storages and with a registry of storages, which they tell what they do.
+A tidal model has thirteen fields and uses all twelve arrays of the grid; the waves of LFRic's
+example are computed with conjugate gradients. Both run in regions on an emulated device, with
+fields that have storages and with a registry of storages that receives notifications.
 """
 
 from __future__ import annotations

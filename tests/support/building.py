@@ -1,7 +1,7 @@
-"""What several tests need and is expensive to build is built once, by whoever comes first.
+"""Results that several tests need and that are expensive to build are built once.
 
-Owns the agreement between the processes of a test run, and of several: one builds, the others wait
-or find it built. It does not know what is built.
+Coordinates the processes of one or several test runs: one process builds, the others wait or find
+the result. It is independent of the kind of result.
 """
 
 from __future__ import annotations

@@ -50,6 +50,7 @@ REPORTING = {
     "as_errors": "changes the severity of problems",
     "report_devices": "prints a report",
     "run_batch": "compiles files",
+    "run_files": "transforms files",
     "run_tool": "executes a command",
     "try_to_compile": "runs the Fortran compiler",
 }

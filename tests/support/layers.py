@@ -13,7 +13,10 @@ LATE: dict[str, set[str]] = {
     "cli/main_guard.py": {"psyclone_storage.base.render_tools", "traceback"},
     "cli/options.py": {"ast"},
     "cli/write.py": {"shutil.copy2"},
-    "cli/main.py": {"psyclone_storage.cli.batch.run_batch"},
+    "cli/main.py": {
+        "psyclone_storage.cli.batch.run_batch",
+        "psyclone_storage.cli.plain_files.run_files",
+    },
     "cli/kern.py": {"psyclone_storage.cli.kernel_tools.run_tool"},
     "cli/page.py": {"importlib.util.find_spec"},
     "cli/batch.py": {

@@ -1,8 +1,8 @@
 """The Fortran libraries of `external/` that tests link with, each built once, by its own makefile.
 
-Owns which there are, with which options and flags, and what tells one build from another. Tests
-ask the fixture `built` for one. Nothing else compiles `external/`, but what tests just that: the
-makefiles, a clone that is fresh, broken copies, and the compiler's own option `--compile`.
+Lists the libraries with their options and flags, and identifies builds. Tests request one with the
+fixture `built`. Nothing else compiles `external/`, except tests of the makefiles, of a fresh clone,
+of broken copies, and of the compiler's own option `--compile`.
 """
 
 from __future__ import annotations

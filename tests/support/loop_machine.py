@@ -1,9 +1,9 @@
-"""An interpreter of loops that proves a verdict: it runs the iterations in other orders.
+"""An interpreter of loops that validates a verdict: it runs the iterations in other orders.
 
-Numbers are whole, so that sums are exact. Each iteration gets copies of its own of what is said to
-be private, with nothing in them: reading an element that has not been set is an error. What is said
-to be reduced starts from the neutral value in each iteration and is put together in the end. Behind
-the loop, private variables hold nothing again.
+Numbers are integers, so sums are exact. Each iteration has its own copies of private variables,
+which are undefined: reading an element that has not been set is an error. Reduction variables start
+from the neutral value in each iteration and are combined at the end. After the loop, private
+variables are undefined again.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Open MPI as tests use it: ranks that wait for others sleep, and programs are started anew.
+"""The configuration of Open MPI for tests: waiting ranks sleep, and programs are restarted.
 
-Owns how Open MPI is set for tests. A rank that waits looks again and again, and gives its core away
-in between at best; with more ranks than cores the system then switches between them all the time:
-four ranks, beside two other programs on two cores, took 12 seconds of processor time instead of 3.
-So the ranks of tests sleep where they would give their core away, until another begins to wait.
+A waiting rank of Open MPI polls, and at best yields its core in between. With more ranks than
+cores, the system then switches between them all the time: four ranks, together with two other
+programs on two cores, took 12 seconds of CPU time instead of 3. Therefore ranks of tests sleep
+instead of yielding, until another rank begins to wait.
 """
 
 from __future__ import annotations

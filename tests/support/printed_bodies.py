@@ -1,11 +1,11 @@
-"""Kernels printed as C, and run beside what gfortran makes of their authors' code.
+"""Kernels printed as C, compared with the original Fortran code compiled by gfortran.
 
-A kernel that has a form in C is called in both languages on the same bytes: random numbers, whole
-numbers that are small, maps whose entries are in range. Afterwards every byte of every argument is
-equal, but that one NaN is as good as another. Every other kernel is refused with places and
-reasons. Memory around each array is part of what is compared, so that a write beside an array is
-seen, too. Input for which the author's code is not defined is left out: where bounds are exceeded,
-or results depend on memory that nobody has set.
+A kernel with a form in C is called in both languages with the same bytes: random numbers, small
+integers, maps with entries in range. Afterwards every byte of every argument must be equal, except
+that different NaNs are equivalent. Every other kernel is rejected with locations and reasons. The
+memory around each array is compared too, to detect writes outside the array. Input for which the
+original code is undefined is skipped: where bounds are exceeded, or results depend on uninitialised
+memory.
 """
 
 from __future__ import annotations

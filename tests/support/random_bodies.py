@@ -1,6 +1,6 @@
 """Subroutines of random statements, to be printed in another language and compared.
 
-Divisors and exponents are kept from what is not defined; whole numbers are kept small, so that none
+Divisors and exponents are restricted to defined operations; integers remain small, so that none
 overflows.
 """
 

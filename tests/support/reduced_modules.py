@@ -1,7 +1,7 @@
-"""Fortran modules with one subroutine of a kernel and nothing that it does not need.
+"""Fortran modules with one subroutine of a kernel and only the names that it needs.
 
-The procedures are their authors' own, to the character, without their `use` statements; what they
-take from other modules stands in modules of the same names, cut down in the same way.
+The procedures are identical to the originals, without their `use` statements; names from other
+modules are in modules with the same names, reduced in the same way.
 """
 
 from __future__ import annotations

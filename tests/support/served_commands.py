@@ -1,10 +1,10 @@
-"""Commands that a process carries out which has started long ago, for tests that start hundreds.
+"""Commands that a long-running process executes, for tests that start hundreds of commands.
 
-Owns the program that stands for such a command, and the process behind it. To start Python and to
-import what a command needs takes several times as long as most commands do; here a command is a
-fork of what has done both, with the folder, the words, the environment and the streams of whoever
-has called it, and dies as it would. What is not as in a fresh start: the seed of hashes is that of
-the process, and modules are imported; tests that are about either start the command itself.
+Contains the client program that replaces such a command, and the server process. Starting Python
+and importing the modules of a command takes several times as long as most commands. Here a command
+is a fork of a process that has done both, with the folder, arguments, environment and streams of
+its caller, and it exits in the same way. Two things differ from a fresh start: the seed of hashes
+is that of the process, and modules are already imported. Tests of either start the command itself.
 """
 
 from __future__ import annotations

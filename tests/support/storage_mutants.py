@@ -1,20 +1,20 @@
-"""A campaign of mutants of the storage runtime: is each small mistake noticed by its tests?
+"""A mutation campaign for the storage runtime: do its tests detect each small change?
 
     python tests/support/storage_mutants.py --count 100
     python tests/support/storage_mutants.py --core --count 40
 
-A mutant is the package with one expression or statement changed: a comparison turned, `and` for
-`or`, a condition denied, a number one more, a statement left out. Which ones are made follows from
-`--seed` alone, as long as the sources are the same. Functions are changed, not tables. Each mutant
-is run against those tests of the room that execute the changed function, as a first run of all of
-them has noted, and with `--thorough`, where these pass, against all of them. What hangs is
-stopped, and counts as noticed. The door to Fortran is judged by its own tests, which need a
-compiler of Fortran. With `--core` the C sources are changed, and compiled; the tests of the core
-and of binding judge.
+A mutant is the package with one expression or statement changed: a comparison reversed, `and` for
+`or`, a condition negated, a number increased by one, a statement omitted. `--seed` alone determines
+the mutants, as long as the sources are the same. Functions are changed, not tables. Each mutant is
+run with the tests of the package that execute the changed function, as recorded by a first run of
+all tests, and with `--thorough`, if these pass, with all tests. A mutant that hangs is stopped, and
+counts as detected. The Fortran interface is tested by its own tests, which need a Fortran compiler.
+With `--core` the C sources are changed and compiled, and run with the tests of the core and of
+binding.
 
-What lives is listed, and is either missed by the tests, or does the same as before: those that
-were judged to be equal stand with their reasons in `storage_mutants.toml`. The exit status is 1
-where one lives that does not.
+Surviving mutants are listed. Either the tests miss them, or they are equivalent: those that were
+judged equivalent are listed with their reasons in `storage_mutants.toml`. The exit status is 1 if a
+mutant survives that is not listed there.
 """
 
 from __future__ import annotations

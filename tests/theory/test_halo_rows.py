@@ -1,9 +1,9 @@
-"""Each row of `coherence.tables.HALO` happens to the planner of exchanges, and to the adversary.
+"""Each row of `coherence.tables.HALO` holds for the halo planner and for its checker.
 
-Each is asked through schedules alone: one that brings the copies at a place into a state, lets the
-event happen and then looks at them, by a reader and by a loop that adds to them. The planner may
-put something before the event; then the row of the state that it has made is the one that must
-hold, and never one that must not happen.
+Each is tested through schedules alone: a schedule establishes the state of the copies at a place,
+contains the event, and then reads the copies, by a reader and by a loop that increments them. The
+planner may insert statements before the event; then the row of the resulting state must hold, and
+it must not be a row of a forbidden event.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""Each row of `coherence.tables.MEMORY` happens to all who know of copies in two memory spaces.
+"""Each row of `coherence.tables.MEMORY` holds for all components that track two memory spaces.
 
-They are the planner of transfers and the adversary, which are asked through schedules, the buffer
-of the storage runtime and the library in Fortran, which are used by their own words. A compiler
-knows no write that needs no old values, and gives no replica up; what a failed write leaves is for
-Python alone to know.
+These are the transfer planner and its checker, tested through schedules, and the buffer of the
+storage runtime and the Fortran library, tested through their APIs. A compiler has no write that
+needs no old values, and releases no replica; only Python records the effect of a failed write.
 """
 
 from __future__ import annotations

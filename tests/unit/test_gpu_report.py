@@ -1,4 +1,4 @@
-"""The command that runs everything on a GPU: without one it says so, and its figures can be had."""
+"""The command that runs everything on a GPU: its message without one, and its figures."""
 
 from __future__ import annotations
 

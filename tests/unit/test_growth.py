@@ -1,4 +1,4 @@
-"""Work grows in proportion to the program: calls of Python functions are counted, not seconds."""
+"""Work grows in proportion to the program: the tests count calls of Python functions."""
 
 from __future__ import annotations
 

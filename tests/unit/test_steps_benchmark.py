@@ -1,4 +1,4 @@
-"""When the benchmark of steps says that one makes code slower, by figures and not by a clock."""
+"""The criterion of the benchmark of steps, tested with given times."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `benchmarks/storage_cost.py` takes for too slow, in quiet and beside other programs."""
+"""The criterion of `benchmarks/storage_cost.py`, on an idle machine and with other programs."""
 
 from __future__ import annotations
 

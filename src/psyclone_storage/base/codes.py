@@ -257,6 +257,7 @@ CODES: dict[str, str] = {
     "T092": "A step that was asked for could be applied nowhere (a warning).",
     "T094": "A directive does not fit the place in a file where it is to be.",
     "T095": "A later change has made a region with directives illegal.",
+    "T096": "No step has changed a file, although one had to.",
     "T091": "No way through a kernel can be taken by itself.",
     "T093": "A loop has no version for columns of one level.",
     "L001": "The words of the command line are not what the command takes.",

@@ -31,6 +31,10 @@ def _run(options: CommandOptions) -> tuple[Diagnostic, ...]:
     The compiler is imported here and not at the top, because `--version` and `--help` must not
     wait for it.
     """
+    if options.without_api:
+        from psyclone_storage.cli.plain_files import run_files  # noqa: PLC0415
+
+        return run_files(options)
     from psyclone_storage.cli.batch import run_batch  # noqa: PLC0415
 
     return run_batch(options)

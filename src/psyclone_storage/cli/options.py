@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 
 from psyclone_storage import __version__
@@ -15,6 +16,12 @@ from psyclone_storage.base.names import listed
 from psyclone_storage.base.package_files import shared_file
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.cli.examples import UnpackExamples
+from psyclone_storage.cli.file_options import (
+    FileOptions,
+    add_file_options,
+    file_options,
+    is_plain,
+)
 from psyclone_storage.cli.output_clashes import overwrites_input, written_twice
 from psyclone_storage.cli.parser import Formatter, Parser
 from psyclone_storage.cli.psyclone_options import (
@@ -65,7 +72,7 @@ class BuildFiles:
         return tuple(filter(None, files))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CommandOptions:
     """Options of one call of the command.
 
@@ -108,6 +115,17 @@ class CommandOptions:
     target: str = ""
     verbose: bool = False
     page: Path | None = None
+    output: Path | None = None
+    file_options: FileOptions = FileOptions()
+
+    @cached_property
+    def without_api(self) -> bool:
+        """Return whether the files are plain Fortran: by an option, or as they invoke nothing."""
+        if self.output is not None or self.file_options != FileOptions():
+            return True
+        psykal = (self.api, self.algorithm_output, self.psy_output, self.directories, self.target)
+        asked = self.steps or self.script or self.explain
+        return bool(asked) and not any(psykal) and all(map(is_plain, self.files))
 
     @property
     def reports(self) -> bool:
@@ -118,7 +136,7 @@ class CommandOptions:
     @property
     def writes(self) -> bool:
         """Return whether generated code goes to files."""
-        return any((self.algorithm_output, self.psy_output, self.output_dir))
+        return any((self.algorithm_output, self.psy_output, self.output_dir, self.output))
 
 
 def read_options(words: Sequence[str]) -> CommandOptions:
@@ -175,6 +193,8 @@ def read_options(words: Sequence[str]) -> CommandOptions:
         target=given.target,
         verbose=given.verbose,
         page=given.report,
+        output=given.o,
+        file_options=file_options(given),
     )
     _check(options, given.diagnostics)
     return options
@@ -184,11 +204,13 @@ def algorithm_path(file: Path, options: CommandOptions) -> Path | None:
     """Return where the transformed text of the algorithm `file` goes, None for standard output."""
     if options.output_dir is not None:
         return options.output_dir / f"{file.stem}{_suffix(file)}"
-    return options.algorithm_output
+    return options.output if options.without_api else options.algorithm_output
 
 
 def psy_path(file: Path, options: CommandOptions) -> Path | None:
     """Return where the PSy layer of the algorithm `file` goes, None for standard output."""
+    if options.without_api:
+        return None
     if options.output_dir is not None:
         return options.output_dir / f"{file.stem}_psy{_suffix(file)}"
     return options.psy_output
@@ -230,6 +252,13 @@ def _contradictions(options: CommandOptions) -> Iterator[tuple[str, str]]:
             "'-oalg' and '-opsy' name one file each, but several algorithms are given.",
             "Use '--output-dir DIR': it holds '<name>.f90' and '<name>_psy.f90' of each.",
         )
+    if len(options.files) > 1 and options.output:
+        hint = "Use '--output-dir DIR': it holds '<name>.f90' of each."
+        yield "'-o' names one file, but several files are given.", hint
+    if options.output and (one_each or options.api):
+        yield "'-o' is for files without an API.", "Leave out '-api', '-oalg' and '-opsy'."
+    if options.output_dir and options.output:
+        yield "'--output-dir' cannot be used with '-o'.", "Leave out the one or the other."
     if options.output_dir and one_each:
         yield (
             "'--output-dir' cannot be used with '-oalg' or '-opsy'.",
@@ -356,6 +385,7 @@ def _build_parser() -> Parser:
         help="write the examples, and the Fortran that they link to, to folders in DIR",
     )  # fmt: skip
     _add_domain(parser)
+    add_file_options(parser)
     _add_output(parser)
     _add_build_files(parser)
     _add_inspection(parser)

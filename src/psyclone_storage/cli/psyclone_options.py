@@ -48,7 +48,6 @@ def add_psyclone_options(parser: argparse.ArgumentParser) -> None:
         group.add_argument(flag, action="store_true", help=f"the same as the setting {setting}")
     group.add_argument("--free-form", action="store_true", help="how every file is read")
     group.add_argument("--fixed-form", action="store_true", help="refused: it is not read")
-    group.add_argument("-o", metavar="FILE", help="refused: code without an API is not transformed")
 
 
 def settings_for(given: argparse.Namespace) -> str:
@@ -65,13 +64,6 @@ def check_psyclone_options(given: argparse.Namespace) -> Iterator[Diagnostic]:
     if given.fixed_form:
         text = "'--fixed-form' asks for Fortran in fixed form, which is not read."
         yield Diagnostic("L001", text, hint="Convert the file to free form.")
-    if given.o is not None:
-        text = "'-o' is for code without an API, which is not transformed here."
-        hint = (
-            "For an algorithm give '-oalg' and '-opsy', and '-api' if need be. Other files are"
-            " PSyclone's: give them to it."
-        )
-        yield Diagnostic("L001", text, hint=hint)
 
 
 def _is_given(given: argparse.Namespace, flag: str) -> bool:

@@ -326,6 +326,18 @@ def with_each_block(
     return replace(line, body=change(line.body)) if isinstance(line, _Holding) else line
 
 
+def with_changed_blocks(
+    line: un.Line, change: Callable[[tuple[un.Line, ...]], tuple[un.Line, ...]]
+) -> un.Line:
+    """Return `line` with changed blocks, the same object if `change` returns all of them."""
+    old = blocks_of(line)
+    new = [change(block) for block in old]
+    if all(map(is_, new, old)):
+        return line
+    parts = iter(new)
+    return with_each_block(line, lambda _: next(parts))
+
+
 def with_expressions(line: un.Line, change: Change) -> un.Line:
     """Return `line` with its own expressions changed, not those of statements inside of it.
 

@@ -6,17 +6,19 @@ place in a schedule is a readable string such as `loop2` or `halo(u)@loop2`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import Enum
 
 from psyclone_storage.base.memo import Keeper, kept_lately
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir.directive import NO_OPTIONS, Directive, RegionOptions
-from psyclone_storage.ir.expr import Expr
+from psyclone_storage.ir.expr import Binary, Expr, intrinsic, whole
 from psyclone_storage.ir.interface import Dummy
 from psyclone_storage.ir.kernel import Access, ArgKind, GridBounds, Kernel, ReductionOp
 from psyclone_storage.ir.keys import FromModule, Named
 from psyclone_storage.ir.loop_split import Peel
+from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.parsed import ParsedAlgorithm, ParsedInvoke
 from psyclone_storage.ir.region import NOTHING, Depth
 from psyclone_storage.ir.routine import Routine
@@ -90,28 +92,76 @@ class Axis(Enum):
     NORTH = "j"
 
 
+LoopLimits = tuple[Expr, Expr, Expr | None]
+"""First index, last index and step of a loop; without a step it counts by one."""
+
+LimitsOf = Callable[[Expr, Expr, int, tuple[Expr, ...]], LoopLimits]
+"""Returns the limits of a loop from those of its range, its `tile`, and counters around it."""
+
+
+def _of_range(start: Expr, stop: Expr, _tile: int, _within: tuple[Expr, ...]) -> LoopLimits:
+    return start, stop, None
+
+
+def _of_tiles(start: Expr, stop: Expr, tile: int, _within: tuple[Expr, ...]) -> LoopLimits:
+    return start, stop, whole(tile)
+
+
+def _in_tile(_start: Expr, stop: Expr, tile: int, within: tuple[Expr, ...]) -> LoopLimits:
+    (first,) = within
+    end = intrinsic("min", Binary(Operator.PLUS, first, whole(tile - 1)), stop)
+    return first, end, None
+
+
 class Over(Enum):
-    """Iterations of a loop.
+    """Iterations of a loop: one row for each form of loop, with all that lowering needs to know.
 
     The points of a structured grid are counted by two loops, one over the rows (j) and one over
     the columns (i) of the grid, whichever is inside the other. A loop over tiles of rows counts
-    their first rows; it contains the loop over the rows of a tile.
+    their first rows; it contains the loop over the rows of a tile. The columns are the text in a
+    schedule, the counter, PSyclone's word, and for some: the direction in a grid, the counters of
+    enclosing loops that the limits depend on, the limits, and whether an iteration is a tile.
     """
 
-    CELLS = "cells"
-    DOFS = "dofs"
-    DOMAIN = "domain"
-    COLOURS = "colours"
-    CELLS_OF_COLOUR = "cells of a colour"
-    ROWS = "rows"
-    COLUMNS = "columns"
-    TILE_COLOURS = "colours of tiles"
-    TILES_OF_COLOUR = "tiles of a colour"
-    CELLS_OF_TILE = "cells of a tile"
-    ROW_TILES = "tiles of rows"
-    ROWS_OF_TILE = "rows of a tile"
-    COLUMN_TILES = "tiles of columns"
-    COLUMNS_OF_TILE = "columns of a tile"
+    CELLS = "cells", "cell", ""
+    DOFS = "dofs", "df", "dof"
+    DOMAIN = "domain", "", "null"
+    COLOURS = "colours", "colour", "colours"
+    CELLS_OF_COLOUR = "cells of a colour", "cell_of_colour", "cells_in_colour", None, ("colour",)
+    ROWS = "rows", "j", "outer", Axis.NORTH
+    COLUMNS = "columns", "i", "inner", Axis.EAST
+    TILE_COLOURS = "colours of tiles", "colour", "colours"
+    TILES_OF_COLOUR = "tiles of a colour", "tile", "tiles_in_colour", None, ("colour",)
+    CELLS_OF_TILE = "cells of a tile", "cell_of_tile", "cells_in_tile", None, ("colour", "tile")
+    ROW_TILES = "tiles of rows", "j_tile", "outer", Axis.NORTH, (), _of_tiles, True
+    ROWS_OF_TILE = "rows of a tile", "j", "outer", Axis.NORTH, ("j_tile",), _in_tile
+    COLUMN_TILES = "tiles of columns", "i_tile", "inner", Axis.EAST, (), _of_tiles, True
+    COLUMNS_OF_TILE = "columns of a tile", "i", "inner", Axis.EAST, ("i_tile",), _in_tile
+
+    _value_: str
+    counter: str
+    loop_type: str
+    axis: Axis | None
+    within: tuple[str, ...]
+    limits: LimitsOf
+    counts_tiles: bool
+
+    def __new__(  # noqa: PLR0913, PLR0917
+        cls,
+        text: str,
+        counter: str,
+        loop_type: str,
+        axis: Axis | None = None,
+        within: tuple[str, ...] = (),
+        limits: LimitsOf = _of_range,
+        counts_tiles: bool = False,
+    ) -> Over:
+        """Return the member with the columns of its row; its value is the text alone."""
+        made = object.__new__(cls)
+        made._value_ = text
+        made.counter, made.loop_type, made.axis, made.within = counter, loop_type, axis, within
+        made.limits, made.counts_tiles = limits, counts_tiles
+        return made
 
     @property
     def in_sequence(self) -> bool:
@@ -122,15 +172,6 @@ class Over(Enum):
     def starts_cells(self) -> bool:
         """Return whether the loop encloses all others that together visit cells."""
         return self in (Over.CELLS, Over.COLOURS, Over.TILE_COLOURS)
-
-    @property
-    def axis(self) -> Axis | None:
-        """The direction of a grid in which the loop counts; None if it counts no grid."""
-        if self in (Over.ROWS, Over.ROW_TILES, Over.ROWS_OF_TILE):
-            return Axis.NORTH
-        if self in (Over.COLUMNS, Over.COLUMN_TILES, Over.COLUMNS_OF_TILE):
-            return Axis.EAST
-        return None
 
 
 class Reach(Enum):

@@ -100,11 +100,7 @@ def statement_text(item: sch.Statement) -> str:
     """Return what `item` does, in one line, without what is inside a loop."""
     match item:
         case sch.Loop(over=over, extent=extent):
-            size = (
-                f" ({item.tile} each)"
-                if over in (sch.Over.ROW_TILES, sch.Over.COLUMN_TILES)
-                else ""
-            )
+            size = f" ({item.tile} each)" if over.counts_tiles else ""
             text = f"{over.value}{size}, {extent_text(extent)}{_filled_text(item)}"
             text += f", {describe_peel(item.peel)}" if item.peel else ""
             text += _parts_text(item) + (", in a procedure of its own" if item.outlined else "")

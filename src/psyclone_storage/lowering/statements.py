@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
 
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir import expr as ex
-from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.routine import KernelUse, Routine
 from psyclone_storage.ir.runtime_ops import ColourMap, LoopEnd, LoopStart
 from psyclone_storage.ir.schedule import DirectiveRegion, KernelCall, Loop, Over, Statement
@@ -27,31 +25,6 @@ from psyclone_storage.passes.inline.block import inlined_block
 
 _ALL = ex.Range()
 """The index of a kernel that is called once for all cells."""
-
-_COUNTERS: Mapping[Over, str] = {
-    Over.CELLS: "cell",
-    Over.DOFS: "df",
-    Over.COLOURS: "colour",
-    Over.TILE_COLOURS: "colour",
-    Over.TILES_OF_COLOUR: "tile",
-    Over.CELLS_OF_COLOUR: "cell_of_colour",
-    Over.CELLS_OF_TILE: "cell_of_tile",
-    Over.ROWS: "j",
-    Over.ROW_TILES: "j_tile",
-    Over.ROWS_OF_TILE: "j",
-    Over.COLUMNS: "i",
-    Over.COLUMN_TILES: "i_tile",
-    Over.COLUMNS_OF_TILE: "i",
-}
-_WITHIN: Mapping[Over, tuple[str, ...]] = {
-    Over.TILES_OF_COLOUR: ("colour",),
-    Over.CELLS_OF_COLOUR: ("colour",),
-    Over.CELLS_OF_TILE: ("colour", "tile"),
-}
-"""The counters of loops around that say which colour, and which tile of it, is run over."""
-
-_BLOCKS = (Over.ROW_TILES, Over.COLUMN_TILES)
-_IN_BLOCKS = {Over.ROWS_OF_TILE: "j_tile", Over.COLUMNS_OF_TILE: "i_tile"}
 
 
 def nested(context: LoweringContext, statement: Statement) -> tuple[Line, ...]:
@@ -79,22 +52,19 @@ def nested(context: LoweringContext, statement: Statement) -> tuple[Line, ...]:
 
 def _loop(context: LoweringContext, loop: Loop) -> Do:
     """Return a loop over a range, or over the first indices of tiles, or inside of a tile."""
-    within = tuple(map(context.counter, _WITHIN.get(loop.over, ())))
+    within = tuple(map(context.counter, loop.over.within))
     start, stop = context.value(LoopStart(loop)), context.value(LoopEnd(loop, within))
-    if loop.over in _IN_BLOCKS:
-        start = context.counter(_IN_BLOCKS[loop.over])
-        stop = ex.intrinsic("min", ex.Binary(Operator.PLUS, start, ex.whole(loop.tile - 1)), stop)
+    start, stop, step = loop.over.limits(start, stop, loop.tile, within)
     if takes_strips(context, loop):
         return strips(context, loop, (start, stop), partial(_call, context))
-    counter = context.counter(_COUNTERS[loop.over])
-    body = _inside(context, loop, counter)
-    return Do(counter, start, stop, body, ex.whole(loop.tile) if loop.over in _BLOCKS else None)
+    counter = context.counter(loop.over.counter)
+    return Do(counter, start, stop, _inside(context, loop, counter), step)
 
 
 def _loop_over_positions(context: LoweringContext, loop: Loop) -> Do:
     """Return the loop over the cells of a colour, or over those of a tile of a colour."""
-    within = tuple(map(context.counter, _WITHIN[loop.over]))
-    cell, position = context.counter("cell"), context.counter(_COUNTERS[loop.over])
+    within = tuple(map(context.counter, loop.over.within))
+    cell, position = context.counter("cell"), context.counter(loop.over.counter)
     start, stop = context.value(LoopStart(loop)), context.value(LoopEnd(loop, within))
     space = space_of(context, kernel_calls(loop)[0], loop.bounds_from)
     current = Assign(cell, context.value(ColourMap(space, (*within, position))))

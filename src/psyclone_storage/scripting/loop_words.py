@@ -12,24 +12,6 @@ from psyclone_storage.scripting.node import Node
 from psyclone_storage.transform.asynchronous import UnpinExchange, exchanges_instead
 from psyclone_storage.transform.workbench import Workbench
 
-LOOP_TYPES = {
-    tree.Over.CELLS: "",
-    tree.Over.DOFS: "dof",
-    tree.Over.DOMAIN: "null",
-    tree.Over.COLOURS: "colours",
-    tree.Over.CELLS_OF_COLOUR: "cells_in_colour",
-    tree.Over.TILE_COLOURS: "colours",
-    tree.Over.TILES_OF_COLOUR: "tiles_in_colour",
-    tree.Over.CELLS_OF_TILE: "cells_in_tile",
-    tree.Over.ROWS: "outer",
-    tree.Over.COLUMNS: "inner",
-    tree.Over.ROW_TILES: "outer",
-    tree.Over.ROWS_OF_TILE: "outer",
-    tree.Over.COLUMN_TILES: "inner",
-    tree.Over.COLUMNS_OF_TILE: "inner",
-}
-"""The word for each kind of loop, empty for one over cells."""
-
 
 def fields_beyond_owned(
     bench: Workbench, path: Sequence[tree.Statement], args: Sequence[Argument]

@@ -258,7 +258,7 @@ class Loop(ScheduleNode):
     @property
     def over(self) -> str:
         """The iterations: `cells`, `dofs`, `domain`, `colours`, `cells of a colour`."""
-        return self._loop.over.value
+        return str(self._loop.over.value)
 
     @property
     def reach(self) -> str:
@@ -284,7 +284,7 @@ class Loop(ScheduleNode):
     @property
     def loop_type(self) -> str:
         """PSyclone's word for what it counts, empty for cells."""
-        return loop_words.LOOP_TYPES[self._loop.over]
+        return self._loop.over.loop_type
 
     def unique_fields_with_halo_reads(self) -> list[Argument]:
         """Return its first argument for each field that it reads beyond what this rank owns."""

@@ -1,6 +1,6 @@
 """All APIs and targets, by name: the only module that names a particular one.
 
-To add a target is to write a folder below `backend` and a row of the API's part in this folder
+To add a target is to write a file or a folder here and a row of the API's part in this folder
 (`TARGETS` of `gocean.py`, `lfric.py`). To add an API is to write its folders, its part in this
 folder, a row here and its name in `config/settings.py`. The part of an API is imported on
 first use: a run does not import the others.

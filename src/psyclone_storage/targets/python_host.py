@@ -177,16 +177,18 @@ def _refused(what: str) -> CompileError:
 
 
 def _do(line: un.Do, box: Box) -> Iterator[str]:
-    """Yield a loop, or what is in it for all its points."""
-    if line.step is None and _is_point(line):
-        yield from lines_of(line.body, {**box, line.variable.text: (line.start, line.stop)})
+    """Yield a loop, or what is in it for all its points; one with a step calls point by point."""
+    variable, is_point = line.variable, _is_point(line)
+    if line.step is None and is_point:
+        yield from lines_of(line.body, {**box, variable.text: (line.start, line.stop)})
         return
+    inside = {**box, variable.text: (variable, variable)} if is_point else box
     step = 1 if line.step is None else integer_value(line.step)
     bounds = [expression_text(line.start), _index_after(line.stop)]
     if step != 1:
         bounds.append(str(step))
-    yield f"for {python_identifier(line.variable.text)} in range({', '.join(bounds)}):"
-    yield from indented_lines(lines_of(line.body, box))
+    yield f"for {python_identifier(variable.text)} in range({', '.join(bounds)}):"
+    yield from indented_lines(lines_of(line.body, inside))
 
 
 def _is_point(line: un.Do) -> bool:

@@ -56,11 +56,12 @@ class EditRoutine:
     routine: str
     before: tuple[un.Line, ...] = field(repr=False)
     after: tuple[un.Line, ...] = field(repr=False)
+    title: str = "edit"
 
     @property
     def name(self) -> str:
         """The name of the step."""
-        return "edit"
+        return self.title
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +167,18 @@ class FileBench(Bench[FileTree, NamedStep]):
         """Return the footprint of a loop, for questions about other transformations."""
         return CodeFootprint(self.flow(routine), self.node(routine, uid))
 
+    def derive(self) -> None:
+        """Give the blocks that the file has already their clauses.
+
+        Raises:
+            CompileError: the reasons against blocks that are not legal.
+        """
+        for key, code in self._routines.items():
+            if any(isinstance(line, un.DirectiveBlock) for line in walk_lines(code.body)):
+                planned = plan_regions(linked(addressed(code)), self._facts)
+                raise_if_any(planned.reasons)
+                self._tree = {**self._tree, key: planned.code}
+
     def unfinished(self) -> Reasons:
         """Return what is wrong with the regions if no further step comes."""
         planned = (plan_regions(code, self._facts) for code in self._tree.values())
@@ -218,7 +231,7 @@ class FileBench(Bench[FileTree, NamedStep]):
     def _changed(self, step: NamedStep) -> tuple[str, Routine]:
         """Return the routine that a step changes, and how."""
         match step:
-            case EditRoutine(routine, before, after):
+            case EditRoutine(routine=routine, before=before, after=after):
                 code = self.code(routine)
                 if code.body is not before and code.body != before:
                     message = f"'{routine}' has changed since the edit was prepared."

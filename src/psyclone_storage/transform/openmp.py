@@ -12,9 +12,10 @@ from typing import ClassVar
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.analysis.schedules.races import check_races
 from psyclone_storage.analysis.schedules.reduction import check_reductions_in_region, reductions_in
-from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.regex import regex
+from psyclone_storage.base.source import Span
 from psyclone_storage.ir.directive import Directive, RegionOptions, Sharing, ThreadSchedule
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import DirectiveRegion, Loop, Schedule, Statement
@@ -156,13 +157,27 @@ def _check_threads(
     around: Collection[Directive] = (),
 ) -> Reasons:
     reasons = check_no_directive(schedule, loop.uid, around=around)
-    if not _SCHEDULES.fullmatch(step.schedule):
-        message = f"OpenMP has no schedule '{step.schedule}'."
-        hint = "There are static, dynamic, guided (each with a chunk size: static,8), auto and"
-        hint += " runtime."
-        reasons += (Diagnostic("T024", message, place_near(schedule, loop.uid), hint=hint),)
+    reasons += _check_schedule(step.schedule, place_near(schedule, loop.uid))
     sums = _check_sums(loop, rules, step)
     return (*reasons, *check_races(schedule, rules, loop), *sums)
+
+
+def _check_schedule(text: str, place: Span | None) -> Reasons:
+    """Return that OpenMP has no such schedule of iterations (T024)."""
+    if _SCHEDULES.fullmatch(text):
+        return ()
+    hint = "There are static, dynamic, guided (each with a chunk size: static,8), auto and runtime."
+    return (Diagnostic("T024", f"OpenMP has no schedule '{text}'.", place, hint=hint),)
+
+
+def read_schedule(text: str, place: Span | None = None) -> ThreadSchedule:
+    """Return the schedule of iterations that a user requests.
+
+    Raises:
+        CompileError: `T024`, OpenMP has no such schedule.
+    """
+    raise_if_any(_check_schedule(text, place))
+    return _sharing(text)
 
 
 def _check_sums(loop: Loop, rules: Rules, step: ParallelDo | ShareLoop) -> Reasons:

@@ -1,11 +1,11 @@
-"""Writes the body of a kernel from its dummy arguments, such that every one of them matters.
+"""Generate the body of a kernel from its dummy arguments, such that every argument matters.
 
-Owns what such a body computes: from all that a cell may read one whole number is made, and from
-that the values that are written, so that a value which is not valid anywhere in reach shows in
-the answers. All values stay small whole numbers: sums of them are exact in any order. What a body
-writes to dofs that cells share follows from what is the same in all these cells, as it must.
+A body computes one integer from all values that a cell may read, and from it the written values, so
+that any invalid value changes the results. All values remain small integers: their sums are exact
+in any order. Values written to shared dofs depend only on data that all sharing cells have in
+common.
 
-Numbers that count things of one rank (dofs, cells) have no influence.
+Numbers that count objects of one rank (dofs, cells) have no influence.
 """
 
 from __future__ import annotations

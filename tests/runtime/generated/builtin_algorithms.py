@@ -1,8 +1,8 @@
 """Algorithms that call every built-in, on fields of every kind of number.
 
-Owns the choice of what a built-in is called with. Its fields are set anew for each call to values
-from 0.5 to 18.5, so that nothing is divided by zero and products keep few digits; what it computes
-goes, with a weight of its own, into a sum that is reported, or is reported as a scalar.
+Selects the arguments of built-ins. Fields are set before each call to values from 0.5 to 18.5, so
+that nothing is divided by zero and products have few digits. Results are added, with individual
+weights, to a sum that is reported, or are reported as scalars.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Kernels with the metadata of the corpus' kernels and bodies in which every argument matters.
 
-Owns how a module of the corpus becomes one of the generated suite: all up to `contains` stays as
-it is written, the subroutines are written anew. Subroutines that take boundary dofs stay, since
-what they may compute is given.
+Converts a module of the corpus to one of the generated suite: all text up to `contains` is
+preserved, and the subroutines are generated. Subroutines with boundary dofs are preserved, because
+their possible results are given.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
     mpirun -n 4 python exchanges.py
 
-The number of a point tells where it lies, so that each value in a halo says whether it is right.
-Prints one line for each rank: its number, and the sums that must not depend on the number of ranks.
+The number of a point identifies its location, so each value in a halo can be checked. Prints one
+line for each rank: its number, and the sums that must not depend on the number of ranks.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Compute with kernels of all kinds, on the host or on a device, and write what came of it.
+"""Run kernels of all kinds, on the host or on a device, and write the results.
 
     mpirun -n 4 python on_device.py NAME:TARGET:ORDER:SETTINGS:STEPS ...
 
-For each of these ways, one after the other, a file for each rank gets the values of all owned dofs
-and the sums, bit for bit, and what was moved between host and device: by the first step, and by
-those behind it. ORDER is that of the threads of the emulated device.
+For each of these variants, one file per rank contains the values of all owned dofs and the sums,
+bit for bit, and the transfers between host and device: in the first step, and in later ones. ORDER
+is that of the threads of the emulated device.
 """
 
 # ruff: noqa: F403, F405

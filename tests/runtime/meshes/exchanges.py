@@ -1,9 +1,9 @@
-"""Exchange fields of LFRic in every way, on as many ranks as there are.
+"""Exchange fields of LFRic in every way, on any number of ranks.
 
     mpirun -n 4 python exchanges.py
 
-Each dof has a value that its number over all ranks tells; halos are NaN until they are exchanged.
-It stops at the first value that is wrong, and prints sums that do not depend on the ranks.
+Each dof has a value that is derived from its global number; halos are NaN until they are exchanged.
+It stops at the first wrong value, and prints sums that do not depend on the ranks.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Libraries with one rule broken each: the comparison with Python must tell them apart."""
+"""Libraries with one broken rule each: the comparison with Python must detect each of them."""
 
 from __future__ import annotations
 

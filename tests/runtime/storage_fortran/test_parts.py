@@ -1,9 +1,9 @@
-"""Parts of a field move alone: at random, against its copies and a list of which are current.
+"""Random transfers of parts of a field, compared with its copies and their validity.
 
-The model is as plain as can be: the true values, and for the host and for each of three devices
-whether its copy has them. It says what must be moved, element by element; what the library moves is
-compared with that, and every value that may be read is compared with the truth. What may not be
-read is poison, where the build has any.
+The model is simple: the current values, and for the host and for each of three devices whether its
+copy has them. It predicts the transfers, element by element, which are compared with those of the
+library, and every readable value is compared with the current one. Values that must not be read are
+poisoned, if the build supports it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Storages of arrays that belong to somebody else: what they compute, and what stops a program."""
+"""Storages of external arrays: results, and errors that stop a program."""
 
 from __future__ import annotations
 

@@ -1,19 +1,20 @@
-"""Own the devices that the stand-in for CuPy works on: addresses, pages, streams and events.
+"""The devices of the stand-in for CuPy: addresses, pages, streams and events.
 
 The memory of a device has addresses that nothing can read or write: a range that is reserved and
-protected, so that host code that follows a device's pointer dies instead of being lucky. What lies
-there is kept in other pages, which only this package knows.
+protected, so that host code that dereferences a device pointer crashes reliably. The contents are
+in other pages, which only this package uses.
 
-A stream is a queue whose work is done as late as possible: when somebody waits for it, and never
-further than that wait asks for. Whoever reads without the wait that CUDA asks for reads old values,
-every time. The rules are those of NVIDIA's "CUDA Runtime API" (stream synchronization behaviour,
-API synchronization behaviour):
+A stream is a queue whose operations execute as late as possible: when a caller waits for them, and
+never further than that wait requires. Code that reads without the wait that CUDA requires reads old
+values, every time. The rules are those of NVIDIA's "CUDA Runtime API" (stream synchronization
+behaviour, API synchronization behaviour):
 
-- the null stream of a device waits for all its blocking streams, and they wait for it; streams made
-  non-blocking take no part;
+- the null stream of a device waits for all its blocking streams, and they wait for it; non-blocking
+  streams do not take part;
 - work goes to a stream of the current device, copies may go to any;
 - copies from pageable host memory end before the call returns as far as that memory is concerned,
-  copies to it end wholly; those from and to page-locked memory end when their stream gets there.
+  copies to it end completely; those from and to page-locked memory end when their stream reaches
+  them.
 """
 
 from __future__ import annotations

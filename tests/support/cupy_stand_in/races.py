@@ -1,10 +1,10 @@
-"""Own a detector of races: it knows what happens before what, whatever happens to be done first.
+"""A race detector based on the happens-before relation, independent of the execution order.
 
-Each stream has a clock, and so has the host. A piece of work happens after all that was in its
-stream before, after what it waits for, and after all that the host knew to be done when it was
-given to the stream; the host knows what it has waited for. Two uses of the same bytes, one of which
-writes, must be in order. Those that are not raise `RaceError` when the second is asked for, also
-where the stand-in would have done them in the order that was meant.
+Each stream has a clock, and so has the host. An operation happens after all previous operations in
+its stream, after the operations for which it waits, and after all operations that the host knew to
+be complete when it submitted the operation; the host knows those for which it has waited. Two uses
+of the same bytes, one of which writes, must be ordered. Otherwise `RaceError` is raised when the
+second is requested, even if the stand-in would have executed them in the intended order.
 
     with watched() as trace:
         ...

@@ -1,4 +1,4 @@
-"""The choice between what is compiled and its twin."""
+"""The choice between the compiled core and the pure-Python fallback."""
 
 from __future__ import annotations
 

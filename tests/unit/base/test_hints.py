@@ -1,4 +1,4 @@
-"""Every diagnostic says what to do: by a hint of its own, or by what holds for its code."""
+"""Every diagnostic has a hint: its own, or the default hint of its code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Examples without a checkout: whole, runnable, and never over what somebody has."""
+"""Examples without a checkout: complete, runnable, and without overwriting existing files."""
 
 from __future__ import annotations
 

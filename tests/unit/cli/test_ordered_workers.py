@@ -1,4 +1,4 @@
-"""Turns: numbers are given in the order of the files, whoever is faster."""
+"""Numbers are assigned in the order of the files, whichever worker is faster."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compiling what was generated: with a compiler, or with what stands for one."""
+"""Trial compilation with a compiler, and with a replacement of one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The adversary on schedules small enough to be checked by hand."""
+"""The halo checker on schedules that are small enough to be checked by hand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Statements by their uids: the index says what the search says."""
+"""Statements by their uids: the index agrees with a search."""
 
 from __future__ import annotations
 

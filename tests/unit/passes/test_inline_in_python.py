@@ -1,4 +1,4 @@
-"""Procedures in the place of their calls, in kernels for columns that are translated to Python."""
+"""Inlined procedures in column kernels that are translated to Python."""
 
 from __future__ import annotations
 

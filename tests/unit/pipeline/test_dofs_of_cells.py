@@ -1,4 +1,4 @@
-"""Kernels that look at dofs which a cell has not: found before they compute, as constants say."""
+"""Accesses to dofs that a cell does not have are detected before the kernel runs."""
 
 # ruff: noqa: F403, F405
 

@@ -1,4 +1,4 @@
-"""Kernels in Fortran that programs in Python call, beside kernels in Python."""
+"""Fortran kernels in Python programs, together with Python kernels."""
 
 from __future__ import annotations
 

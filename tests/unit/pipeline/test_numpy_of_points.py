@@ -1,4 +1,4 @@
-"""Kernels for points by NumPy and by C, beside Python: numbers that are none, and any names."""
+"""Point kernels in NumPy and C compared with Python: NaN, and any names."""
 
 from __future__ import annotations
 

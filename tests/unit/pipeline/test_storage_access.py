@@ -1,4 +1,4 @@
-"""What invokes ask of storages is executed against the adversary where that is asked for."""
+"""Storage accesses of invokes are checked against the worst-case model on request."""
 
 from __future__ import annotations
 

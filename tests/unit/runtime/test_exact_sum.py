@@ -1,4 +1,4 @@
-"""Sums without rounding, against fractions of whole numbers."""
+"""Exact sums compared with sums of fractions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Routines of generated C over fields and operators of LFRic, on the host and beside a device."""
+"""Generated C routines on LFRic fields and operators, on the host and with a device."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The order of threads that is asked for on an emulated device."""
+"""The selected order of threads on an emulated device."""
 
 from __future__ import annotations
 

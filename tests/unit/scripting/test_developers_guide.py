@@ -1,7 +1,7 @@
-"""Each section of the developers' guide does what it says: one test a section, named after it.
+"""Each section of the developers' guide is verified by one test with its name.
 
 The guide is `docs/guide/developers-guide.md`. A heading there without a test here or in
-`test_guide_lfric` is a failure, and so is a test of which no heading tells.
+`test_guide_lfric` is a failure, and so is a test without a heading.
 """
 
 from __future__ import annotations

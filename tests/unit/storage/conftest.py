@@ -1,7 +1,7 @@
-"""Work that a test leaves in the queues of devices ends before the devices go.
+"""Queued operations of a test end before its devices are removed.
 
-The doors are tested with emulated devices that do their work now late, now by chance, now as they
-do it for users: which, the name of a test decides, so that all orders are met by some.
+The storage APIs are tested with emulated devices that execute operations late, at random times, or
+as for users. The name of a test selects the order, so that each order is used by some tests.
 """
 
 from __future__ import annotations

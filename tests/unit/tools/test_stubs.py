@@ -1,4 +1,4 @@
-"""What the statements of a kernel do, beside what its metadata says."""
+"""The effects of the statements of a kernel compared with its metadata."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Marks are left out where nobody comes to hear of them, and nowhere else."""
+"""Only dead updates of halo flags are eliminated."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What happens around a step: exchanges planned anew, memory, names that are gone."""
+"""The environment of a step: replanned exchanges, memory, removed names."""
 
 from __future__ import annotations
 

@@ -199,6 +199,9 @@ def _called(line: un.Call, names: RoutineNames) -> Iterator[MemoryAccess]:
         elif intents is not None and intents[at] is Intent.OUT and path_of(value) is not None:
             yield from _behind(arg, at, line.procedure, names, writes=True)
             yield from _written(value, names)
+        elif intents is not None and _is_scalar_dummy(arg, at, line.procedure, names):
+            yield from reads_of(value, names)
+            yield from _written(value, names)
         else:
             yield from _passed(value, names)
     if intents is not None and isinstance(procedure, ex.Name):
@@ -227,6 +230,18 @@ def _behind(
     if dummy in own.scalars or steps == path.steps or _is_section(path, names):
         return
     yield MemoryAccess(AccessPath(path.root, steps), writes)
+
+
+def _is_scalar_dummy(arg: ex.Expr, at: int, procedure: ex.Expr, names: RoutineNames) -> bool:
+    """Return whether a procedure gets one element, or a scalar, and nothing else by an argument."""
+    own = names.procedures.get(procedure.key) if isinstance(procedure, ex.Name) else None
+    value = arg.value if isinstance(arg, ex.Keyword) else arg
+    path = path_of(value)
+    if own is None or path is None or _function(value, names) is not None:
+        return False
+    dummy = arg.key if isinstance(arg, ex.Keyword) else own.dummies[at][0]
+    ranges = any(isinstance(item, ex.Range) for item in path.subscripts)
+    return dummy in own.scalars and not ranges and names.may_be_changed(path.variable)
 
 
 def _is_section(path: AccessPath, names: RoutineNames) -> bool:

@@ -18,6 +18,7 @@ from psyclone_storage.analysis.bodies.accesses import (
     MemoryAccess,
     accesses_of,
     associated_lines,
+    unknown_calls,
 )
 from psyclone_storage.analysis.bodies.def_use import (
     NOTHING,
@@ -36,11 +37,13 @@ from psyclone_storage.ir.affine import constant_polynomial, polynomial_of
 from psyclone_storage.ir.expr import Expr, Name, walk
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.paths import AccessPath, Component, Subscripts, Variable, path_of
-from psyclone_storage.ir.rewrite import blocks_of, substituted, walk_lines
+from psyclone_storage.ir.rewrite import blocks_of, names_in, substituted, walk_lines
 from psyclone_storage.ir.routine import Routine
 
 _JUMP = regex(r"\bgo\s*to\b", re.IGNORECASE)
 _RETURN: Jump = ("return", 0)
+_OUTSIDE = "*"
+"""Stands for all variables that procedures may change although they are not passed to them."""
 _LOOPS = (un.Do, un.While, un.DoConcurrent, un.Forall)
 
 
@@ -234,7 +237,7 @@ class _NodeBuilder:
         for line in lines:
             own = self._line(line, around, blocks, values)
             changed |= own
-            values = _without(values, own)
+            values = self._without(values, own)
             if self._copies and isinstance(line, un.Assign) and isinstance(line.target, Name):
                 node = self._nodes[-1]
                 values = self._with_copy(values, line.target, node.clear(line.value))
@@ -252,10 +255,12 @@ class _NodeBuilder:
         accesses = tuple(accesses_of(line, self._names))
         changed = frozenset(one.root for one in accesses if one.writes)
         self._nodes.append(FlowNode(number, line, around, blocks, accesses, values))
+        if values:
+            changed |= self._changed_outside(line)
         if isinstance(line, _LOOPS):
             changed |= self._changed_in(line)
         if isinstance(line, (*_LOOPS, un.Opaque)):
-            values = _without(values, changed)
+            values = self._without(values, changed)
         for which, block in enumerate(blocks_of(line)):
             changed |= self._block(block, (*around, number), (*blocks, which), values)
         known = values if isinstance(line, un.Opaque) else self._nodes[at].values
@@ -269,8 +274,36 @@ class _NodeBuilder:
         for block in blocks_of(line):
             for inner in block:
                 found.update(one.root for one in accesses_of(inner, self._names) if one.writes)
+                found |= self._changed_outside(inner)
                 found |= self._changed_in(inner)
         return frozenset(found)
+
+    def _changed_outside(self, line: un.Line) -> frozenset[str]:
+        """Return a mark if a statement may change variables that others share with the routine."""
+        calls = isinstance(line, un.Opaque) or any(
+            unknown_calls((line,), self._names, inside=False)
+        )
+        return frozenset({_OUTSIDE}) if calls else frozenset()
+
+    def _without(self, values: Mapping[str, Expr], changed: frozenset[str]) -> Mapping[str, Expr]:
+        if not values or not changed:
+            return values
+        return {
+            key: value
+            for key, value in values.items()
+            if not any(
+                name in changed or (_OUTSIDE in changed and self._is_seen_outside(name))
+                for name in (key, *names_in(value))
+            )
+        }
+
+    def _is_seen_outside(self, key: str) -> bool:
+        """Return whether a procedure may change a variable that it is not passed."""
+        code = self._names.code
+        if code.declared(key) is None or key in self._names.unclear:
+            return True
+        inner = code.internal
+        return inner is not None and key in inner.names
 
     def _with_copy(
         self, values: Mapping[str, Expr], target: Name, value: Expr
@@ -284,17 +317,6 @@ class _NodeBuilder:
         if target.key in roots or any(self._names.is_shared((root,)) for root in roots):
             return values
         return {**values, target.key: value}
-
-
-def _without(values: Mapping[str, Expr], changed: frozenset[str]) -> Mapping[str, Expr]:
-    if not values or not changed:
-        return values
-    return {
-        name: value
-        for name, value in values.items()
-        if name not in changed
-        and not any(isinstance(part, Name) and part.key in changed for part in walk(value))
-    }
 
 
 # ---------------------------------------------------------------------------- summaries

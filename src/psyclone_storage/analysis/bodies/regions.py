@@ -112,6 +112,12 @@ def directive_word(directive: Directive) -> str:
     return directive.value.replace(" ", "-")
 
 
+def is_pure(code: Routine) -> bool:
+    """Return whether a routine is pure, so that it must not have executable directives."""
+    words = key_of(code.prefix)
+    return bool(_PURE.search(words)) and not _IMPURE.search(words)
+
+
 class _Planner:
     """The clauses of the blocks of one routine, and the problems found on the way."""
 
@@ -122,8 +128,7 @@ class _Planner:
         self._planned: dict[int, un.DirectiveBlock] = {}
         self.reasons: list[Diagnostic] = []
         self.unfinished: list[Diagnostic] = []
-        words = key_of(code.prefix)
-        self._pure = bool(_PURE.search(words)) and not _IMPURE.search(words)
+        self._pure = is_pure(code)
 
     def lines(
         self, lines: tuple[un.Line, ...], around: tuple[Directive, ...]

@@ -25,10 +25,9 @@ from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.aliases import Aliases, aliases_in
 from psyclone_storage.ir.expr import spell
 from psyclone_storage.ir.kernel import ArgKind, GridStencil, KernelArg
-from psyclone_storage.ir.schedule import Axis, KernelCall, Loop, Over, Schedule
+from psyclone_storage.ir.schedule import Axis, KernelCall, Loop, Schedule
 from psyclone_storage.ir.walk import kernel_calls, path_to
 
-_TILES = (Over.ROW_TILES, Over.COLUMN_TILES)
 _HERE = (0, 0)
 
 
@@ -183,7 +182,7 @@ def _while_others_stand(
     fixed = {
         _axis(item)
         for item in path_to(schedule, loop.uid)[:-1]
-        if isinstance(item, Loop) and item.over not in _TILES
+        if isinstance(item, Loop) and not item.over.counts_tiles
     }
     for meeting in found:
         if not any(meeting.along(axis) for axis in fixed):

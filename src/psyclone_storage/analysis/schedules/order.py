@@ -124,7 +124,8 @@ def _unlike(
         yield Diagnostic("S007", message, place, hint=hint)
     elif one.tile != two.tile:
         sizes = f"{one.tile} and {two.tile}"
-        yield Diagnostic("S007", f"{names} run over tiles of {sizes} {_POINTS[one.over]}.", place)
+        points = "rows" if one.over.axis is sch.Axis.NORTH else "columns"
+        yield Diagnostic("S007", f"{names} run over tiles of {sizes} {points}.", place)
     elif one.outlined or two.outlined:
         own = " and ".join(f"'{loop.uid}'" for loop in (one, two) if loop.outlined)
         message, hint = f"{own} stands in a procedure of its own.", "Apply 'outline' last."
@@ -172,9 +173,6 @@ def _may_agree(rules: Rules, one: sch.Loop, two: sch.Loop) -> bool:
     known = [rules.known_bounds(loop) for loop in (one, two)]
     mine, theirs = (item.bounds if item and item.own else None for item in known)
     return mine is None or theirs is None or mine == theirs
-
-
-_POINTS = {sch.Over.ROW_TILES: "rows", sch.Over.COLUMN_TILES: "columns"}
 
 
 def _extent_text(extent: sch.Extent) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.expr import Expr, Index, Name, spell, walk
 from psyclone_storage.ir.keys import key_of
-from psyclone_storage.ir.rewrite import expressions_of, walk_lines
+from psyclone_storage.ir.rewrite import expressions_of, names_in, substituted, walk_lines
 from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.unit import Call, DirectiveBlock, Do, HoldData, If, Line
 from psyclone_storage.targets.gocean_python import abi
@@ -78,13 +78,17 @@ def _calls(
 
 
 def _range(index: Expr, loops: Mapping[str, Do]) -> tuple[Expr, Expr]:
-    """Return the first and the last value of an index, those of all tiles together."""
+    """Return the first and the last value of an index, those of all tiles together.
+
+    Limits that depend on counters of enclosing loops grow with them.
+    """
     if not isinstance(index, Name) or index.text not in loops:
         return index, index
     loop = loops[index.text]
     if isinstance(loop.start, Name) and loop.start.text in loops:
         return _range(loop.start, loops)
-    return loop.start, loop.stop
+    around = {name: _range(Name(name), loops) for name in names_in(loop.start) & loops.keys()}
+    return substituted(loop.start, {name: first for name, (first, _) in around.items()}), loop.stop
 
 
 def _moved(index: Expr, by: int) -> str:

@@ -1,4 +1,4 @@
-"""The corpus of GOcean uses every word of the metadata, and says what each algorithm shows."""
+"""The GOcean corpus uses every metadata keyword and documents each algorithm."""
 
 from __future__ import annotations
 

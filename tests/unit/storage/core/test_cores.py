@@ -1,4 +1,4 @@
-"""The compiled core and its fallback in Python differ in nothing but time."""
+"""The compiled core and its pure-Python fallback differ only in speed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The example of the design page works as it is printed."""
+"""The example of the design page runs."""
 
 from __future__ import annotations
 

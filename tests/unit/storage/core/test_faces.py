@@ -1,4 +1,4 @@
-"""All faces of one buffer see the same values, whichever door they come through."""
+"""All facades of one buffer access the same values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Promises that are easily broken by one word of code: each test stands for such a word."""
+"""Guarantees that a small change of the code could break, one test for each."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What emulated devices are asked for is done later, in any order that events allow.
+"""Operations on emulated devices execute asynchronously, in any order that events allow.
 
-The detector looks at what happens before what (`memory.races`): a wait that is missing is an error,
-whatever comes first. Each wait of the runtime is left out on purpose here, to see that it is found,
-by the detector, and without it by the values.
+The detector uses the happens-before relation (`memory.races`): a missing wait is an error, whatever
+the execution order. Each wait of the runtime is omitted here, to verify that the detector reports
+it, and that values are wrong without the detector.
 """
 
 from __future__ import annotations

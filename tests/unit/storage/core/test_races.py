@@ -1,8 +1,8 @@
-"""Nothing on a GPU is used in no order, and nothing is waited for that need not be.
+"""GPU operations are ordered where necessary, and there are no unnecessary waits.
 
-The stand-in for CuPy looks at what happens before what (`cupy_stand_in.races`): a wait that is
-missing is an error on every machine, whatever comes first there. Each wait of the code is left out
-on purpose here, to see that it is found.
+The stand-in for CuPy uses the happens-before relation (`cupy_stand_in.races`): a missing wait is an
+error on every machine, whatever the execution order. Each wait of the code is omitted here, to
+verify that it is detected.
 """
 
 from __future__ import annotations

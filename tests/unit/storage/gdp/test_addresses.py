@@ -1,4 +1,4 @@
-"""Whoever takes the address of a storage on a device finds there what was asked for before."""
+"""Code that takes the address of a storage on a device finds earlier results there."""
 
 from __future__ import annotations
 

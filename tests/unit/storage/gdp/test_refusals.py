@@ -1,4 +1,4 @@
-"""What is refused changes nothing; what failed is unusable until it is written anew, everywhere."""
+"""Rejected operations change nothing; after a failure, data are unusable until overwritten."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whole numbers that have no place in 32 bits: by NumPy they are an error in words."""
+"""Integers of more than 32 bits are errors with a message in the NumPy target."""
 
 # ruff: noqa: F403, F405
 

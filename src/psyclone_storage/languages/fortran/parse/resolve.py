@@ -1,14 +1,12 @@
-"""Name resolution in a kernel's subroutine: the entity of each name, the meaning of its brackets.
+"""Name resolution: the entity of each name in a routine, the meaning of its brackets.
 
-A name is looked up in the subroutine, in its imports, in the enclosing module, in the imports of
-that, and in the language. A name that is not found is `UNRESOLVED`, and its brackets are
-`Unresolved`.
+A name is looked up in the routine, in its imports, in the enclosing units with their imports, and
+in the language. A name that is not found is `UNRESOLVED`, and its brackets are `Unresolved`.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.records import dataclass, replace
@@ -23,10 +21,10 @@ from psyclone_storage.ir.scopes import (
     local_names,
     surroundings,
 )
-from psyclone_storage.ir.symbols import Procedure, SymbolTable, declared_symbol
+from psyclone_storage.ir.symbols import ModuleSymbols, Procedure, SymbolTable, declared_symbol
 from psyclone_storage.ir.typed import Typing
 from psyclone_storage.ir.types import DerivedType
-from psyclone_storage.ir.unit import Associate, Declare, Line, Opaque, ScopedBlock, Select
+from psyclone_storage.ir.unit import Associate, Declare, Line, Opaque, ScopedBlock, Select, Use
 from psyclone_storage.languages.fortran.parse.module_symbols import symbol_of
 from psyclone_storage.languages.fortran.parse.spec_statements import read_declarations
 from psyclone_storage.languages.fortran.parse.statements import scan
@@ -35,67 +33,142 @@ from psyclone_storage.languages.sources.module_finder import ModuleFinder
 
 def resolve_code(code: Routine, finder: ModuleFinder) -> Routine:
     """Return `code` with a symbol for each name, and its brackets told apart."""
-    resolver = _Resolver(code, finder)
+    home = finder.of_source(code.module.source, code.module.name)
+    scope = _scope_of(code, home, finder)
     used = code.used_names
-    table = {key: resolver.symbol(key) for key in used}
-    around = {name.local.lower(): resolver.symbol(name.local) for _, name in imports_of(code)}
+    table = {key: scope.symbol(key) for key in used}
+    around = {name.local.lower(): scope.symbol(name.local) for _, name in imports_of(code)}
     imports = _imports(code, finder, used)
+    there = _on_device(scope, home, finder, used)
     module = replace(
         code.module,
         constants=imports.constants,
         variables=imports.variables,
         unresolved=imports.unresolved,
-        symbols=SymbolTable({**around, **table}, resolver.structures, resolver.doubt),
-        on_device=frozenset(there := resolver.on_device(used)),
+        symbols=SymbolTable({**around, **table}, scope.structures, scope.doubt),
+        on_device=frozenset(there),
         known=(*code.module.known, *(one for one in there.values() if one is not None)),
     )
     helpers = tuple(resolve_code(one, finder) for one in code.kernel_use.helpers)
     use = replace(code.kernel_use, helpers=helpers)
-    return linked(replace(code, module=module, kernel_use=use), resolver.structure)
+
+    def structure(type_: DerivedType) -> Symbol | None:
+        return scope.structure(type_) or code.structure(type_)
+
+    return linked(replace(code, module=module, kernel_use=use), structure)
 
 
-class LookedUpNames(ABC):
-    """The entities of the names in one procedure or program, each looked up once.
+def _scope_of(code: Routine, home: ModuleSymbols | None, finder: ModuleFinder) -> NameScope:
+    """Return the scope of a procedure in the module `home`, None if that is not found."""
+    opaque = (item for item in code.declarations if isinstance(item, Opaque))
+    own = OwnNames(dict(_local_symbols(code)), code.uses, declared_elsewhere(opaque, code.body))
+    known = {} if home is None else home.symbols
+    uses = () if home is None else home.uses
+    is_open = home is not None and bool(home.included)
+    around = OwnNames(known, uses, module=code.module.key, is_open=is_open)
+    return NameScope(own, finder, NameScope(around, finder), code.body)
 
-    The information on a name in `doubt` is incomplete. `body` is read for its `associate`
-    constructs.
+
+@dataclass(frozen=True, slots=True)
+class OwnNames:
+    """The names that a unit declares, by key, and its imports.
+
+    The information on a name in `doubt` is incomplete. `module` is the key of a module, and
+    `parent` the module of a submodule. The names are `is_open` if something that is not read may
+    declare any name.
+    """
+
+    symbols: Mapping[str, Symbol]
+    uses: tuple[Use, ...]
+    doubt: frozenset[str] = frozenset()
+    module: str = ""
+    parent: str = ""
+    is_open: bool = False
+
+
+class NameScope:
+    """The entities of the names in one unit and in those around it, each looked up once.
+
+    `body` is read for its `associate` constructs.
     """
 
     def __init__(
-        self, known: dict[str, Symbol], doubt: frozenset[str], body: tuple[Line, ...]
+        self,
+        own: OwnNames,
+        finder: ModuleFinder,
+        outer: NameScope | None = None,
+        body: tuple[Line, ...] = (),
     ) -> None:
-        self._known = known
-        self.doubt = doubt
+        self.own = own
+        self.doubt = own.doubt
+        self.known = dict(own.symbols)
         self.structures: dict[tuple[str, str], Symbol] = {}
+        self._finder = finder
+        self._outer = outer
         self._typing = Typing(self.symbol, self.structure)
         self._name_associated(body)
 
-    @abstractmethod
-    def looked_up(self, key: str) -> Symbol:
-        """Return the entity of a name that is not declared here."""
-
-    @abstractmethod
-    def defined(self, type_: DerivedType) -> Symbol | None:
-        """Return the definition of a derived type, None if it is not found."""
+    @property
+    def is_open(self) -> bool:
+        """Return whether something that is not read may declare any name here."""
+        return self.own.is_open or (self._outer is not None and self._outer.is_open)
 
     def symbol(self, name: str) -> Symbol:
         """Return the entity that `name` denotes here."""
         key = name.lower()
         if key in self.doubt:
             return Symbol(key, name, Origin.UNRESOLVED)
-        if key not in self._known:
-            self._known[key] = self.looked_up(key)
-        return self._known[key]
+        if key not in self.known:
+            self.known[key] = self._looked_up(key)
+        return self.known[key]
 
     def structure(self, type_: DerivedType) -> Symbol | None:
         """Return the definition of a derived type that a declaration names."""
         place = (type_.module or "", type_.name)
         if place not in self.structures:
-            found = self.defined(type_)
+            found = self._defined(type_)
             if found is None:
                 return None
             self.structures[place] = found
         return self.structures[place]
+
+    def _looked_up(self, key: str) -> Symbol:
+        """Return the entity of a name that the unit does not declare itself."""
+        found = self._finder.imported(self.own.uses, key)
+        if found is not None and found.is_resolved:
+            return found
+        host = self._seen_around(key)
+        if host is not None and host.is_resolved and host.origin is not Origin.INTRINSIC:
+            around = host.origin in (Origin.LOCAL, Origin.DUMMY)
+            return replace(host, origin=Origin.HOST) if around else host
+        own = None if self.is_open or self.lists(key) else intrinsic_symbol(key)
+        return own or found or Symbol(key, key, Origin.UNRESOLVED)
+
+    def _seen_around(self, key: str) -> Symbol | None:
+        if self._outer is not None:
+            return self._outer.symbol(key)
+        if self.own.parent:
+            return self._finder.seen_in_submodule(self.own.parent, key)
+        return None
+
+    def lists(self, key: str) -> bool:
+        """Return whether the name is imported explicitly, here or in an enclosing unit."""
+        listed = any(name.key == key for use in self.own.uses for name in use.names)
+        return listed or (self._outer is not None and self._outer.lists(key))
+
+    def _defined(self, type_: DerivedType) -> Symbol | None:
+        """Return the definition of a derived type, that of its module first."""
+        if type_.module and not self.is_in(type_.module):
+            found = self._finder.structure(type_.module, type_.name)
+            if found is not None:
+                return found
+        own = self.symbol(type_.name)
+        return own if own.sort is Sort.TYPE else None
+
+    def is_in(self, module: str) -> bool:
+        """Return whether the unit is the module, or in it."""
+        inside = self.own.module == module.lower()
+        return inside or (self._outer is not None and self._outer.is_in(module))
 
     def _name_associated(self, body: tuple[Line, ...]) -> None:
         """Record the selectors of `associate` names, where the selector is itself a name."""
@@ -106,64 +179,28 @@ class LookedUpNames(ABC):
             for name, selector in line.pairs:
                 key, value = name.key, linker.expr(selector)
                 rank = self._typing.rank_of(value)
-                if key in self._known or rank is None:
+                if key in self.known or rank is None:
                     self.doubt |= {key}
                     continue
                 type_ = self._typing.type_of(value)
                 shape = (Range(),) * rank
-                self._known[key] = Symbol(key, name.text, Origin.LOCAL, Sort.VARIABLE, type_, shape)
+                self.known[key] = Symbol(key, name.text, Origin.LOCAL, Sort.VARIABLE, type_, shape)
 
 
-class _Resolver(LookedUpNames):
-    """The entities of the names in one subroutine."""
-
-    def __init__(self, code: Routine, finder: ModuleFinder) -> None:
-        self._code = code
-        self._finder = finder
-        self._host = finder.of_source(code.module.source, code.module.name)
-        opaque = (item for item in code.declarations if isinstance(item, Opaque))
-        doubt = declared_elsewhere(opaque, code.body)
-        super().__init__(dict(_local_symbols(code)), doubt, code.body)
-
-    def looked_up(self, key: str) -> Symbol:
-        """Return the entity of a name that the subroutine does not declare."""
-        found = self._finder.imported(self._code.uses, key)
-        if found is not None and found.is_resolved:
-            return found
-        host = None if self._host is None else self._host.symbols.get(key)
-        if host is None and found is None and self._host is not None:
-            found = self._finder.imported(self._host.uses, key)
-        if host is not None or (found is not None and found.is_resolved):
-            return host or found or Symbol(key, key, Origin.UNRESOLVED)
-        is_open = self._host is not None and bool(self._host.included)
-        own = None if is_open or self._is_listed(key) else intrinsic_symbol(key)
-        return own or found or Symbol(key, key, Origin.UNRESOLVED)
-
-    def on_device(self, keys: Iterable[str]) -> dict[str, Procedure | None]:
-        """Return which of `keys` directives in modules put there: procedures, and variables."""
-        found: dict[str, Procedure | None] = {}
-        for key in keys:
-            symbol = self.symbol(key)
-            home = self._host if symbol.origin is Origin.HOST else None
-            if symbol.origin is Origin.IMPORTED:
-                home = self._finder.module(symbol.module)
-            if home is not None and symbol.name.lower() in home.on_device:
-                one = home.on_device[symbol.name.lower()]
-                found[key] = one and replace(one, name=key)
-        return found
-
-    def _is_listed(self, key: str) -> bool:
-        """Return whether the name is imported explicitly from a module."""
-        return any(name.local.lower() == key for _, name in imports_of(self._code))
-
-    def defined(self, type_: DerivedType) -> Symbol | None:
-        """Return the definition of a derived type, that of its module first."""
-        if type_.module and type_.module != self._code.module.name.lower():
-            found = self._finder.structure(type_.module, type_.name)
-        else:
-            own = self.symbol(type_.name)
-            found = own if own.sort is Sort.TYPE else None
-        return found or self._code.structure(type_)
+def _on_device(
+    scope: NameScope, home: ModuleSymbols | None, finder: ModuleFinder, keys: Iterable[str]
+) -> dict[str, Procedure | None]:
+    """Return which of `keys` directives in modules put there: procedures, and variables."""
+    found: dict[str, Procedure | None] = {}
+    for key in keys:
+        symbol = scope.symbol(key)
+        there = home if symbol.origin is Origin.HOST else None
+        if symbol.origin is Origin.IMPORTED:
+            there = finder.module(symbol.module)
+        if there is not None and symbol.name.lower() in there.on_device:
+            one = there.on_device[symbol.name.lower()]
+            found[key] = one and replace(one, name=key)
+    return found
 
 
 def intrinsic_symbol(key: str) -> Symbol | None:

@@ -26,10 +26,13 @@ from psyclone_storage.ir.routine import (
     UseStatement,
 )
 from psyclone_storage.languages.fortran.print.line_breaks import (
+    COMMENT_AFTER,
     LineBreaks,
     TextEdit,
+    TextRun,
     end_of_line,
     start_of_line,
+    with_trailing_comments,
 )
 from psyclone_storage.languages.fortran.print.printer import (
     emit_action,
@@ -44,7 +47,7 @@ _Insertion = Callable[[Sequence[str], int], Iterator[TextEdit]]
 _SIGN = "\0"
 _MARK = regex(rf"(?P<indent> *)!{_SIGN}(?P<run>\d+)")
 _SEPARATOR = regex(r"[ \t]*;[ \t]*")
-_COMMENT_BEHIND = regex(r"[ \t;]*![^\r\n]*")
+_SEPARATOR_BEFORE = regex(r"[ \t]*;[ \t]*\Z")
 _STEP = 2
 
 
@@ -299,6 +302,8 @@ class _Difference:
             return head, text
         if alone or not _needs_a_line(first):
             return start, text.lstrip(" ") if lines[0].strip() else text
+        separator = None if labelled else _SEPARATOR_BEFORE.search(self._text, head, start)
+        start = start if separator is None else separator.start()
         return start, ("continue\n" if labelled else "\n") + text
 
     def _removed(self, start: int, stop: int, instead: str) -> Iterator[TextEdit]:
@@ -343,9 +348,10 @@ class _Difference:
 
         A comment after an author's statement stays on its line if more lines follow.
         """
-        runs: list[_Run] = []
+        runs: list[TextRun] = []
         marked = self._marked_lines(nodes, indent, runs)
-        comment = _COMMENT_BEHIND.match(self._text, stop)
+        runs = with_trailing_comments(runs, self._text)
+        comment = COMMENT_AFTER.match(self._text, stop)
         at_end = [number for number, run in enumerate(runs) if run.stop == stop]
         last = _MARK.match(marked[-1])
         if comment is None or not at_end or (last and int(last["run"]) == at_end[-1]):
@@ -356,11 +362,12 @@ class _Difference:
 
     def _lines(self, nodes: Sequence[EditedNode], indent: int) -> list[str]:
         """Return the lines of nodes; the author's text is unchanged."""
-        runs: list[_Run] = []
-        return _unmarked(self._marked_lines(nodes, indent, runs), runs)
+        runs: list[TextRun] = []
+        marked = self._marked_lines(nodes, indent, runs)
+        return _unmarked(marked, with_trailing_comments(runs, self._text))
 
     def _marked_lines(
-        self, nodes: Sequence[EditedNode], indent: int, runs: list[_Run]
+        self, nodes: Sequence[EditedNode], indent: int, runs: list[TextRun]
     ) -> list[str]:
         found: list[str] = []
         lines: list[un.Line] = []
@@ -373,7 +380,7 @@ class _Difference:
             lines = []
         return [*found, *emit_lines(self._marked(lines, runs), indent)]
 
-    def _marked(self, block: Sequence[un.Line], runs: list[_Run]) -> Iterator[un.Line]:
+    def _marked(self, block: Sequence[un.Line], runs: list[TextRun]) -> Iterator[un.Line]:
         """Yield statements with marks for those that the author wrote, which go to `runs`."""
         at = 0
         while at < len(block):
@@ -420,7 +427,7 @@ class _Difference:
         found = None if node_extent(line) is None else self._written.get(self._key(line))
         return found if found is not None and found.node == line else None
 
-    def _run_of(self, lines: Sequence[un.Line]) -> _Run | None:
+    def _run_of(self, lines: Sequence[un.Line]) -> TextRun | None:
         """Return the text of neighbours, None if they are changed or a label without statement."""
         first, last = self._as_read(lines[0]), self._as_read(lines[-1])
         if first is None or last is None or isinstance(last.node, un.Label):
@@ -433,26 +440,14 @@ class _Difference:
         head = start_of_line(self._text, start.start)
         own_lines = not self._text[head : start.start].strip()
         text = self._text[head if own_lines else start.start : stop.stop]
-        return _Run(text.replace("\r\n", "\n"), stop.stop, indented=own_lines)
+        return TextRun(text.replace("\r\n", "\n"), start.start, stop.stop, indented=own_lines)
 
     def _indent_at(self, at: int) -> int:
         line = self._text[start_of_line(self._text, at) : at]
         return len(line) - len(line.lstrip())
 
 
-@dataclass(frozen=True, slots=True)
-class _Run:
-    """Neighbouring statements as their author wrote them, up to `stop` in the file.
-
-    The first line is `indented` if it was the first statement on its line.
-    """
-
-    text: str
-    stop: int
-    indented: bool
-
-
-def _unmarked(lines: Sequence[str], runs: Sequence[_Run]) -> list[str]:
+def _unmarked(lines: Sequence[str], runs: Sequence[TextRun]) -> list[str]:
     """Return lines with the texts of `runs` in place of their marks."""
     found = []
     for line in lines:
@@ -460,7 +455,7 @@ def _unmarked(lines: Sequence[str], runs: Sequence[_Run]) -> list[str]:
         run = runs[int(mark.group("run"))] if mark else None
         if mark is None or run is None:
             found.append(line)
-        else:
+        elif not run.dropped:
             found.append(run.text if run.indented else mark.group("indent") + run.text)
     return found
 

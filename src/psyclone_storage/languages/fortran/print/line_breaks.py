@@ -9,9 +9,11 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 
-from psyclone_storage.base.records import dataclass
+from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.regex import regex
 
+COMMENT_AFTER = regex(r"[ \t;]*![^\r\n]*")
+"""A comment that follows a statement on its line."""
 _REST_OF_LINE = regex(r"[ \t;]*(?:![^\n]*)?\r?(?:\n|\Z)")
 _SEPARATORS = regex(r"(?:[ \t]*;)+")
 _JOINT = regex(r"(?<=\S)[ \t]*[;&]|[;&]")
@@ -113,3 +115,33 @@ def end_of_line(text: str, at: int) -> int:
     """Return the offset of the end of the line at `at`."""
     end = text.find("\n", at)
     return len(text) if end < 0 else end
+
+
+@dataclass(frozen=True, slots=True)
+class TextRun:
+    """Neighbouring statements as their author wrote them, from `start` to `stop` in the file.
+
+    The first line is `indented` if it was the first statement on its line. A comment that is part
+    of another run is `dropped`.
+    """
+
+    text: str
+    start: int
+    stop: int
+    indented: bool
+    dropped: bool = False
+
+
+def with_trailing_comments(runs: Sequence[TextRun], text: str) -> list[TextRun]:
+    """Return runs of a file with `text` in which a comment follows the statement before it."""
+    found = list(runs)
+    by_start = {run.start: number for number, run in enumerate(runs)}
+    for number, run in enumerate(runs):
+        comment = COMMENT_AFTER.match(text, run.stop)
+        other = by_start.get(text.index("!", run.stop)) if comment else None
+        if comment is None or other is None:
+            continue
+        rest = found[other].text.partition("\n")[2]
+        found[number] = replace(found[number], text=found[number].text + comment.group())
+        found[other] = replace(found[other], text=rest, indented=True, dropped=not rest)
+    return found

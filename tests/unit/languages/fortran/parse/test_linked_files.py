@@ -290,3 +290,13 @@ def test_names_in_declarations(finder: ModuleFinder) -> None:
     assert extent.symbol is not None
     assert extent.symbol.origin is Origin.DUMMY
     assert isinstance(called, CallFunction)
+
+
+def test_a_type_of_the_module_around_is_that_of_the_file(finder: ModuleFinder) -> None:
+    text = (
+        "module types_mod\ntype point\nreal :: at(3, 2)\nend type point\ncontains\n"
+        "subroutine s(p)\ntype(point) :: p\np%at(1, 2) = 0.0\nend subroutine s\n"
+        "end module types_mod\n"
+    )
+    one = unit(linked(text, finder), "s")
+    assert brackets(one) == {"p%at(1, 2)": "Element"}

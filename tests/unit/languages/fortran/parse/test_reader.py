@@ -1,4 +1,4 @@
-"""Expressions, types and entities: what is made of them, and what is none."""
+"""Expressions, types and entities: accepted and rejected text."""
 
 from __future__ import annotations
 

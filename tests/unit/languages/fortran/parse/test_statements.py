@@ -1,4 +1,4 @@
-"""Statements: what is joined, what is dropped, and where each character stands."""
+"""Statements: joined lines, dropped text, and the position of each character."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whole files: every kind of program unit, what is in it, and where it stands."""
+"""Whole files: every kind of program unit, its contents and its position."""
 
 from __future__ import annotations
 

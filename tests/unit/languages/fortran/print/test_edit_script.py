@@ -91,7 +91,7 @@ def to(*new: Line, target: str = "b") -> Change:
         ),
         ("  b=2; c=3\n", (Comment("x"), NEW), "  ! x\n  call new(); c=3\n"),
         ("  b=2\r\n  c=3\r\n", (NEW, NEW), "  call new()\r\n  call new()\r\n  c=3\r\n"),
-        ("  a=1; b=2\n", (DirectiveLine("omp barrier"),), "  a=1; \n  !$omp barrier\n"),
+        ("  a=1; b=2\n", (DirectiveLine("omp barrier"),), "  a=1\n  !$omp barrier\n"),
     ],
 )
 def test_a_statement_is_exchanged_in_its_place(

@@ -1,4 +1,4 @@
-"""Functions that kernels in Python call: what stands in the place of the calls, what is refused."""
+"""Inlined functions of Python kernels, and rejected ones."""
 
 from __future__ import annotations
 

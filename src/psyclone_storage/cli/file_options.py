@@ -1,0 +1,68 @@
+"""Options for files of plain Fortran, and how such files are recognised."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from pathlib import Path
+
+from psyclone_storage.base.records import dataclass
+from psyclone_storage.base.regex import regex
+
+_PLAIN = (".f90", ".f95", ".f03", ".f08")
+_INVOKE = regex(r"\binvoke\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class FileOptions:
+    """Options for files of plain Fortran.
+
+    `stripped` are families of directives to remove, `assumed` promises by their names. With
+    `must_apply` a file that no step changes is an error. `loops` is where the table of loops goes.
+    """
+
+    stripped: tuple[str, ...] = ()
+    assumed: tuple[str, ...] = ()
+    must_apply: bool = False
+    loops: str | None = None
+
+
+def add_file_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options to a parser."""
+    group = parser.add_argument_group("files without an API (plain Fortran)")
+    group.add_argument(
+        "-o", type=Path, metavar="FILE",
+        help="write the transformed file to FILE; all text that no step changed is preserved",
+    )  # fmt: skip
+    group.add_argument(
+        "--strip-directives", action="append", choices=("omp", "acc"),
+        help="remove the author's OpenMP or OpenACC directives first; may be repeated",
+    )  # fmt: skip
+    group.add_argument(
+        "--assume", action="append", choices=("component-pointers-distinct",),
+        help="a promise about all files: pointer components with different names do not alias",
+    )  # fmt: skip
+    group.add_argument(
+        "--require-applied", action="store_true", help="a file that no step changes is an error"
+    )
+    group.add_argument(
+        "--loops-json", nargs="?", const="-", metavar="FILE",
+        help="the verdict, the clauses and the reasons for each loop as JSON",
+    )  # fmt: skip
+
+
+def file_options(given: argparse.Namespace) -> FileOptions:
+    """Return the values of the options."""
+    return FileOptions(
+        tuple(given.strip_directives or ()),
+        tuple(given.assume or ()),
+        given.require_applied,
+        given.loops_json,
+    )
+
+
+def is_plain(file: Path) -> bool:
+    """Return whether a file is Fortran and invokes nothing, as far as its words show."""
+    if file.suffix.lower() not in _PLAIN or not file.is_file():
+        return False
+    return not _INVOKE.search(file.read_bytes().decode("latin-1"))

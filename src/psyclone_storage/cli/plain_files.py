@@ -1,0 +1,146 @@
+"""Transform files without an API: one after another or several at a time.
+
+A problem in one file does not keep those of the others from being reported. All outputs are
+written together, or none.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic
+from psyclone_storage.base.records import dataclass
+from psyclone_storage.cli.depfile import depfile_text
+from psyclone_storage.cli.main_guard import as_errors, failure
+from psyclone_storage.cli.options import CommandOptions, algorithm_path
+from psyclone_storage.cli.output_clashes import overwrites_input
+from psyclone_storage.cli.workers import Workers
+from psyclone_storage.cli.write import Output, write_together
+from psyclone_storage.config.load import settings_of
+from psyclone_storage.config.locate import read_settings_texts, search_context
+from psyclone_storage.pipeline.files import (
+    FileRequest,
+    FileTransformer,
+    TransformedFile,
+    loop_object,
+    loops_text,
+)
+from psyclone_storage.pipeline.inputs import find_inputs
+from psyclone_storage.pipeline.request import CompileRequest, LineLimit
+
+
+@dataclass(frozen=True, slots=True)
+class _Done:
+    """Transformation of one file, or its problems."""
+
+    path: Path
+    made: TransformedFile | None
+    problems: tuple[Diagnostic, ...] = ()
+
+
+def run_files(options: CommandOptions) -> tuple[Diagnostic, ...]:
+    """Transform every file that `options` name and return all problems.
+
+    Raises:
+        CompileError: the settings or steps are wrong, a file has a problem, or an output cannot be
+            written. Nothing is written then.
+    """
+    texts = read_settings_texts(options.config, search_context(os.environ))
+    settings = settings_of(texts, options.config_opts)
+    remarks = (*options.remarks, *settings.warnings)
+    folders = options.includes or tuple(dict.fromkeys(file.parent for file in options.files))
+    inputs = find_inputs(settings, CompileRequest(includes=folders))
+    remarks += inputs.warnings
+    if options.strict and remarks:
+        raise CompileError(*as_errors(remarks))
+    transformer = FileTransformer(settings, _request(options), inputs)
+    finished = tuple(_each(options, partial(_transformed, transformer=transformer)))
+    problems = [problem for done in finished for problem in done.problems]
+    if problems:
+        raise CompileError(*remarks, *problems)
+    _write(options, finished)
+    return remarks
+
+
+def _request(options: CommandOptions) -> FileRequest:
+    given = options.file_options
+    explained = options.explain or given.loops is not None
+    return FileRequest(
+        options.script,
+        options.keywords,
+        options.steps,
+        LineLimit(options.line_length),
+        given.stripped,
+        given.assumed,
+        given.must_apply,
+        explained,
+    )
+
+
+def _each(options: CommandOptions, work: partial[_Done]) -> Iterator[_Done]:
+    """Yield what becomes of each file, in their order."""
+    number = min(options.jobs, len(options.files))
+    if number == 1:
+        yield from map(work, options.files)
+        return
+    sys.stdout.flush()
+    with Workers(work, number, _lost) as workers:
+        yield from workers.each(options.files)
+
+
+def _lost(path: Path, status: int) -> _Done:
+    message = f"The process that transformed '{path}' ended with exit status {status}."
+    return _Done(path, None, (Diagnostic("L019", message, file=str(path)),))
+
+
+def _transformed(path: Path, transformer: FileTransformer) -> _Done:
+    """Transform one file; a problem, a defect of this tool included, concerns this file alone."""
+    try:
+        return _Done(path, transformer.transform(path))
+    except CompileError as error:
+        return _Done(path, None, error.problems)
+    except Exception as error:  # noqa: BLE001  # pylint: disable=broad-exception-caught
+        return _Done(path, None, (failure(error, path),))
+
+
+def _write(options: CommandOptions, finished: tuple[_Done, ...]) -> None:
+    """Write all texts and reports together; what has no file goes to standard output."""
+    made = [(done.path, done.made) for done in finished if done.made is not None]
+    loops = options.file_options.loops
+    outputs: list[Output] = []
+    shown: list[str] = []
+    for path, one in made:
+        target = algorithm_path(path, options)
+        if target is not None:
+            outputs.append(Output(target, one.text))
+        elif not (options.explain or loops == "-"):
+            shown.append(one.text)
+        if options.explain:
+            shown.append(loops_text(path, one.loops))
+    if loops is not None:
+        table = [loop_object(path, loop) for path, one in made for loop in one.loops]
+        text = json.dumps(table, indent=2) + "\n"
+        if loops == "-":
+            shown.append(text)
+        else:
+            outputs.append(Output(Path(loops), text))
+    read = {source.resolve() for _, one in made for source in one.sources}
+    if clashes := [overwrites_input(one.path) for one in outputs if one.path.resolve() in read]:
+        raise CompileError(*clashes)
+    depfile = options.build_files.depfile
+    if depfile is not None:
+        rules = [((target,), one.sources) for path, one in made
+                 if (target := algorithm_path(path, options)) is not None]  # fmt: skip
+        outputs.append(Output(depfile, depfile_text(depfile, rules)))
+
+    def show() -> None:
+        for text in shown:
+            print(text, end="")
+        sys.stdout.flush()
+
+    write_together(outputs, show)

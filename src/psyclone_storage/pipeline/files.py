@@ -1,0 +1,266 @@
+"""Transformation of files of plain Fortran: from the text of a file to its text with changes.
+
+The stages are: read the file, resolve its names, apply a recipe and steps on a bench, print. Every
+character of a statement that nothing changed is preserved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from operator import is_
+from pathlib import Path
+
+from psyclone_storage.analysis.bodies.places import place_of_access
+from psyclone_storage.analysis.bodies.verdict import Verdict
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
+from psyclone_storage.base.records import dataclass, replace
+from psyclone_storage.base.regex import regex
+from psyclone_storage.config.settings import Settings
+from psyclone_storage.ir import unit as un
+from psyclone_storage.ir.facts import Fact, FactKind, Facts, FactSource
+from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.rewrite import blocks_of, place_of_line, with_changed_blocks
+from psyclone_storage.ir.routine import Routine, SourceFile
+from psyclone_storage.languages.fortran.parse.linked_files import link_file
+from psyclone_storage.languages.fortran.parse.syntax_tree import read_file
+from psyclone_storage.languages.fortran.print.edit_script import emit_changed
+from psyclone_storage.languages.sources.module_finder import ModuleFinder
+from psyclone_storage.pipeline.inputs import Inputs
+from psyclone_storage.pipeline.kernels import read_checked
+from psyclone_storage.pipeline.request import LineLimit
+from psyclone_storage.scripting.psyir.containers import FileContainer
+from psyclone_storage.scripting.recipe import read_recipe
+from psyclone_storage.transform.file_bench import FileBench
+from psyclone_storage.transform.file_steps import apply_file_steps, read_file_steps
+
+ASSUMPTIONS = (FactKind.DISTINCT_POINTERS.value,)
+"""The promises that the command line can make."""
+SENTINELS = ("omp", "acc")
+"""The families of directives that can be removed."""
+
+_FIXED = frozenset({".f", ".for", ".fpp", ".ftn"})
+_FAMILY = regex(r"(?P<family>\w+)\b")
+
+
+@dataclass(frozen=True, slots=True)
+class FileRequest:
+    """The options of a call for files.
+
+    `script` is a recipe, whose `trans` gets `keywords`. `steps` are applied after it. The
+    directives of the families in `stripped` are removed first. `assumed` are promises by their
+    names. With `must_apply` a file without any change is an error. With `explained` each loop gets
+    a description.
+    """
+
+    script: Path | None = None
+    keywords: tuple[tuple[str, object], ...] = ()
+    steps: str = ""
+    line_limit: LineLimit = LineLimit.OFF
+    stripped: tuple[str, ...] = ()
+    assumed: tuple[str, ...] = ()
+    must_apply: bool = False
+    explained: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LoopReport:
+    """The verdict on one loop of the author, and what was done with it.
+
+    `line` is that of its first statement, `level` the number of loops around it. `directive` is the
+    directive that shares its iterations, empty without one. `reasons` are lines of text with their
+    places, and `cures` the promises that would make it independent.
+    """
+
+    routine: str
+    uid: str
+    counter: str
+    status: str
+    directive: str
+    clauses: tuple[tuple[str, tuple[str, ...]], ...]
+    assumptions: tuple[str, ...]
+    reasons: tuple[str, ...]
+    cures: tuple[str, ...]
+    line: int = 0
+    level: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TransformedFile:
+    """A file after its transformation; `sources` are all files that were read for it."""
+
+    text: str
+    sources: tuple[Path, ...]
+    loops: tuple[LoopReport, ...] = ()
+
+
+class FileTransformer:
+    """Transforms files that share settings, options, and the modules that they use."""
+
+    def __init__(self, settings: Settings, request: FileRequest, inputs: Inputs) -> None:
+        self._request = request
+        self._inputs = inputs
+        self._recipe = None if request.script is None else read_recipe(request.script)
+        self._finder = ModuleFinder(inputs.index, frozenset(settings.ignore_modules))
+        self._steps = read_file_steps(request.steps)
+
+    def transform(self, path: Path) -> TransformedFile:
+        """Return the file at `path` with all that was requested.
+
+        Raises:
+            CompileError: the file cannot be read, the recipe failed, a step was refused, or what
+                was requested is not complete.
+        """
+        if key_of(path.suffix) in _FIXED:
+            message = f"'{path}' is written in fixed form."
+            raise CompileError(Diagnostic("P004", message, file=str(path)))
+        limited = self._request.line_limit is LineLimit.ALL
+        source = read_checked(self._inputs.index, path, limited)
+        file = link_file(read_file(source), self._finder)
+        stripped = _without_directives(file, frozenset(self._request.stripped))
+        start = self._after_recipe(stripped, path)
+        bench = FileBench(start, self._facts())
+        bench.derive()
+        apply_file_steps(bench, self._steps)
+        raise_if_any(bench.unfinished())
+        if self._request.must_apply and start is stripped and not bench.history:
+            message = f"No step has changed '{path}'."
+            raise CompileError(Diagnostic("T096", message, file=str(path)))
+        text = emit_changed(file, bench.changed_file()[1])
+        loops = tuple(loop_reports(bench)) if self._request.explained else ()
+        script = () if self._request.script is None else (self._request.script,)
+        return TransformedFile(text, (*self._inputs.used(path), *script), loops)
+
+    def _after_recipe(self, file: SourceFile, path: Path) -> SourceFile:
+        if self._recipe is None:
+            return file
+        tree = FileContainer(path.name, file)
+        self._recipe.run_on_file(tree, dict(self._request.keywords))
+        return tree.frozen()
+
+    def _facts(self) -> Facts:
+        return tuple(
+            Fact(FactKind(name), source=FactSource.COMMAND, place=f"--assume {name}")
+            for name in self._request.assumed
+        )
+
+
+def _without_directives(file: SourceFile, families: frozenset[str]) -> SourceFile:
+    """Return a file without the author's directives of some families in its statements."""
+
+    def change(unit: Routine) -> Routine:
+        body = _without_lines(unit.body, families)
+        return unit if body is unit.body else replace(unit, body=body)
+
+    return file.changed(change) if families else file
+
+
+def _without_lines(lines: tuple[un.Line, ...], families: frozenset[str]) -> tuple[un.Line, ...]:
+    found: list[un.Line] = []
+    for line in lines:
+        if isinstance(line, un.DirectiveLine):
+            family = _FAMILY.match(key_of(line.text))
+            if family is not None and family["family"] in families:
+                continue
+        found.append(with_changed_blocks(line, lambda one: _without_lines(one, families)))
+    same = len(found) == len(lines) and all(map(is_, found, lines))
+    return lines if same else tuple(found)
+
+
+# ---------------------------------------------------------------------------- reports
+
+
+def loop_reports(bench: FileBench) -> Iterator[LoopReport]:
+    """Yield a report on each loop of the author, in the order of the text."""
+    for routine in bench.routines:
+        yield from _reports(bench, routine, bench.code(routine).body, 0, "")
+
+
+def _reports(
+    bench: FileBench, routine: str, lines: tuple[un.Line, ...], level: int, directive: str
+) -> Iterator[LoopReport]:
+    for line in lines:
+        if isinstance(line, un.DirectiveBlock):
+            word = line.directive.value if line.directive.shares_work else directive
+            yield from _reports(bench, routine, line.body, level, word)
+            continue
+        if isinstance(line, un.Do):
+            place = place_of_line(line)
+            if place is not None:
+                report = _report(bench, routine, line, directive)
+                yield replace(report, line=place.line, level=level)
+        inner = level + isinstance(line, un.Do)
+        for block in blocks_of(line):
+            yield from _reports(bench, routine, block, inner, "")
+
+
+def _report(bench: FileBench, routine: str, loop: un.Do, directive: str) -> LoopReport:
+    verdict = bench.verdict(routine, loop.uid)
+    cures = () if verdict.is_independent else bench.cures(routine, loop.uid)
+    clauses = verdict.clauses
+    listed = (
+        ("private", clauses.private),
+        ("firstprivate", clauses.firstprivate),
+        ("lastprivate", clauses.lastprivate),
+        ("reduction", tuple(f"{one.operator.spelling}:{one.name}" for one in clauses.reductions)),
+    )
+    return LoopReport(
+        routine,
+        loop.uid,
+        loop.variable.text,
+        verdict.status.value,
+        directive,
+        tuple((word, names) for word, names in listed if names),
+        tuple(map(str, verdict.assumptions)),
+        tuple(_reasons(verdict)),
+        tuple(f"{one.kind.value} {one.name}".strip() for one in cures),
+    )
+
+
+def _reasons(verdict: Verdict) -> Iterator[str]:
+    """Yield the reasons with their lines, and the two lines of the first blocking pair."""
+    for pair in verdict.blocking[:1]:
+        for item in (pair.first, pair.second):
+            place = place_of_access(item)
+            where = f"line {place.line}" if place is not None else "a new line"
+            verb = "written" if item.writes else "read"
+            yield f"{where}: '{item.access.path}' is {verb}"
+    for reason in verdict.reasons:
+        where = f"line {reason.span.line}: " if reason.span is not None else ""
+        yield f"{where}{reason.code}: {reason.message}"
+
+
+def loops_text(path: Path, loops: tuple[LoopReport, ...]) -> str:
+    """Return the reports on the loops of a file as text."""
+    lines: list[str] = []
+    for one in loops:
+        under = f", under '{one.directive}'" if one.directive else ""
+        head = f"{path}:{one.line}: {'  ' * one.level}{one.routine}.{one.uid} over {one.counter}"
+        lines.append(f"{head}: {one.status}{under}")
+        indent = "    " + "  " * one.level
+        lines += [f"{indent}{word}({', '.join(names)})" for word, names in one.clauses]
+        lines += [f"{indent}needs the promise: {text}" for text in one.assumptions]
+        lines += [f"{indent}{text}" for text in one.reasons]
+        if one.cures:
+            lines.append(f"{indent}independent with the promises: {', '.join(one.cures)}")
+    shared = sum(1 for one in loops if one.directive)
+    provable = sum(1 for one in loops if one.status == "independent")
+    lines.append(f"{path}: {len(loops)} loops, {provable} independent, {shared} shared")
+    return "\n".join(lines) + "\n"
+
+
+def loop_object(path: Path, one: LoopReport) -> dict[str, object]:
+    """Return the report on a loop as JSON has it."""
+    return {
+        "file": str(path),
+        "routine": one.routine,
+        "loop": one.uid,
+        "line": one.line,
+        "counter": one.counter,
+        "level": one.level,
+        "verdict": one.status,
+        "directive": one.directive,
+        "clauses": {word: list(names) for word, names in one.clauses},
+        "assumptions": list(one.assumptions),
+        "reasons": list(one.reasons),
+        "cures": list(one.cures),
+    }

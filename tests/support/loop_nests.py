@@ -1,0 +1,266 @@
+"""Loop nests of known truth: those that may run in parallel, with clauses, and those that may not.
+
+Each is the body of a subroutine with the dummies of `DECLARED`; locals are declared in it. The
+values are small integers, so that sums are exact in any order.
+"""
+
+from __future__ import annotations
+
+from psyclone_storage.base.records import dataclass
+
+DECLARED = """integer, intent(in) :: n, idx(n)
+logical, intent(in) :: flag
+integer, intent(inout) :: k
+real(8), intent(inout) :: s, z
+real(8), intent(inout) :: a(0:2*n+1), b(0:2*n+1), m(0:n+1, 0:n+1), q(0:n+1, 0:n+1)
+type(pair), intent(inout) :: p
+real(8), pointer, intent(in) :: x(:), y(:)
+integer :: i, j, l, e
+real(8) :: t, u, v(5), w(0:n+1)"""
+
+
+@dataclass(frozen=True, slots=True)
+class LoopNest:
+    """A nest whose first loop is parallel or not; `clauses` are words that its directive has."""
+
+    name: str
+    body: str
+    parallel: bool
+    clauses: tuple[str, ...] = ()
+
+
+def _nest(name: str, body: str, *clauses: str, parallel: bool = True) -> LoopNest:
+    lines = (line.strip() for part in body.split("\n") for line in part.split(" ; "))
+    return LoopNest(name, "\n".join(lines), parallel, clauses)
+
+
+def _trap(name: str, body: str) -> LoopNest:
+    return _nest(name, body, parallel=False)
+
+
+NESTS = (
+    _nest("copy", "do i = 1, n ; a(i) = b(i) ; end do"),
+    _nest("scaled", "do i = 1, n ; a(i) = 2.0d0 * a(i) ; end do"),
+    _nest(
+        "two_deep", "do j = 1, n ; do i = 1, n ; m(i, j) = q(j, i) ; end do ; end do", "private(i)"
+    ),
+    _nest(
+        "column_recurrence",
+        "do j = 1, n ; do i = 2, n ; m(i, j) = m(i - 1, j) + q(i, j) ; end do ; end do",
+    ),
+    _nest("stencil", "do i = 1, n ; a(i) = b(i - 1) + b(i + 1) ; end do"),
+    _nest("scalar", "do i = 1, n ; t = b(i) ; a(i) = t * t ; end do", "private(t)"),
+    _nest(
+        "two_scalars", "do i = 1, n ; t = b(i) ; u = t + 1 ; a(i) = u - t ; end do", "private(t, u)"
+    ),
+    _nest(
+        "both_branches",
+        "do i = 1, n ; if (b(i) > 2) then ; t = 1 ; else ; t = 2 ; end if ; a(i) = t ; end do",
+        "private(t)",
+    ),
+    _nest("last_value", "do i = 1, n ; t = b(i) ; a(i) = t ; end do ; s = t", "lastprivate(t)"),
+    _nest("last_of_dummy", "do i = 1, n ; z = b(i) ; a(i) = z ; end do", "lastprivate(z)"),
+    _nest(
+        "guarded",
+        "do i = 1, n ; if (flag) z = 3 ; a(i) = b(i) * z ; end do",
+        "firstprivate(z)",
+        "lastprivate(z)",
+    ),
+    _nest(
+        "guarded_local",
+        "t = 1 ; do i = 1, n ; if (flag) t = b(i) ; a(i) = t ; end do",
+        "firstprivate(t)",
+    ),
+    _nest("total", "do i = 1, n ; s = s + b(i) ; end do", "reduction(+:s)"),
+    _nest("difference", "do i = 1, n ; s = s - b(i) ; end do", "reduction(+:s)"),
+    _nest("sum_of_three", "do i = 1, n ; s = s + b(i) + a(i) ; end do", "reduction(+:s)"),
+    _nest("maximum", "do i = 1, n ; s = max(s, b(i)) ; end do", "reduction(max:s)"),
+    _nest("minimum_by_if", "do i = 1, n ; if (b(i) < s) s = b(i) ; end do", "reduction(min:s)"),
+    _nest("tally", "do i = 1, n ; if (b(i) > 2) k = k + 1 ; end do", "reduction(+:k)"),
+    _nest("even_and_odd", "do i = 1, n ; a(2 * i) = a(2 * i - 1) ; end do"),
+    _nest("outside_of_range", "do i = 2, n ; a(i) = a(1) ; end do"),
+    _nest("halves", "do i = 1, n ; a(i) = a(i + n) ; end do"),
+    _nest("index_scalar", "do i = 1, n ; j = i + 1 ; a(j) = b(j) ; end do", "private(j)"),
+    _nest("triangular", "do j = 1, n ; do i = 1, j ; m(i, j) = 1 ; end do ; end do"),
+    _nest(
+        "private_array",
+        "do i = 1, n ; do l = 1, 5 ; v(l) = b(i) * l ; end do ; a(i) = v(1) + v(5) ; end do",
+        "private(l, v)",
+    ),
+    _nest(
+        "private_line",
+        "do j = 1, n ; do i = 1, n ; w(i) = q(i, j) ; end do ; do i = 1, n"
+        " ; m(i, j) = w(n + 1 - i) ; end do ; end do",
+        "private(i, w)",
+    ),
+    _nest("component", "do i = 1, n ; p%f(i) = p%g(i) ; end do"),
+    _nest("section", "do i = 1, n ; m(:, i) = q(:, i) ; end do"),
+    _nest("where", "do i = 1, n ; where (q(:, i) > 2) m(:, i) = 0 ; end do"),
+    _nest("pure_call", "do i = 1, n ; call double_it(a(i)) ; end do"),
+    _nest("pure_function", "do i = 1, n ; a(i) = twice(b(i)) ; end do"),
+    _nest("cycle", "do i = 1, n ; if (b(i) > 2) cycle ; a(i) = 1 ; end do"),
+    _nest(
+        "select",
+        "do i = 1, n ; select case (int(b(i))) ; case (1) ; a(i) = 1 ; case default ; a(i) = 2"
+        " ; end select ; end do",
+    ),
+    _nest(
+        "inner_exit",
+        "do i = 1, n ; do j = 1, n ; if (q(j, i) > 2) exit ; m(j, i) = 9 ; end do ; end do",
+    ),
+    _nest("backwards", "do i = n, 1, -1 ; a(i) = b(i) ; end do"),
+    _nest("strided", "do i = 1, 2 * n, 2 ; a(i) = a(i + 1) ; end do"),
+    _nest("linearised", "do i = 0, 3 ; do j = 0, 1 ; a(2 * i + j) = b(j) ; end do ; end do"),
+    _nest("coupled", "do i = 1, n ; m(i, i) = q(i, 1) ; end do"),
+    _nest("offset_by_symbol", "do i = 1, n ; a(i + k) = b(i) ; end do"),
+    _nest("logical_and", "do i = 1, n ; a(i) = merge(1, 0, flag .and. b(i) > 2) ; end do"),
+    _nest("elements_of_fixed_row", "do i = 1, n ; m(3, i) = m(2, i) ; end do"),
+    _nest("factor", "do i = 1, 4 ; s = s * b(i) ; end do", "reduction(*:s)"),
+    _nest("intrinsic_of_line", "do i = 1, n ; a(i) = sum(q(:, i)) ; end do"),
+    _nest("triangular_upper", "do i = 1, n ; do j = i, n ; m(j, i) = q(i, j) ; end do ; end do"),
+)
+
+TRAPS = (
+    _trap("recurrence", "do i = 2, n ; a(i) = a(i - 1) ; end do"),
+    _trap("anti_dependence", "do i = 1, n ; a(i) = a(i + 1) ; end do"),
+    _trap("integer_division", "do i = 1, n ; a(i / 2) = b(i) ; end do"),
+    _trap("modulo", "do i = 1, n ; a(mod(i, 3)) = b(i) ; end do"),
+    _trap("square_of_difference", "do i = 1, n ; a((i - 2) * (i - 2)) = b(i) ; end do"),
+    _trap("indirect", "do i = 1, n ; a(idx(i)) = b(i) ; end do"),
+    _trap("pointers", "do i = 1, n ; x(i) = y(i) ; end do"),
+    _trap("last_if", "do i = 1, n ; if (b(i) > 2) k = i ; end do"),
+    _trap("swapped_difference", "do i = 1, n ; s = b(i) - s ; end do"),
+    _trap("carried_scalar", "t = 0 ; do i = 1, n ; a(i) = t ; t = b(i) ; end do"),
+    _trap("carried_under_if", "t = 0 ; do i = 1, n ; if (b(i) > 2) t = b(i) ; a(i) = t ; end do"),
+    _trap("guard_that_changes", "do i = 1, n ; if (k > 3) z = b(i) ; a(i) = z ; k = 4 ; end do"),
+    _trap("counter_read_later", "do i = 1, n ; a(i) = b(i) ; end do ; k = i"),
+    _trap("running_index", "do i = 1, n ; k = k + 1 ; a(k) = b(i) ; end do"),
+    _trap("one_element", "do i = 1, n ; a(1) = a(1) + a(i) ; end do"),
+    _trap("exit", "do i = 1, n ; if (b(i) > 2) exit ; a(i) = 1 ; end do"),
+    _trap("return", "do i = 1, n ; if (b(i) > 2) return ; a(i) = 1 ; end do"),
+    _trap("stop", "do i = 1, n ; if (b(i) > 90) stop ; a(i) = 1 ; end do"),
+    _trap("print", "do i = 1, n ; print *, b(i) ; end do"),
+    _trap("impure_call", "do i = 1, n ; call impure_one(a(i)) ; end do"),
+    _trap("module_scalar", "do i = 1, n ; shared = b(i) ; a(i) = user() ; end do"),
+    _trap("saved", "do i = 1, n ; kept = kept + b(i) ; a(i) = kept ; end do"),
+    _trap(
+        "array_read_later",
+        "do i = 1, n ; do l = 1, 5 ; v(l) = b(i) * l ; end do ; end do ; s = v(1)",
+    ),
+    _trap(
+        "array_partly_set",
+        "v = 0 ; do i = 1, n ; do l = 1, 4 ; v(l) = b(i) ; end do ; a(i) = v(5) + v(1)"
+        " ; v(5) = 1 ; end do",
+    ),
+    _trap("zero_trip_inner", "do i = 1, n ; do j = 1, k ; t = b(j) ; end do ; a(i) = t ; end do"),
+    _trap("component_and_whole", "do i = 1, n ; call set_pair(p) ; p%f(i) = 1 ; end do"),
+    _trap(
+        "associated_name",
+        "associate (c => a(2:)) ; do i = 1, n ; c(i) = a(i) ; end do ; end associate",
+    ),
+    _trap(
+        "minimum_and_place", "do i = 1, n ; if (b(i) < s) then ; s = b(i) ; k = i ; end if ; end do"
+    ),
+    _trap("wavefront", "do i = 2, n ; do j = 2, n ; m(i, j) = m(i - 1, j + 1) ; end do ; end do"),
+    _trap("equivalence", "do i = 1, 4 ; e1(i) = e2(i) ; end do ; s = e1(1)"),
+)
+
+_MORE = {
+    "saved": "real(8), save :: kept = 0",
+    "equivalence": "real(8) :: e1(5), e2(5), e3(6)\nequivalence (e1(1), e3(1)), (e2(1), e3(2))",
+}
+
+
+def module_text(nests: tuple[LoopNest, ...]) -> str:
+    """Return a module with a subroutine for each nest."""
+    parts = [_HEAD]
+    for nest in nests:
+        declared = "\n".join((DECLARED, _MORE.get(nest.name, "")))
+        parts.append(
+            f"  subroutine {nest.name}(n, idx, flag, k, s, z, a, b, m, q, p, x, y)\n"
+            + "".join(f"    {line}\n" for line in (*declared.splitlines(), *nest.body.splitlines()))
+            + f"  end subroutine {nest.name}\n"
+        )
+    return "".join((*parts, _FOOT))
+
+
+_HEAD = """module nests_mod
+  implicit none
+  type :: pair
+    real(8) :: f(0:100) = 1, g(0:100) = 2
+  end type pair
+  real(8) :: shared = 0
+contains
+"""
+_FOOT = """  pure subroutine double_it(v)
+    real(8), intent(inout) :: v
+    v = 2 * v
+  end subroutine double_it
+  pure function twice(v) result(r)
+    real(8), intent(in) :: v
+    real(8) :: r
+    r = 2 * v
+  end function twice
+  subroutine impure_one(v)
+    real(8), intent(inout) :: v
+    shared = shared + 1
+    v = shared
+  end subroutine impure_one
+  pure subroutine set_pair(v)
+    type(pair), intent(inout) :: v
+    v%f = v%f + 1
+  end subroutine set_pair
+  pure function user() result(r)
+    real(8) :: r
+    r = shared
+  end function user
+end module nests_mod
+"""
+
+
+def program_text(nests: tuple[LoopNest, ...]) -> str:
+    """Return a program that runs each nest on the same values and prints all bits."""
+    calls = "".join(
+        f"  call fill()\n  call {one.name}(n, idx, flag, k, s, z, a, b, m, q, p, x, y)\n"
+        f"  call show('{one.name}')\n"
+        for one in nests
+    )
+    return f"""program run_nests
+  use nests_mod
+  implicit none
+  integer, parameter :: n = 40
+  integer :: idx(n), k, round
+  logical :: flag
+  real(8) :: s, z, a(0:2*n+1), b(0:2*n+1), m(0:n+1, 0:n+1), q(0:n+1, 0:n+1)
+  type(pair) :: p
+  real(8), target :: space(2*n)
+  real(8), pointer :: x(:), y(:)
+  x => space(:n)
+  y => space(n+1:)
+  do round = 0, 1
+  flag = round == 1
+{calls}
+  end do
+contains
+  subroutine fill()
+    integer :: i, j
+    idx = [(i, i = 1, n)]
+    k = 2
+    s = 3
+    z = 5
+    a = [(mod(7 * i, 5), i = 0, 2 * n + 1)]
+    b = [(mod(3 * i, 4) + 1, i = 0, 2 * n + 1)]
+    m = reshape([((mod(i + 3 * j, 5), i = 0, n + 1), j = 0, n + 1)], shape(m))
+    q = reshape([((mod(2 * i + j, 4) + 1, i = 0, n + 1), j = 0, n + 1)], shape(q))
+    p = pair()
+    space = [(mod(i, 3), i = 1, 2 * n)]
+  end subroutine fill
+  subroutine show(name)
+    character(len=*), intent(in) :: name
+    integer :: i, j
+    print *, name, k
+    print '(4z17)', s, z, (a(i), b(i), i = 0, 2 * n + 1), ((m(i, j), i = 0, n + 1), j = 0, n + 1), &
+      p%f(0:n)
+  end subroutine show
+end program run_nests
+"""

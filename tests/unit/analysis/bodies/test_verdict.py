@@ -1,0 +1,164 @@
+"""Verdicts on nests of known truth: no unsafe answer, the clauses, and equal bits when they run."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from psyclone_storage.analysis.bodies.verdict import Verdict
+from psyclone_storage.base.records import replace
+from psyclone_storage.ir import expr as ex
+from psyclone_storage.ir import unit as un
+from psyclone_storage.ir.directive import RegionOptions
+from psyclone_storage.ir.expr import whole
+from psyclone_storage.ir.operators import Operator
+from psyclone_storage.ir.rewrite import rewritten
+from psyclone_storage.transform.file_bench import AddDirective, FileBench
+from support.file_benches import file_bench, printed
+from support.loop_nests import NESTS, TRAPS, LoopNest, module_text, program_text
+
+
+@cache
+def bench() -> FileBench:
+    """Return the bench of all nests."""
+    return file_bench(module_text((*NESTS, *TRAPS)))
+
+
+def verdict(nest: LoopNest) -> Verdict:
+    """Return the verdict on the outermost loop of a nest."""
+    return bench().verdict(nest.name, "loop1")
+
+
+def test_there_are_enough_nests() -> None:
+    """Names are unique."""
+    assert len(NESTS) >= 40
+    assert len(TRAPS) >= 20
+    assert len({one.name for one in (*NESTS, *TRAPS)}) == len(NESTS) + len(TRAPS)
+
+
+@pytest.mark.parametrize("nest", TRAPS, ids=lambda one: one.name)
+def test_no_trap_is_called_independent(nest: LoopNest) -> None:
+    """Each has at least one reason with a place."""
+    found = verdict(nest)
+    assert not found.is_independent
+    assert all(reason.span is not None for reason in found.reasons)
+
+
+@pytest.mark.parametrize("nest", NESTS, ids=lambda one: one.name)
+def test_a_parallel_nest_is_proved_with_its_clauses(nest: LoopNest) -> None:
+    """The directive has the words of the clauses."""
+    found = verdict(nest)
+    assert found.is_independent, [reason.message for reason in found.reasons]
+    own = file_bench(module_text((nest,)))
+    own.apply(AddDirective(nest.name, "loop1", options=RegionOptions(sums=True)))
+    line = next(line for line in printed(own).splitlines() if "!$omp parallel do" in line)
+    assert all(word in line for word in nest.clauses), line
+
+
+def _shared() -> str:
+    """Return the module in which each parallel nest has threads."""
+    own = file_bench(module_text(NESTS))
+    for nest in NESTS:
+        own.apply(AddDirective(nest.name, "loop1", options=RegionOptions(sums=True)))
+    return printed(own)
+
+
+def _reversed() -> str:
+    """Return the module in which each parallel nest without last values runs backwards."""
+    own = file_bench(module_text(NESTS))
+    for nest in NESTS:
+        if own.verdict(nest.name, "loop1").clauses.lastprivate:
+            continue
+        before = own.code(nest.name).body
+
+        def backwards(line: un.Line) -> tuple[un.Line, ...]:
+            if not isinstance(line, un.Do) or line.uid != "loop1":
+                return (line,)
+            if line.step is not None:
+                return (line,)
+            back = ex.Unary(Operator.MINUS, whole(1))
+            return (replace(line, start=line.stop, stop=line.start, step=back),)
+
+        own.edit(nest.name, before, rewritten(before, backwards))
+    return printed(own)
+
+
+@pytest.mark.fortran
+def test_parallel_nests_give_equal_bits(tmp_path: Path) -> None:
+    """Serial, on 1, 2 and 4 threads, and backwards in serial."""
+    texts = {"serial": module_text(NESTS), "shared": _shared(), "reversed": _reversed()}
+    outputs = {}
+    for name, text in texts.items():
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "nests.f90").write_text(text)
+        (folder / "run.f90").write_text(program_text(NESTS))
+        command = ["gfortran", "-O1", "-fopenmp", "nests.f90", "run.f90", "-o", "run"]
+        subprocess.run(command, cwd=folder, check=True, capture_output=True)
+        for threads in ("1", "2", "4") if name == "shared" else ("1",):
+            made = subprocess.run(
+                ["./run"], cwd=folder, check=True, capture_output=True, text=True,
+                env={**os.environ, "OMP_NUM_THREADS": threads},
+            )  # fmt: skip
+            outputs[name, threads] = made.stdout
+    expected = outputs["serial", "1"]
+    assert expected.count("\n") > len(NESTS)
+    for key, text in outputs.items():
+        assert text == expected, key
+
+
+CHANGED_OUTSIDE = """module outside_mod
+  implicit none
+  integer :: stride
+contains
+  subroutine change()
+    stride = 0
+  end subroutine change
+  subroutine by_module(a, n)
+    integer, intent(in) :: n
+    real, intent(inout) :: a(0:n)
+    integer :: i
+    stride = 1
+    {between}
+    do i = 1, n
+      a(i * stride) = i
+    end do
+  end subroutine by_module
+  subroutine by_host(a, n)
+    integer, intent(in) :: n
+    real, intent(inout) :: a(0:n)
+    integer :: i, own
+    own = 1
+    {inner}
+    do i = 1, n
+      a(i * own) = i
+    end do
+  contains
+    subroutine set_own()
+      own = 0
+    end subroutine set_own
+  end subroutine by_host
+end module outside_mod
+"""
+
+
+@pytest.mark.parametrize(
+    ("between", "inner", "known"),
+    [
+        ("continue", "continue", True),
+        ("call change()", "call set_own()", False),
+        ("if (n > 3) call change()", "if (n > 3) call set_own()", False),
+        ("do i = 1, 2 ; call change() ; end do", "do i = 1, 2 ; call set_own() ; end do", False),
+    ],
+)
+def test_a_call_may_change_what_others_see(between: str, inner: str, known: bool) -> None:
+    """A value that a variable of a module, or of the host, had before a call is not used."""
+    own = file_bench(CHANGED_OUTSIDE.format(between=between, inner=inner))
+    for routine in ("by_module", "by_host"):
+        uid = own.loops(routine)[-1].uid
+        found = own.verdict(routine, uid)
+        assert found.is_independent is known, routine

@@ -1,0 +1,162 @@
+"""The command on files without an API: outputs, reports, and that nothing is half written."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from support.command import run_command
+
+GOOD = """subroutine copy(a, b, n)
+  integer, intent(in) :: n
+  real, intent(in) :: b(n, n)
+  real, intent(out) :: a(n, n)
+  integer :: i, j
+  do j = 1, n  ! columns
+    do i = 1, n
+      a(i, j) = b(i, j)
+    end do
+  end do  ! of columns
+  do j = 1, n
+    a(1, j) = 0.0
+    a(2, j) = 1.0
+    a(3, j) = 2.0
+  end do
+end subroutine copy
+"""
+CARRIED = """subroutine sweep(a, n)
+  integer, intent(in) :: n
+  real, intent(inout) :: a(n)
+  integer :: i
+  !$omp parallel do
+  do i = 2, n
+    a(i) = a(i) + a(i - 1)
+  end do
+end subroutine sweep
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return a folder with two files."""
+    (tmp_path / "good.f90").write_text(GOOD)
+    (tmp_path / "carried.f90").write_text(CARRIED)
+    return tmp_path
+
+
+def test_auto_keeps_every_line(folder: Path) -> None:
+    """Adjacent loops share a region; all other lines are the author's."""
+    done = run_command(["--apply", "auto", "good.f90", "-o", "out.f90"], folder)
+    assert done.status == 0, done.err
+    lines = done.written["out.f90"].splitlines()
+    assert [line for line in lines if "!$omp" not in line] == GOOD.splitlines()
+    assert [line.strip() for line in lines if "!$omp" in line] == [
+        "!$omp parallel default(shared)",
+        "!$omp do private(i)",
+        "!$omp end do",
+        "!$omp do",
+        "!$omp end do",
+        "!$omp end parallel",
+    ]
+
+
+def test_without_o_the_text_goes_to_standard_output(folder: Path) -> None:
+    """A step by name; the file is as before except for the directive."""
+    done = run_command(["--apply", "acc-kernels{loop=loop1}", "good.f90"], folder)
+    assert done.status == 0, done.err
+    assert "!$acc kernels" in done.out
+    assert done.written == {}
+
+
+def test_a_wrong_file_keeps_all_outputs_from_being_written(folder: Path) -> None:
+    """One step is refused in one file: status 1, both lines, no output."""
+    words = ["--apply", "openmp-parallel-do{loop=loop1}", "good.f90", "carried.f90"]
+    done = run_command([*words, "--output-dir", "out", "--depfile", "out/deps.d"], folder)
+    assert done.status == 1
+    assert "carried.f90:7:5" in done.err
+    assert done.written == {}
+
+
+def test_a_recipe_edits_the_tree(folder: Path) -> None:
+    """What it changes is printed, with the clauses of its regions; all else stays."""
+    (folder / "recipe.py").write_text(
+        "from psyclone.psyir.nodes import Loop, Routine\n"
+        "def trans(psyir, last=0):\n"
+        "    assert psyir.name == 'good.f90'\n"
+        "    loops = [one for one in psyir.walk(Loop) if not one.ancestor(Loop)]\n"
+        "    loops[last].detach()\n"
+    )
+    words = ["-s", "recipe.py", "--script-kwargs", "last=1", "good.f90", "-o", "out.f90"]
+    done = run_command([*words, "--depfile", "out.d"], folder)
+    assert done.status == 0, done.err
+    lines = GOOD.splitlines()
+    assert done.written["out.f90"].splitlines() == [*lines[:10], lines[-1]]
+    assert "recipe.py" in done.written["out.d"]
+
+
+def test_directives_of_the_author_are_stripped(folder: Path) -> None:
+    """Of the family that is named; the others stay."""
+    done = run_command(["--strip-directives", "omp", "carried.f90", "-o", "out.f90"], folder)
+    assert done.status == 0, done.err
+    assert "!$omp" not in done.written["out.f90"]
+    done = run_command(["--strip-directives", "acc", "carried.f90", "-o", "out2.f90"], folder)
+    assert done.written["out2.f90"] == CARRIED
+
+
+def test_the_explanation_names_both_lines_and_promises(folder: Path) -> None:
+    """The pair of accesses that blocks a loop, and what the author could promise."""
+    done = run_command(["--explain", "carried.f90"], folder)
+    assert done.status == 0, done.err
+    assert "carried.f90:6: sweep.loop1 over i: carried" in done.out
+    assert "line 7: 'a(i)' is written" in done.out
+    assert "line 7: 'a(i - 1)' is read" in done.out
+
+
+def test_the_table_of_loops_is_json(folder: Path) -> None:
+    """One entry for each loop of all files, in order, from several processes."""
+    words = ["--apply", "auto", "good.f90", "carried.f90", "-j", "2", "--loops-json"]
+    done = run_command([*words, "loops.json", "--output-dir", "out"], folder)
+    assert done.status == 0, done.err
+    table = json.loads(done.written["loops.json"])
+    assert [(one["file"], one["line"], one["verdict"], one["directive"]) for one in table] == [
+        ("good.f90", 6, "independent", "omp do"),
+        ("good.f90", 7, "independent", ""),
+        ("good.f90", 11, "independent", "omp do"),
+        ("carried.f90", 6, "carried", ""),
+    ]
+
+
+def test_dependencies_name_the_modules_that_were_read(folder: Path) -> None:
+    """A module of '-I' that the file uses is in the rule of the output."""
+    (folder / "modules").mkdir()
+    (folder / "modules" / "sizes_mod.f90").write_text(
+        "module sizes_mod\n  integer, parameter :: size = 3\nend module sizes_mod\n"
+    )
+    (folder / "user.f90").write_text(
+        "subroutine use_it(a)\n  use sizes_mod, only: size\n  real, intent(out) :: a(size)\n"
+        "  a(1) = 1.0\nend subroutine use_it\n"
+    )
+    words = ["user.f90", "-I", "modules", "-o", "out.f90", "--depfile", "out.d"]
+    done = run_command(words, folder)
+    assert done.status == 0, done.err
+    assert done.written["out.f90"] == (folder / "user.f90").read_text()
+    assert "modules/sizes_mod.f90" in done.written["out.d"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["-o", "out.f90", "-api", "lfric", "good.f90"],
+        ["-o", "out.f90", "good.f90", "carried.f90"],
+        ["-o", "good.f90", "good.f90"],
+        ["-o", "out.f90", "--output-dir", "out", "good.f90"],
+    ],
+)
+def test_contradictions(folder: Path, words: list[str]) -> None:
+    """An API, two files for one output, the input as output, and two kinds of outputs."""
+    done = run_command(words, folder)
+    assert done.status == 1
+    assert "error[L002]" in done.err
+    assert done.written == {}
