@@ -131,11 +131,13 @@ class Waves(NamedTuple):
 
     def run(self, ranks: int, steps: int, between: int) -> tuple[list[str], list[Moved]]:
         """Return what is run, in order, and what each rank has moved."""
+        folder = self.program.parent
+        for file in folder.glob("moved_*.txt"):
+            file.unlink()
         words = [*RUN, str(ranks), str(self.program), str(steps), str(between)]
-        printed = command(words, self.program.parent)
-        lines = re.findall(r"^moved (.*)$", printed, re.MULTILINE)
-        assert len(lines) == ranks
-        counts = [Moved(*map(int, line.split())) for line in lines]
+        printed = command(words, folder)
+        files = [folder / f"moved_{rank}.txt" for rank in range(ranks)]
+        counts = [Moved(*map(int, file.read_text(encoding="utf-8").split())) for file in files]
         return re.findall(r"^runs (\w+)$", printed, re.MULTILINE), counts
 
 

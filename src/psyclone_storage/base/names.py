@@ -23,6 +23,7 @@ class NameTable:
     def __init__(self, taken: Iterable[str] = (), shared: Set[str] = frozenset()) -> None:
         self._taken = {name.lower() for name in taken}
         self._shared = shared
+        self._numbers: dict[str, int] = {}
 
     def __contains__(self, name: str) -> bool:
         key = name.lower()
@@ -38,11 +39,12 @@ class NameTable:
         A wish longer than a Fortran name may be (63 characters) is shortened.
         """
         name = wish[:MAX_FORTRAN_NAME]
-        number = 0
+        number = self._numbers.get(wish.lower(), 0)  # names are never free again
         while name in self:
             number += 1
             suffix = f"_{number}"
             name = wish[: MAX_FORTRAN_NAME - len(suffix)] + suffix
+        self._numbers[wish.lower()] = number
         self._taken.add(name.lower())
         return name
 

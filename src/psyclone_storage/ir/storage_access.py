@@ -8,7 +8,10 @@ code for each. Their counterpart for devices without storages are the statements
 
 from __future__ import annotations
 
+from collections import defaultdict
+
 from psyclone_storage.base.fresh import Fresh
+from psyclone_storage.base.memo import kept_lately
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.ir.insertion import Insertion
 from psyclone_storage.ir.transfer import Side
@@ -87,7 +90,17 @@ class StoragePlan:
 
     def before(self, uid: str) -> tuple[StorageAction, ...]:
         """Return the actions before the statement `uid`, in order."""
-        return tuple(one.statement for one in self.insertions if one.before == uid)
+        return _actions_by_place(self.insertions).get(uid, ())
+
+
+@kept_lately
+def _actions_by_place(
+    insertions: tuple[Insertion[StorageAction], ...],
+) -> dict[str, tuple[StorageAction, ...]]:
+    found: dict[str, list[StorageAction]] = defaultdict(list)
+    for one in insertions:
+        found[one.before].append(one.statement)
+    return {place: tuple(actions) for place, actions in found.items()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,15 @@ once. The accesses are planned before (`ir.storage_access`); their reasons are p
 
 from __future__ import annotations
 
+from collections import defaultdict
+
 from psyclone_storage.base.fresh import Fresh
+from psyclone_storage.base.memo import kept_lately
 from psyclone_storage.ir.expr import Expr, Member, Name
+from psyclone_storage.ir.insertion import Insertion
 from psyclone_storage.ir.kernel import Access
-from psyclone_storage.ir.schedule import Datum, HaloExchange
-from psyclone_storage.ir.storage_access import AcquireData, PrefetchData, ReleaseData
+from psyclone_storage.ir.schedule import Datum, HaloExchange, Schedule
+from psyclone_storage.ir.storage_access import AcquireData, PrefetchData, ReleaseData, StorageAction
 from psyclone_storage.ir.transfer import Side
 from psyclone_storage.ir.unit import Call, Comment, Line
 from psyclone_storage.ir.walk import kernel_calls, statements
@@ -75,26 +79,35 @@ def knows_itself(_context: LoweringContext, _asked: object) -> tuple[Line, ...]:
 
 def why_held(context: LoweringContext, datum: Datum, action: AcquireData) -> str:
     """Return what the routine does with a datum, and whether it needs old values for that."""
-    by = [
-        f"{_VERBS.get(described.access, 'read and written')} by {call.kernel.name}"
-        for call in kernel_calls(context.schedule)
-        for described, actual in zip(call.kernel.args, call.args, strict=True)
-        if actual.datum == datum.name
-    ]
-    items = statements(context.schedule)
-    if any(isinstance(item, HaloExchange) and item.datum == datum.name for item in items):
-        by.append("its halo is exchanged")
-    found = ", ".join(dict.fromkeys(by))
-    if any(
-        isinstance(one.statement, PrefetchData) and one.statement.datum == datum.name
-        for one in context.held.insertions
-    ):
+    found = ", ".join(_uses_by_datum(context.schedule).get(datum.name, ()))
+    if datum.name in _prefetched_data(context.held.insertions):
         found += (
             f"; on its way from the beginning, waited for by {_named(context, action.users[0])}"
         )
     if action.covered is not Fresh.NO:
         return f"{found}; not brought, as {action.why}"
     return f"{found}; brought, as {action.why}" if datum.access is Access.WRITE else found
+
+
+@kept_lately
+def _uses_by_datum(schedule: Schedule) -> dict[str, dict[str, None]]:
+    """Return what a schedule does with each datum: calls in order, exchanges last."""
+    found: dict[str, dict[str, None]] = defaultdict(dict)
+    for call in kernel_calls(schedule):
+        for described, actual in zip(call.kernel.args, call.args, strict=True):
+            if actual.datum is not None:
+                verb = _VERBS.get(described.access, "read and written")
+                found[actual.datum][f"{verb} by {call.kernel.name}"] = None
+    for item in statements(schedule):
+        if isinstance(item, HaloExchange):
+            found[item.datum]["its halo is exchanged"] = None
+    return dict(found)
+
+
+@kept_lately
+def _prefetched_data(insertions: tuple[Insertion[StorageAction], ...]) -> frozenset[str]:
+    planned = (one.statement for one in insertions)
+    return frozenset(one.datum for one in planned if isinstance(one, PrefetchData))
 
 
 def _named(context: LoweringContext, user: str) -> str:

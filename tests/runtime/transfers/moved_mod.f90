@@ -1,6 +1,7 @@
 !> Owns the count of what was moved of some values, without the maps and tables of LFRic.
 module moved_mod
 
+  use mpi
   use held_storage_mod, only: array_of, wrapped_array_type
   use halo_statistics_mod, only: get_halo_statistics, halo_statistics_type
   use storage_statistics_mod, only: get_total_statistics, storage_statistics_type
@@ -30,17 +31,23 @@ contains
     moved%to_host_bytes = moved%to_host_bytes + own%to_host_bytes
   end subroutine add_moved
 
-  !> Print it: transfers and bytes to the device and to the host; transfers of all else; and what this
-  !> rank has sent to others.
+  !> Write it to a file of this rank, as lines of several ranks may be mixed: transfers and bytes to
+  !> the device and to the host; transfers of all else; and what this rank has sent to others.
   subroutine print_moved()
     type(storage_statistics_type) :: total
     type(halo_statistics_type) :: halos
+    character(16) :: name
+    integer :: rank, unit, status
 
+    call mpi_comm_rank(mpi_comm_world, rank, status)
+    write (name, '(a, i0, a)') 'moved_', rank, '.txt'
+    open (newunit=unit, file=name, action='write', status='replace')
     total = get_total_statistics()
     halos = get_halo_statistics()
-    print '(a, 7(1x, i0))', 'moved', moved%to_device, moved%to_device_bytes, moved%to_host, &
+    write (unit, '(7(1x, i0))') moved%to_device, moved%to_device_bytes, moved%to_host, &
       moved%to_host_bytes, total%to_device - moved%to_device, total%to_host - moved%to_host, &
       halos%bytes
+    close (unit)
   end subroutine print_moved
 
 end module moved_mod

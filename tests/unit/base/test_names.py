@@ -120,3 +120,19 @@ def test_facts_combine_as_every_outcome_of_their_maybes_would(one: Fresh, other:
     assert one | other is of({a or b for a, b in pairs})
     assert ~one is of({not a for a in outcomes[one]})
     assert one.join(other) is of(set(outcomes[one]) | set(outcomes[other]))
+
+
+def test_many_names_of_one_wish_are_found_without_trying_all_numbers() -> None:
+    class Counted(frozenset[str]):
+        asked = 0
+
+        def __contains__(self, name: object) -> bool:
+            Counted.asked += 1
+            return super().__contains__(name)
+
+    table = NameTable(["stop_5"], Counted({"stop", "stop_3"}))
+    names = [table.fresh("stop") for _ in range(1000)]
+    numbers = [number for number in range(1, 1003) if number not in (3, 5)]
+    assert names == [f"stop_{number}" for number in numbers]
+    assert table.fresh("STOP") == "STOP_1003"
+    assert Counted.asked < 3 * len(names)

@@ -77,13 +77,14 @@ def planned(
     if held is None:
         return PlannedRoutine(routine, before, None, ())
     intents = {key_of(item.array): intent_of(item) for item in held.items}
+    known = {item.key: item for item in (*routine.dummies, *routine.variables)}
     parts: list[ComputedPart] = []
     for in_c, group in statement_groups(held.body, apart=share is not None):
         if not in_c:
             continue
         lines, shared = share(group, routine, codes) if share else (group, None)
         name = f"{routine.name}_{len(parts) + 1}_loops"
-        parts.append(_part(name, lines, routine, (codes, intents), shared))
+        parts.append(_part(name, lines, routine, (codes, intents, known), shared))
     return PlannedRoutine(routine, before, held, tuple(parts))
 
 
@@ -91,15 +92,16 @@ def _part(
     name: str,
     lines: tuple[un.Line, ...],
     routine: un.GeneratedRoutine,
-    about: tuple[Mapping[str, Routine], Mapping[str, str]],
+    about: tuple[Mapping[str, Routine], Mapping[str, str], Mapping[str, un.Declare]],
     shared: Shared | None,
 ) -> ComputedPart:
     """Return statements as a subroutine, whose arguments are what they name.
 
-    It is told `about` kernels, and the intents of the arrays that have the values of data.
+    It is told `about` kernels, the intents of the arrays that have the values of data, and the
+    declarations of the routine by key.
     """
     lines = rewritten(lines, _with_function)
-    known = {item.key: item for item in (*routine.dummies, *routine.variables)}
+    known = about[2]
     used = names_in_order(lines)
     used |= dict.fromkeys(one for key in used if key in known for one in _extent_keys(known[key]))
     assigned = tuple(dict.fromkeys(assigned_scalars(lines)))
