@@ -174,7 +174,6 @@ def kept_by_item(
     """
     nothing: tuple[CachedValue, ...] = ()
 
-    @kept_by_version(nothing)
     def update(
         known: tuple[CachedValue, ...],
         _: tuple[CachedItem, ...],
@@ -183,7 +182,7 @@ def kept_by_item(
     ) -> tuple[CachedValue, ...]:
         return splice.updated(known, lambda item: make(item, *others))
 
-    return update
+    return kept_by_version(nothing)(update)
 
 
 def splice_between(

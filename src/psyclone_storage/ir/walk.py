@@ -97,8 +97,7 @@ def _all_outer_loops(schedule: sch.Schedule) -> tuple[sch.Loop, ...]:
 _ItemTable = dict[str, sch.Statement]
 
 
-@kept_by_version(_ItemTable())
-def _items_by_uid(
+def _updated_items(
     known: _ItemTable,
     _: tuple[sch.Statement, ...],
     splice: Splice[sch.Statement],
@@ -111,6 +110,9 @@ def _items_by_uid(
     for item in reversed(splice.added):
         found.update(dict.fromkeys(_own_uids(item), item))
     return found
+
+
+_items_by_uid = kept_by_version(_ItemTable())(_updated_items)
 
 
 def _own_uids(item: sch.Statement) -> tuple[str, ...]:

@@ -96,7 +96,7 @@ class Recipe:
             if tree.name in getattr(module, "FILES_TO_SKIP", ()):
                 return False
             try:
-                self._guarded(lambda: function(tree, **keywords))
+                self._guarded(partial(function, tree, **keywords))
             finally:
                 Loop.set_loop_type_inference_rules(None)
         return True

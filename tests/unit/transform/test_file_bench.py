@@ -235,3 +235,27 @@ end do
     bench.assume(fact, *(one for one in cures if one.kind is not FactKind.PURE))
     assert fact in bench.verdict("work", "loop1").assumptions
     assert bench.verdict("work", "loop2").assumptions == ()
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("a(i) = a(i - 1) + b(i)", set()),
+        ("a(2 * i) = b(i)\n b(i) = a(2 * i - 4)", set()),
+        ("a(1) = b(i)", set()),
+        ("if (b(i) > 0.0) w(1) = b(i)\n b(i) = w(1)", {(FactKind.PRIVATE, "w")}),
+        ("a(idx(i)) = b(i)", {(FactKind.IGNORED, "a")}),
+        ("a(i) = a(idx(i)) + b(i)", {(FactKind.IGNORED, "a")}),
+        ("a(idx(i)) = b(i)\n b(i) = b(i + 1)", set()),
+        ("call other(n)\n a(idx(i)) = 1.0", {(FactKind.PURE, "other"), (FactKind.IGNORED, "a")}),
+    ],
+)
+def test_no_promise_is_proposed_that_is_certainly_false(
+    body: str, expected: set[tuple[FactKind, str]]
+) -> None:
+    declared = "real :: a(0:n), b(0:n), w(2)\n integer :: idx(n), i\n external :: other"
+    bench = subroutine_bench(f"do i = 1, n\n{body}\nend do\nprint *, a, b", declared)
+    cures = bench.cures("work", "loop1")
+    assert {(one.kind, one.name) for one in cures} == expected
+    bench.assume(*cures)
+    assert bench.verdict("work", "loop1").is_independent == bool(expected)

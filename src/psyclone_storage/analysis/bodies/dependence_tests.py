@@ -169,6 +169,30 @@ class DependenceTests:
             return False
         return bool(pairs) and _AccessPair(self, first, second, pairs).never(orders)
 
+    def distance(self, first: Item, second: Item) -> int | None:
+        """Return how many values of the counter are between certain accesses to one element.
+
+        It is 0 if all iterations access the same element, and None if the distance is not known or
+        differs between iterations.
+        """
+        pairs = aligned(first.path, second.path)
+        if first.variable != second.variable or not pairs:
+            return None
+        if any(isinstance(part, ex.Range) for pair in pairs for part in pair):
+            return None
+        name = self.counter(self._around).name
+        found: set[int] = set()
+        for one, other in pairs:
+            value = self.value(one, _FIRST).minus(self.value(other, _SECOND))
+            factor = value.factors.get((name + _FIRST,), 0)
+            counted = symbol(name + _FIRST).minus(symbol(name + _SECOND))
+            rest = value.minus(counted.times(constant_polynomial(factor))).known
+            if rest is None or (rest % factor if factor else rest):
+                return None
+            if factor:
+                found.add(abs(rest // factor))
+        return None if len(found) > 1 else next(iter(found), 0)
+
     def _may_point(self, first: Variable, second: Variable) -> bool:
         """Return whether one of two components of a variable may be reached by the other."""
         names = self._flow.names

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from enum import Enum
 
 from psyclone_storage.analysis.bodies.accesses import unknown_procedures
+from psyclone_storage.analysis.bodies.dependence_tests import DependenceTests
 from psyclone_storage.analysis.bodies.flow import Flow, FlowNode, flow_of
 from psyclone_storage.analysis.bodies.independence import (
     Conflict,
@@ -17,6 +18,7 @@ from psyclone_storage.analysis.bodies.independence import (
     LoopPromises,
     has_shape,
     independence_of,
+    loop_variant,
     rounded_reason,
 )
 from psyclone_storage.analysis.bodies.reductions import Extreme, LoopReduction, Reducing
@@ -135,31 +137,44 @@ def cures_of(loop: FlowNode, code: Routine, facts: Facts = ()) -> Facts:
     """Return the smallest set of promises found that makes a loop independent, empty if none does.
 
     `loop` is a node of the flow of `code`. The promises concern unknown procedures, pointer
-    components, and the variables of blocking pairs.
+    components, and the variables of blocking pairs. No promise is proposed that is certainly false:
+    that iterations do not access one element, if they do at a constant distance, or that a variable
+    is private, if it is read after the loop.
     """
-    number, key = loop.number, code.key
     assert isinstance(loop.line, Do)
     flow = flow_with(code, facts)
-    lines = [node.line for node in flow.inside(flow.node(number))]
+    lines = [node.line for node in flow.inside(flow.node(loop.number))]
     unknown = sorted(unknown_procedures(lines, flow.names))
-    tried = [Fact(FactKind.PURE, name, key) for name in unknown if "%" not in name]
-    if not any(one.kind is FactKind.DISTINCT_POINTERS for one in facts):
-        tried.append(Fact(FactKind.DISTINCT_POINTERS))
-    verdict = _with(number, code, (*facts, *tried))
-    roots = dict.fromkeys(pair.first.variable[0] for pair in verdict.blocking)
-    tried += [Fact(FactKind.IGNORED, name, key, loop.line.uid) for name in roots]
-    if not _with(number, code, (*facts, *tried)).is_independent:
-        return ()
-    for one in tuple(tried):
-        rest = [other for other in tried if other is not one]
-        if _with(number, code, (*facts, *rest)).is_independent:
-            tried = rest
-    return tuple(tried)
+    pure = [Fact(FactKind.PURE, name, code.key) for name in unknown if "%" not in name]
+    found = _cured(loop, code, facts, pure)
+    if any(one.kind is FactKind.DISTINCT_POINTERS for one in facts):
+        return tuple(found or ())
+    distinct = _cured(loop, code, facts, [*pure, Fact(FactKind.DISTINCT_POINTERS)])
+    if distinct is not None and (found is None or len(distinct) < len(found)):
+        found = distinct
+    return tuple(found or ())
 
 
-def _with(number: int, code: Routine, facts: Facts) -> Verdict:
-    flow = flow_with(code, facts)
-    return verdict_of(flow.node(number), flow, facts)
+def _cured(loop: FlowNode, code: Routine, facts: Facts, tried: list[Fact]) -> list[Fact] | None:
+    """Return the promises `tried` with those about blocking pairs; None if they do not suffice."""
+    assert isinstance(loop.line, Do)
+    flow = flow_with(code, (*facts, *tried))
+    node = flow.node(loop.number)
+    verdict = verdict_of(node, flow, (*facts, *tried))
+    if verdict.is_independent:
+        return tried
+    tests = DependenceTests(flow, node, loop_variant(node, flow))
+    blocking: dict[str, Fact] = {}
+    for pair in verdict.blocking:
+        name = pair.first.variable[0]
+        kind = FactKind.IGNORED
+        if (distance := tests.distance(pair.first, pair.second)) is not None:
+            if distance or flow.is_read_later(node, pair.first.variable):
+                return None
+            kind = FactKind.PRIVATE
+        blocking[name] = Fact(kind, name, code.key, loop.line.uid)
+    found = [*tried, *blocking.values()]
+    return found if verdict_of(node, flow, (*facts, *found)).is_independent else None
 
 
 def _clauses(found: Independence, flow: Flow) -> Clauses:

@@ -194,7 +194,7 @@ def transform_file(
     before = bench.facts
     bench.assume(*request.facts())
     try:
-        step = transformation._on_file(request)  # noqa: SLF001
+        step = transformation._on_file(request)  # noqa: SLF001  # pylint: disable=protected-access
         if not check:
             apply_step(routine, bench, step)
         elif reasons := bench.check(step):

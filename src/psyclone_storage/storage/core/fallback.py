@@ -143,7 +143,7 @@ class Ledger:
         Returns False if a thread waits, or if the ledger is in use, perhaps by this very thread.
         """
         lock, dropped = self.lock, False
-        if lock._is_owned():  # noqa: SLF001
+        if lock._is_owned():  # noqa: SLF001  # pylint: disable=protected-access
             return False
         try:
             # pylint: disable-next=consider-using-with
@@ -157,7 +157,7 @@ class Ledger:
         return dropped
 
     def _unlock(self) -> None:
-        if self.lock._is_owned():  # noqa: SLF001
+        if self.lock._is_owned():  # noqa: SLF001  # pylint: disable=protected-access
             self.lock.release()
 
 
