@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, ClassVar, Self, SupportsIndex
 
-from psyclone_storage.scripting.errors import GenerationError, refusal
+from psyclone_storage.scripting.errors import GenerationError, PSycloneError, refusal
 from psyclone_storage.scripting.node import Node, NodeClasses, WantedNode
 
 
@@ -374,7 +374,7 @@ class Children(list[Any]):
         try:
             for number, node in enumerate(new):
                 self.insert(at + number, node)
-        except CompileError:
+        except PSycloneError:
             for node in new:
                 if node in self:
                     super().pop(self.index(node))
