@@ -115,11 +115,25 @@ def _banned() -> re.Pattern[str]:
 
 def docstrings_of(text: str) -> Iterator[tuple[int, str]]:
     """Yield the line and the text of each docstring."""
+    for line, words, _ in _documented(text):
+        yield line, words
+
+
+def _documented(text: str) -> Iterator[tuple[int, str, str]]:
+    """Yield the line and the text of each docstring, and the head of what it describes."""
     for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            match node.body:
-                case [ast.Expr(value=ast.Constant(value=str(words)) as constant), *_]:
-                    yield constant.lineno, words
+        match node:
+            case ast.ClassDef(name=name):
+                head = f"class {name}"
+            case ast.FunctionDef(name=name, args=args) | ast.AsyncFunctionDef(name=name, args=args):
+                head = f"def {name}({ast.unparse(args)})"
+            case ast.Module():
+                head = "module"
+            case _:
+                continue
+        match node.body:
+            case [ast.Expr(value=ast.Constant(value=str(words)) as constant), *_]:
+                yield constant.lineno, words, head
 
 
 def comments_of(text: str) -> Iterator[tuple[int, str]]:
@@ -212,12 +226,12 @@ def sample_text(seed: str, pages: int = 5, docstrings: int = 50) -> Iterator[str
     for page in choice.sample(texts, pages):
         yield f"==== {page.relative_to(TESTS.parent)}\n\n{page.read_text(encoding='utf-8')}"
     found = [
-        (path.relative_to(SOURCE).as_posix(), line, words)
+        (path.relative_to(SOURCE).as_posix(), *documented)
         for path in sorted(SOURCE.rglob("*.py"))
-        for line, words in docstrings_of(path.read_text(encoding="utf-8"))
+        for documented in _documented(path.read_text(encoding="utf-8"))
     ]
-    for file, line, words in choice.sample(found, docstrings):
-        yield f"---- {file}:{line}\n\n{words}\n"
+    for file, line, words, head in choice.sample(found, docstrings):
+        yield f"---- {file}:{line}: {head}\n\n{words}\n"
 
 
 def _commit() -> str:

@@ -1,8 +1,7 @@
 """Default hints of diagnostics, by code.
 
-A message with a hint of its own is more specific. A default hint holds for every case of its code,
-and each code has one. It is printed if a diagnostic has no hint, and on the page of the code in the
-documentation.
+Each code has a default hint, which holds for every case of the code. The hint of a diagnostic
+replaces it. The page of the code in the documentation shows the default hint.
 """
 
 from __future__ import annotations

@@ -368,9 +368,9 @@ class _HaloExecution(Execution[HaloScenario, _Copies]):
             self.report(uid, use.part, f"'{uid}' reads {_place_text(use.part, place)}, {state}.")
 
     def _add_to_empty(self, uid: str, use: _ArgumentUse, copies: _Copies, *, traps: bool) -> None:
-        """Record what a write fills, and report what is added to although nothing has filled it.
+        """Record the levels that a write sets; report an increment of levels that were never set.
 
-        A call for some cells alone may leave out any of them.
+        A call for a subset of the cells is not assumed to set every value.
         """
         if not use.access.increments:
             if not use.masked:

@@ -170,7 +170,7 @@ class Execution(Generic[Choice, ObjectState]):
         raise NotImplementedError
 
     def reach(self, uid: str) -> None:
-        """Do what precedes an outermost statement, or `END`."""
+        """Execute the actions before an outermost statement, or before `END`."""
 
     def call(self, step: CallStep) -> None:
         """Execute a call for all iterations of its loop: first all reads, then all writes."""

@@ -103,7 +103,7 @@ def _iteration_space(line: SettingsWord) -> IterationSpace:
 
 
 def _bound(word: SettingsWord) -> str:
-    """Return a loop bound; its placeholders, characters and parentheses are checked."""
+    """Check the placeholders, characters and parentheses of a loop bound and return it."""
     text = unescape(word)
     fortran = re.sub(r"\{(\w+)\}", lambda hole: _PLACEHOLDERS.get(hole[1], hole[0]), text)
     if _BOUND.fullmatch(fortran) and _balanced(fortran):

@@ -74,7 +74,7 @@ _INTERFACE = regex(r"\binterface\s+([a-z]\w*)")
 
 @dataclass(frozen=True, slots=True)
 class ProcedurePlace:
-    """A procedure of a module: the file, and the names of both in lower case."""
+    """A module procedure: its file, and the names of module and procedure in lower case."""
 
     source: SourceText = field(repr=False)
     module: str

@@ -56,7 +56,7 @@ class PSycloneFinder(MetaPathFinder, Loader):
 
 @contextmanager
 def psyclone_alias(modules: Mapping[str, Words]) -> Iterator[PSycloneFinder]:
-    """Make `psyclone` mean our words, those in `modules`, while the context lasts.
+    """Import the replacement `modules` as `psyclone` within this context.
 
     Modules that were imported meanwhile and hold such words are forgotten, so that the next script
     imports them again.

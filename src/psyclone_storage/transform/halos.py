@@ -57,7 +57,7 @@ def _same_or(
 
 
 def _bare(item: sch.Statement) -> tuple[sch.Statement, ...]:
-    """Return a statement without what is derived in it: the same object if nothing is."""
+    """Return a statement without its derived parts, or the same object if it has none."""
     if _is_derived(item):
         return ()
     if isinstance(item, sch.DirectiveRegion | sch.ProfileRegion):

@@ -105,7 +105,7 @@ def _counts(loop: un.Do, first: int, last: ex.Expr) -> bool:
 
 
 def _offset_of_layers(loop: un.Do, names: ColumnNames) -> int | None:
-    """Return what a loop over all layers counts the lowest as, None if it is no such loop."""
+    """Return the first value of the counter of a loop over all layers, None for any other loop."""
     layers = ex.Name(names.layers)
     if _counts(loop, 0, ex.Binary(Operator.MINUS, layers, ex.whole(1))):
         return 0

@@ -132,7 +132,7 @@ class _Sharing:
         self.used: set[FactKind | str] = set()
 
     def resolves(self, variable: Variable, items: list[Item]) -> bool:
-        """Return whether a clause or a promise makes a variable with a conflict harmless."""
+        """Return whether a data clause or a promise resolves the conflict of a variable."""
         name = variable[0]
         reduction = reduction_of(variable, items, self._flow)
         if reduction is not None:

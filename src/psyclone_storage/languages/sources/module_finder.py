@@ -31,7 +31,7 @@ INCLUDE = regex(
 
 @dataclass(slots=True)
 class ModuleFinder:
-    """The names in modules, but for `ignored` ones. What was read once is kept."""
+    """Names that modules declare, except modules in `ignored`. Results are cached."""
 
     index: SourceIndex
     ignored: frozenset[str] = frozenset()

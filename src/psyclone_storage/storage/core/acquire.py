@@ -414,7 +414,7 @@ def _let_go(tokens: Sequence[AccessToken]) -> None:
 
 
 def _release_all(tokens: Sequence[AccessToken], failure_of: FailureOf) -> None:
-    """End the accesses; an error, or an interrupt, at one of them keeps none of the others."""
+    """End all accesses, even if the end of one raises an error or is interrupted."""
     failures: list[Exception] = []
     try:
         _release_each(tokens, failure_of, failures)

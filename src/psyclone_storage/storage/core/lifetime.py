@@ -89,7 +89,7 @@ class DroppedAccesses:
     __slots__ = ("_calls", "_wake", "_thread", "_lock", "_busy")
 
     def __init__(self) -> None:
-        """Start with none."""
+        """Start without noted calls."""
         self._calls: deque[Callable[[], object]] = deque()
         self._lock = FORKS.guard(threading.RLock(), Rank.FIRST_USE)
         self.restart()
@@ -176,7 +176,7 @@ class KnownBuffers:
         self._known[:seen] = alive
 
     def alive(self) -> list[Any]:
-        """Return the buffers that are there."""
+        """Return the live buffers."""
         return [buffer for known in tuple(self._known) if (buffer := known()) is not None]
 
     def locks(self) -> Sequence[Any]:

@@ -378,7 +378,7 @@ class LaunchBlock(Binding):
         return (read,), (read._replace(wrote=True),)
 
     def _is_in_queue(self) -> bool:
-        """Return whether this thread's work goes to the queue that the block found."""
+        """Return whether this thread still uses the queue that was current when the block began."""
         if self._memory is None:
             raise TypeError("This block has no storage, and so no device for work.")
         return self._queue is not None and bool(self._memory.queue == self._queue)

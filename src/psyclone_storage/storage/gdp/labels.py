@@ -18,7 +18,7 @@ HaloLike: TypeAlias = "Sequence[int | tuple[int, int]]"
 
 
 class Shaped(Protocol):
-    """An object with a shape."""
+    """Protocol of objects with a `shape` attribute."""
 
     @property
     def shape(self) -> tuple[int, ...]:

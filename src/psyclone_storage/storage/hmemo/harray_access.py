@@ -76,7 +76,7 @@ class ArrayAccess:
 
     @property
     def __gt_data_interface__(self) -> Interface:
-        """Describe the elements for stencil calls, until the release."""
+        """Return the array interface of the elements, valid until the access is released."""
         token = self._in_use()
         return interface_of_window(token.array, token.space)
 

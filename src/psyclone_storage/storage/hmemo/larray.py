@@ -44,7 +44,7 @@ def _outside(indices: Any, n: int) -> bool:
 
 
 def _into(operation: Callable[..., Any]) -> Callable[..., None]:
-    """Return the work of a kernel that puts the result of a NumPy function into its first array."""
+    """Return a kernel body that stores the result of a NumPy function in its first array."""
 
     def work(out: Any, *operands: Any) -> None:
         operation(*operands, out=out)

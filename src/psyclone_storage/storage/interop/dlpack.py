@@ -30,7 +30,7 @@ class Exportable(Protocol):
         """Return where the current data are."""
 
     def to_numpy(self) -> np.ndarray[Any, Any]:
-        """Return the host buffer, current."""
+        """Return the host buffer with current values."""
 
     def to_cupy(self) -> Any:
         """Return the device buffer, current."""

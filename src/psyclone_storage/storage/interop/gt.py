@@ -157,7 +157,7 @@ def space_of(array: Any) -> MemorySpace:
 
 
 class _Described:
-    """A dictionary for NumPy or CuPy, with the object that keeps the memory alive."""
+    """An array interface for NumPy or CuPy, with the owner of the memory."""
 
     __slots__ = ("__array_interface__", "__cuda_array_interface__", "owner")
 

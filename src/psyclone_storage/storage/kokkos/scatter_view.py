@@ -84,7 +84,7 @@ class _Typed(type):
 
 
 class ScatterView(metaclass=_Typed):
-    """Contributions to the elements of a view, in memory of its own."""
+    """A separate buffer that accumulates contributions to the elements of a view."""
 
     __slots__ = ("operation", "_collected")
 
@@ -227,5 +227,5 @@ def create_scatter_view(*arguments: Any) -> ScatterView:
 
 
 def contribute(target: View, scatter: ScatterView) -> None:
-    """Join what was collected with the elements of `target`."""
+    """Combine the accumulated contributions with the elements of `target`."""
     scatter.contribute_into(target)

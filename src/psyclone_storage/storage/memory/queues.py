@@ -295,16 +295,16 @@ class DeviceQueue:
 
 
 class Chance:
-    """Numbers that look like chance, and follow from a text alone."""
+    """A pseudo-random number generator that a text seeds."""
 
     __slots__ = ("_state",)
 
     def __init__(self, text: str) -> None:
-        """Begin as the text says."""
+        """Derive the first state from `text`."""
         self._state = int.from_bytes(text.encode(), "little")
 
     def below(self, count: int) -> int:
-        """Return a number from 0 on, below `count`."""
+        """Return an integer from 0 to `count - 1`."""
         # A linear congruential generator, of which the higher bits are good (D. Knuth, MMIX).
         self._state = (self._state * 6364136223846793005 + 1442695040888963407) % (1 << 64)
         return (self._state >> 33) % count

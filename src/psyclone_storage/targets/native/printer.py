@@ -83,8 +83,8 @@ _CUDA_WORDS = """\
 class NativeForm:
     """Differences between the targets that compute in C.
 
-    `library` is what loads the text, which is in files that end in `suffix`. `function` makes what
-    Python calls for a part, which threads of a `device` share.
+    `library` is the class that loads the generated source from files that end in `suffix`.
+    `function` generates the entry point of a part; on a `device`, threads share its iterations.
     """
 
     api: ProgramApi

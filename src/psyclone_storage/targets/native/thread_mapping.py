@@ -145,7 +145,7 @@ def threads_text(how: SharedLoop) -> str:
 
 
 def _most(last: Expr) -> str:
-    """Return the last iteration, of all colours the one that is greatest."""
+    """Return the maximum over all colours of the last iteration."""
     match last:
         case Element(Name(text), _):
             return f"int({python_identifier(text)}.max(initial=0))"

@@ -284,7 +284,7 @@ class ProcedureWriter(ValueWriter):
         return f"{name} = {fold.how}({name}, {self._of_turns(fold.value)})"
 
     def _of_turns(self, value: ex.Expr) -> str:
-        """Return the values of all turns; what the text lets differ may be one number."""
+        """Return the values of all iterations, as one number if they are equal by construction."""
         text = self.spelling.of(value)
         if not self.counter or self._is_long(value):
             return text

@@ -153,9 +153,9 @@ def _holds_index(name: ex.Name, value: ex.Expr, loop: FlowNode, flow: Flow) -> b
 
 
 def _is_of(kind: ScalarType, value: ex.Expr, code: Routine) -> bool:
-    """Return whether variables and elements of `kind`, and literals with them, make up a value.
+    """Return whether a value contains only variables, elements and literals of `kind`.
 
-    One of another kind may be too narrow for what is computed with the variable that holds it.
+    An operand of another kind may have too little precision for the accumulator.
     """
     match value:
         case ex.Binary(op, left, right) if op.kind is OperatorKind.ARITHMETIC:

@@ -28,7 +28,7 @@ _CONTINUED = regex(r"&[ \t]*\n[ \t]*!\$acc[ \t]*&?", re.IGNORECASE)
 
 
 def found_on_device(module: ScopeNode) -> dict[str, Procedure | None]:
-    """Return the entities that directives in `module` place on a device; variables are None.
+    """Map the names that directives in `module` place on a device to procedures, variables to None.
 
     A generic name is included if all procedures that it may denote are.
     """

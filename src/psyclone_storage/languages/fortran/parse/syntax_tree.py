@@ -94,7 +94,7 @@ class _UnitReader:
                 yield self.unit()
 
     def unit(self) -> rt.Routine:
-        """Return the unit that starts here: a main program where no statement opens another."""
+        """Return the program unit that starts here: a main program without an opening statement."""
         first = self._run[self._at]
         assert isinstance(first, SourceStatement)
         head = _opening(first)

@@ -1,7 +1,7 @@
 """Results of operations and functions on numbers in kernels in Python, each with its type.
 
-Owns the meaning of operators: `/` is real division, `//` and `%` round down. Operands are read
-already. Operations without an equivalent in typed code are rejected at their place.
+This module defines the semantics of operators: `/` is real division, `//` and `%` round down. The
+operands are parsed already. An operation that typed code cannot represent is an error at its place.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ class DataForm(Protocol):
 
     @property
     def module(self) -> str:
-        """The module that has the words of kernels and invokes."""
+        """Return the module that defines the names used in kernels and invokes."""
 
     @property
     def runtime(self) -> str:
