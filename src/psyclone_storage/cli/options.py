@@ -124,8 +124,10 @@ class CommandOptions:
         if self.output is not None or self.file_options != FileOptions():
             return True
         psykal = (self.api, self.algorithm_output, self.psy_output, self.directories, self.target)
-        asked = self.steps or self.script or self.explain
-        return bool(asked) and not any(psykal) and all(map(is_plain, self.files))
+        reports = (self.schedule, self.schedule_json, self.dag, self.page)
+        of_builds = set(self.build_files.paths) - {self.build_files.depfile}
+        asked = (*psykal, *reports, self.compile, self.checks, of_builds)
+        return bool(self.files) and not any(asked) and all(map(is_plain, self.files))
 
     @property
     def reports(self) -> bool:

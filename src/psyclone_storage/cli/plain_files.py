@@ -63,6 +63,9 @@ def run_files(options: CommandOptions) -> tuple[Diagnostic, ...]:
     problems = [problem for done in finished for problem in done.problems]
     if problems:
         raise CompileError(*remarks, *problems)
+    remarks += tuple(remark for done in finished if done.made for remark in done.made.remarks)
+    if options.strict and remarks:
+        raise CompileError(*as_errors(remarks))
     _write(options, finished)
     return remarks
 

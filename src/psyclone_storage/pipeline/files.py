@@ -6,13 +6,14 @@ character of a statement that nothing changed is preserved.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from operator import is_
 from pathlib import Path
 
 from psyclone_storage.analysis.bodies.places import place_of_access
-from psyclone_storage.analysis.bodies.verdict import Verdict
-from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
+from psyclone_storage.analysis.bodies.verdict import Clauses, Verdict
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic, Severity, raise_if_any
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.config.settings import Settings
@@ -40,6 +41,7 @@ SENTINELS = ("omp", "acc")
 """The families of directives that can be removed."""
 
 _FIXED = frozenset({".f", ".for", ".fpp", ".ftn"})
+_CONDITIONAL = regex(r"^[ \t]*#[ \t]*(?:if|else|elif)", re.MULTILINE)
 _FAMILY = regex(r"(?P<family>\w+)\b")
 
 
@@ -87,11 +89,15 @@ class LoopReport:
 
 @dataclass(frozen=True, slots=True)
 class TransformedFile:
-    """A file after its transformation; `sources` are all files that were read for it."""
+    """A file after its transformation; `sources` are all files that were read for it.
+
+    `remarks` are warnings.
+    """
 
     text: str
     sources: tuple[Path, ...]
     loops: tuple[LoopReport, ...] = ()
+    remarks: tuple[Diagnostic, ...] = ()
 
 
 class FileTransformer:
@@ -116,7 +122,12 @@ class FileTransformer:
             raise CompileError(Diagnostic("P004", message, file=str(path)))
         limited = self._request.line_limit is LineLimit.ALL
         source = read_checked(self._inputs.index, path, limited)
-        file = link_file(read_file(source), self._finder)
+        if "\0" in source.text:
+            message = f"'{path}' is not a text file."
+            raise CompileError(Diagnostic("P001", message, file=str(path)))
+        file = read_file(source)
+        raise_if_any(tuple(_not_closed(file)))
+        file = link_file(file, self._finder)
         stripped = _without_directives(file, frozenset(self._request.stripped))
         bench = FileBench(stripped, self._facts())
         bench.derive()
@@ -132,13 +143,30 @@ class FileTransformer:
         text = emit_changed(file, bench.changed_file()[1])
         loops = tuple(loop_reports(bench)) if self._request.explained else ()
         script = () if self._request.script is None else (self._request.script,)
-        return TransformedFile(text, (*self._inputs.used(path), *script), loops)
+        left_out = (replace(one, severity=Severity.WARNING) for one in bench.left_out)
+        used = (*self._inputs.used(path), *script)
+        return TransformedFile(text, used, loops, tuple(dict.fromkeys(left_out)))
 
     def _facts(self) -> Facts:
         return tuple(
             Fact(FactKind(name), source=FactSource.COMMAND, place=f"--assume {name}")
             for name in self._request.assumed
         )
+
+
+def _not_closed(file: SourceFile) -> Iterator[Diagnostic]:
+    """Yield the units without an end (P005).
+
+    A unit in alternatives of the preprocessor is read once, so its end may seem to be missing.
+    """
+    if _CONDITIONAL.search(file.source.text):
+        return
+    for unit in file.every_unit():
+        if unit.end is None and unit.extent is not None:
+            opening = unit.extent if unit.place is None else unit.place
+            what = f"'{unit.opening}'" if unit.opening else "The main program"
+            message = f"{what} is not closed by an 'end' statement."
+            yield Diagnostic("P005", message, opening, label="opened here")
 
 
 def _without_directives(file: SourceFile, families: frozenset[str]) -> SourceFile:
@@ -193,7 +221,7 @@ def _reports(
 def _report(bench: FileBench, routine: str, loop: un.Do, directive: str) -> LoopReport:
     verdict = bench.verdict(routine, loop.uid)
     cures = () if verdict.is_independent else bench.cures(routine, loop.uid)
-    clauses = verdict.clauses
+    clauses = verdict.clauses if verdict.is_independent else Clauses()
     listed = (
         ("private", clauses.private),
         ("firstprivate", clauses.firstprivate),
@@ -256,7 +284,7 @@ def loop_object(path: Path, one: LoopReport) -> dict[str, object]:
         "level": one.level,
         "verdict": one.status,
         "directive": one.directive,
-        "clauses": {word: list(names) for word, names in one.clauses},
+        "clauses": [{"kind": word, "names": list(names)} for word, names in one.clauses],
         "assumptions": list(one.assumptions),
         "reasons": list(one.reasons),
         "cures": list(one.cures),

@@ -29,6 +29,8 @@ first loop after its word: `omp-do(loop1)`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import cached_property
+from itertools import chain
 
 from psyclone_storage.analysis.bodies.flow import Flow, FlowNode
 from psyclone_storage.analysis.bodies.nests import CodeFootprint
@@ -43,6 +45,7 @@ from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
 from psyclone_storage.base.names import did_you_mean
 from psyclone_storage.base.records import dataclass, field, replace
+from psyclone_storage.base.regex import regex
 from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.directive import NO_OPTIONS, Directive, RegionOptions
 from psyclone_storage.ir.facts import FLOW_KINDS, Fact, Facts
@@ -58,6 +61,8 @@ from psyclone_storage.ir.routine import (
 )
 from psyclone_storage.transform.kernel.code import ChangesCode, check_loop_directives, placed
 from psyclone_storage.transform.workbench import Bench, JournalEntry, NamedStep
+
+_WORD = regex(r"[a-z]\w*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +127,18 @@ class FileBench(Bench[FileTree, NamedStep]):
     def routines(self) -> tuple[str, ...]:
         """The keys of the routines, in the order of the text."""
         return tuple(self._routines)
+
+    @cached_property
+    def _words(self) -> frozenset[str]:
+        text, statements = self._file.source.text, self._file.statements
+        words = (_WORD.findall(key_of(text[start:stop])) for start, stop in statements)
+        return frozenset(chain.from_iterable(words))
+
+    @property
+    def names(self) -> frozenset[str]:
+        """All words in the statements of the file, and the names of new variables."""
+        items = (item for code in self._tree.values() for item in code.declarations)
+        return self._words.union(item.key for item in items if isinstance(item, un.Declare))
 
     @property
     def facts(self) -> Facts:

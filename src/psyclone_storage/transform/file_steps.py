@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from operator import is_
 
 from psyclone_storage.analysis.bodies.nests import CodeFootprint, inner_node
-from psyclone_storage.analysis.bodies.regions import is_pure, plan_regions
+from psyclone_storage.analysis.bodies.regions import is_pure, plan_regions, without_wrong
 from psyclone_storage.analysis.bodies.verdict import called_procedures
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.names import did_you_mean, listed
@@ -57,6 +57,8 @@ _OPTIONS: Mapping[str, tuple[str, type]] = {
     "schedule": ("schedule", str),
 }
 """The options of directives, with the fields and types of their values."""
+_LEAST = {"collapse": 1, "grainsize": 1, "num_tasks": 1, "queue": 0, "work": 0}
+"""The least values of options of directives and of `auto`."""
 _CODE_STEPS = {name: step for name, step in STEPS.items() if issubclass(step, ChangesCode)}
 AUTO = "auto"
 _AUTO = {"sums": bool, "work": int}
@@ -118,7 +120,8 @@ def apply_file_steps(bench: FileBench, requests: Iterable[FileStepRequest]) -> N
             bench.apply(_directive_step(bench, request, values))
         else:
             given = {("call" if key == "routine" else key): one for key, one in values.items()}
-            given.setdefault("call", _only_routine(bench, request))
+            if "call" not in given:
+                given["call"] = _only_routine(bench, request)
             bench.apply(_CODE_STEPS[request.name](**given))  # type: ignore[arg-type]
 
 
@@ -165,6 +168,10 @@ def _option(
     if kind is bool and text in ("true", "false"):
         return key, text == "true"
     if kind is int and re.fullmatch(r"-?\d+", text):
+        least = _LEAST.get(key) if name in (AUTO, *_DIRECTIVES) else None
+        if least is not None and int(text) < least:
+            message = f"The option '{key}' of the step '{name}' is at least {least}, not {text}."
+            raise CompileError(Diagnostic("T041", message, place))
         return key, int(text)
     if kind in (bool, int):
         wanted = "'true' or 'false'" if kind is bool else "an integer"
@@ -230,6 +237,9 @@ class _Auto:
         step = EditRoutine(self._routine, body, after, AUTO)
         if self._bench.check(step):
             step = replace(step, after=self._legal(body))
+        else:
+            code = without_wrong(replace(self._code, body=after), self._bench.facts)
+            step = replace(step, after=code.body)
         if step.after != body:
             self._bench.apply(step)
 

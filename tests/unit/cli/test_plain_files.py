@@ -160,3 +160,59 @@ def test_contradictions(folder: Path, words: list[str]) -> None:
     assert done.status == 1
     assert "error[L002]" in done.err
     assert done.written == {}
+
+
+def test_without_options_the_text_is_printed(folder: Path) -> None:
+    """A file that invokes nothing is no algorithm: no title, no warning."""
+    done = run_command(["good.f90"], folder)
+    assert (done.status, done.out, done.err) == (0, GOOD, "")
+
+
+@pytest.mark.parametrize(
+    ("data", "code"),
+    [
+        (b"subroutine s(a, n)\ndo i = 1, n\n", "P005"),
+        (b"end do\nsubroutine s(a\n if (\n", "P005"),
+        (b"\x7fELF\x00\x01\n", "P001"),
+    ],
+)
+def test_what_is_no_complete_program_unit_is_an_error(folder: Path, data: bytes, code: str) -> None:
+    """Unclosed units and bytes that are no text are not copied silently."""
+    (folder / "bad.f90").write_bytes(data)
+    done = run_command(["bad.f90", "-o", "out.f90"], folder)
+    assert done.status == 1
+    assert f"error[{code}]" in done.err
+    assert done.written == {}
+
+
+def test_only_independent_loops_list_clauses(folder: Path) -> None:
+    """A clause in JSON has its kind and its names."""
+    done = run_command(["good.f90", "carried.f90", "--loops-json"], folder)
+    table = json.loads(done.out)
+    assert [one["clauses"] for one in table if one["verdict"] == "carried"] == [[]]
+    assert table[0]["clauses"] == [{"kind": "private", "names": ["i"]}]
+
+
+def test_the_reasons_against_a_region_are_printed(folder: Path) -> None:
+    """The loops of the region get threads of their own; '--strict' makes it an error."""
+    (folder / "two.f90").write_text(
+        "subroutine two(a, b, n)\n  integer :: n, i\n  real :: a(n), b(n)\n"
+        "  do i = 1, n\n    a(i) = i\n  end do\n"
+        "  do i = 1, n\n    b(i) = a(n - i + 1)\n  end do\nend subroutine\n"
+    )
+    (folder / "recipe.py").write_text(
+        "from psyclone.psyir.nodes import Loop, Routine\n"
+        "from psyclone.transformations import OMPLoopTrans, OMPParallelTrans\n"
+        "def trans(psyir):\n"
+        "    for loop in psyir.walk(Loop):\n"
+        "        OMPLoopTrans(omp_schedule='static').apply(loop, nowait=True)\n"
+        "    OMPParallelTrans().apply(psyir.walk(Routine)[0].children[:])\n"
+    )
+    words = ["-s", "recipe.py", "two.f90", "-o", "out.f90"]
+    done = run_command(words, folder)
+    assert done.status == 0
+    assert "warning[T027]" in done.err
+    assert "two.f90:4:3" in done.err
+    assert done.written["out.f90"].count("!$omp parallel do") == 2
+    assert "nowait" not in done.written["out.f90"]
+    assert run_command([*words, "--strict"], folder).status == 1

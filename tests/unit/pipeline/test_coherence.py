@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.source import Span
 from psyclone_storage.cli.main import main
-from psyclone_storage.coherence.halos import HaloPlan, plan_halos
+from psyclone_storage.coherence.halo_versions import PlanByPlace, updated_plan
 from psyclone_storage.coherence.transfers import TransferPlan, plan_transfers
 from psyclone_storage.config.load import default_settings
-from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Schedule
 from psyclone_storage.pipeline.compile import CompileRequest, make_compiler
 
 LFRIC = Path(__file__).parents[2] / "corpus" / "lfric"
 GRIDS = LFRIC.parent / "gocean"
 
-Break = Callable[[HaloPlan], HaloPlan]
+Break = Callable[[PlanByPlace], PlanByPlace]
 
 
 def compiled(path: Path, steps: str = "", *, checks: bool = True) -> Schedule:
@@ -30,29 +30,33 @@ def compiled(path: Path, steps: str = "", *, checks: bool = True) -> Schedule:
     return made.compile_algorithm(path).program.invokes[0].schedule
 
 
-def without_exchanges(plan: HaloPlan) -> HaloPlan:
-    return replace(plan, exchanges=())
+def without_exchanges(plan: PlanByPlace) -> PlanByPlace:
+    return replace(plan, exchanges={})
 
 
-def without_the_last_exchange(plan: HaloPlan) -> HaloPlan:
-    return replace(plan, exchanges=plan.exchanges[:-1])
+def without_the_last_exchange(plan: PlanByPlace) -> PlanByPlace:
+    *first, (place, by_part) = plan.exchanges.items()
+    return replace(plan, exchanges={**dict(first), place: dict([*by_part.items()][:-1])})
 
 
-def shallower(plan: HaloPlan) -> HaloPlan:
-    exchanges = tuple(
-        one._replace(statement=replace(one.statement, depth=one.statement.depth.minus(1)))
-        for one in plan.exchanges
-        if one.statement.depth.known != 1
-    )
+def shallower(plan: PlanByPlace) -> PlanByPlace:
+    exchanges = {
+        place: {
+            part: one._replace(statement=replace(one.statement, depth=one.statement.depth.minus(1)))
+            for part, one in by_part.items()
+            if one.statement.depth.known != 1
+        }
+        for place, by_part in plan.exchanges.items()
+    }
     return replace(plan, exchanges=exchanges)
 
 
-def without_marks(plan: HaloPlan) -> HaloPlan:
+def without_marks(plan: PlanByPlace) -> PlanByPlace:
     return replace(plan, marks={})
 
 
-def without_fills(plan: HaloPlan) -> HaloPlan:
-    return replace(plan, fills=(), computed={})
+def without_fills(plan: PlanByPlace) -> PlanByPlace:
+    return replace(plan, fills={}, computed={})
 
 
 @pytest.mark.parametrize(
@@ -74,10 +78,10 @@ def test_a_broken_planner_of_halos_is_found_out(
 ) -> None:
     assert compiled(path)
 
-    def broken(schedule: Schedule, rules: Rules) -> HaloPlan:
-        return breaks(plan_halos(schedule, rules))
+    def broken(*about: Any) -> PlanByPlace:
+        return breaks(updated_plan(*about))
 
-    monkeypatch.setattr("psyclone_storage.transform.halos.plan_halos", broken)
+    monkeypatch.setattr("psyclone_storage.transform.halos.updated_plan", broken)
     assert compiled(path, checks=False)
     with pytest.raises(InternalError, match=said) as caught:
         compiled(path)
@@ -116,7 +120,7 @@ def test_a_defect_is_shown_with_its_place(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr("psyclone_storage.transform.halos.plan_halos", lambda *_: HaloPlan())
+    monkeypatch.setattr("psyclone_storage.transform.halos.updated_plan", lambda *_: PlanByPlace())
     monkeypatch.delenv("PSYCLONE_STORAGE_CHECK", raising=False)
     if asked == "environment":
         monkeypatch.setenv("PSYCLONE_STORAGE_CHECK", "1")

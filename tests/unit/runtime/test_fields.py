@@ -321,7 +321,9 @@ def test_ranks_without_mpi4py_are_told_what_to_install(monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize("device", ["cuda", "emulated", 0, True])
 def test_a_grid_knows_its_devices_before_any_field(device: object) -> None:
-    with pytest.raises(ValueError, match=f'The device must be "gpu" or None, not {device!r}'):
+    with pytest.raises(
+        ValueError, match=f'The device must be "gpu", or None, "host" or "cpu", not {device!r}'
+    ):
         Grid((4, 4), device=device)  # type: ignore[arg-type]
     assert Grid((4, 4), device="cpu").device is None
 

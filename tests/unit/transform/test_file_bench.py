@@ -11,6 +11,7 @@ from psyclone_storage.ir.directive import Directive, RegionOptions
 from psyclone_storage.ir.expr import Name, whole
 from psyclone_storage.ir.facts import Fact, FactKind
 from psyclone_storage.transform.file_bench import AddDirective
+from psyclone_storage.transform.file_steps import apply_file_steps, read_file_steps
 from psyclone_storage.transform.swap import SwapInKernel
 from support.file_benches import file_bench, printed, share, subroutine_bench
 
@@ -259,3 +260,108 @@ def test_no_promise_is_proposed_that_is_certainly_false(
     assert {(one.kind, one.name) for one in cures} == expected
     bench.assume(*cures)
     assert bench.verdict("work", "loop1").is_independent == bool(expected)
+
+
+@pytest.mark.parametrize(
+    ("second", "is_legal"),
+    [
+        ("b(i) = a(n - i + 1)", False),
+        ("a(i) = 0.0", False),
+        ("b(i) = real(i)", True),
+    ],
+)
+def test_nowait_needs_independent_statements_before_the_barrier(
+    second: str, is_legal: bool
+) -> None:
+    """The check compares variables: a region is unfinished if two loops share one they write."""
+    loops = f"do i = 1, n\n  a(i) = i\nend do\ndo i = 1, n\n  {second}\nend do"
+    bench = subroutine_bench(loops, "real :: a(n), b(n)\n    integer :: i")
+    options = RegionOptions(nowait=True)
+    share(bench, "loop1", Directive.OMP_DO, options)
+    share(bench, "loop2", Directive.OMP_DO, options)
+    bench.apply(
+        AddDirective("work", "omp-do(loop1)", "omp-do(loop2)", directive=Directive.OMP_PARALLEL)
+    )
+    reasons = bench.unfinished()
+    assert bool(reasons) is not is_legal
+    if not is_legal:
+        assert "Without a barrier" in reasons[0].message
+        assert "'a'" in reasons[0].message
+
+
+def test_a_barrier_ends_the_effect_of_nowait() -> None:
+    """The second loop waits at its end, so the third may read what the first has written."""
+    body = "".join(
+        f"do i = 1, n\n  {line}\nend do\n"
+        for line in ("a(i) = i", "b(i) = i", "c(i) = a(n - i + 1)")
+    )
+    bench = subroutine_bench(body, "real :: a(n), b(n), c(n)\n    integer :: i")
+    share(bench, "loop1", Directive.OMP_DO, RegionOptions(nowait=True))
+    share(bench, "loop2", Directive.OMP_DO)
+    share(bench, "loop3", Directive.OMP_DO)
+    bench.apply(
+        AddDirective("work", "omp-do(loop1)", "omp-do(loop3)", directive=Directive.OMP_PARALLEL)
+    )
+    assert bench.unfinished() == ()
+    text = printed(bench)
+    assert text.count("!$omp end do nowait") == 1
+    assert "!$omp do nowait" not in text
+
+
+def test_nowait_in_a_serial_loop_may_meet_the_loop_again() -> None:
+    """Threads may be in the next iteration of the serial loop, where the block reads its data."""
+    body = """do k = 1, 3
+  do i = 1, n
+    a(i) = a(i) + k
+  end do
+  do i = 1, n
+    b(i) = i
+  end do
+end do"""
+    bench = subroutine_bench(body, "real :: a(n), b(n)\n    integer :: i, k")
+    share(bench, "loop2", Directive.OMP_DO, RegionOptions(nowait=True))
+    share(bench, "loop3", Directive.OMP_DO, RegionOptions(nowait=True))
+    bench.apply(AddDirective("work", "loop1", directive=Directive.OMP_PARALLEL))
+    assert any("'a'" in one.message for one in bench.unfinished())
+
+
+def test_auto_does_not_copy_the_counter_of_a_serial_loop_in_a_region() -> None:
+    """OpenMP makes 'j' private in a region, so 'lastprivate(j)' needs 'parallel do'."""
+    body = """do i = 1, n
+  do j = 1, n
+    a(j, i) = 1
+  end do
+end do
+do i = 1, n
+  a(i, 1) = j
+end do"""
+    bench = subroutine_bench(body, "real :: a(n, n)\n    integer :: i, j")
+    apply_file_steps(bench, read_file_steps("auto{work=1}"))
+    text = printed(bench)
+    assert "!$omp parallel do default(shared), lastprivate(j)" in text
+    assert "!$omp do" not in text
+    assert bench.unfinished() == ()
+
+
+def test_the_routine_of_a_step_on_a_kernel_is_used_among_several() -> None:
+    """Only a step without 'routine' needs a file with one routine."""
+    one = "subroutine {}(a, n)\ninteger :: n, i, j\nreal :: a(n, n)\n"
+    loops = "do i = 1, n\ndo j = 1, n\na(j, i) = 1\nend do\nend do\nend subroutine\n"
+    bench = file_bench("".join(one.format(name) + loops for name in ("first", "second")))
+    apply_file_steps(bench, read_file_steps("kernel-swap{routine=second loop=1}"))
+    assert printed(bench).count("do j = 1, n\n") == 2
+    assert [
+        routine for routine in bench.routines if bench.code(routine).body[0].variable.key == "j"
+    ] == ["second"]
+    with pytest.raises(CompileError, match="needs 'routine'"):
+        apply_file_steps(bench, read_file_steps("kernel-swap{loop=1}"))
+
+
+@pytest.mark.parametrize(
+    "step",
+    ["openmp-do{loop=loop1 collapse=0}", "openmp-do{loop=loop1 collapse=-1}", "auto{work=-5}"],
+)
+def test_numbers_below_the_least_value_are_refused(step: str) -> None:
+    """The message has the least value."""
+    with pytest.raises(CompileError, match="at least"):
+        read_file_steps(step)

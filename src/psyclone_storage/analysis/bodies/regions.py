@@ -6,17 +6,15 @@ block that a later change has made illegal is reported, never printed with wrong
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from operator import is_
 
-from psyclone_storage.analysis.bodies.accesses import unknown_calls
-from psyclone_storage.analysis.bodies.def_use import touches_any
 from psyclone_storage.analysis.bodies.flow import Flow, FlowNode
 from psyclone_storage.analysis.bodies.independence import (
     check_nodes_understood,
-    may_be_copied,
 )
 from psyclone_storage.analysis.bodies.nests import CodeFootprint, inner_node
+from psyclone_storage.analysis.bodies.teams import Team, place_of_block
 from psyclone_storage.analysis.bodies.verdict import (
     Clauses,
     Verdict,
@@ -28,17 +26,14 @@ from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.regex import regex
-from psyclone_storage.base.source import Span
 from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.directive import Directive
 from psyclone_storage.ir.facts import Facts
 from psyclone_storage.ir.intrinsics import HARMLESS
 from psyclone_storage.ir.keys import key_of
-from psyclone_storage.ir.paths import Variable
 from psyclone_storage.ir.rewrite import (
     blocks_of,
     first_words,
-    place_of_line,
     walk_lines,
     with_each_block,
 )
@@ -226,7 +221,7 @@ class _Planner:
             inner, private=(), firstprivate=(), lastprivate=(), reductions=(), analysed=True
         )
         if kind is Directive.OMP_PARALLEL:
-            return _Team(self._flow, node, self._planned, self.unfinished).with_private(clean)
+            return Team(self._flow, node, self._planned, self.unfinished).with_private(clean)
         self._check_block(clean, node)
         found = {
             pair: None
@@ -237,7 +232,7 @@ class _Planner:
         return replace(clean, reductions=tuple(found))
 
     def _refuse(self, line: un.Line, message: str, code: str = "T094", hint: str = "") -> None:
-        place = _place(line)
+        place = place_of_block(line)
         self.reasons.append(Diagnostic(code, message, place, hint=hint))
 
     def _check_surroundings(self, block: un.DirectiveBlock, around: tuple[Directive, ...]) -> None:
@@ -251,7 +246,7 @@ class _Planner:
         if kind.surroundings and not kind.surroundings & frozenset(around):
             wanted = " or ".join(sorted(f"'{one.value}'" for one in kind.surroundings))
             message = f"'{kind.value}' is not inside {wanted}."
-            self.unfinished.append(Diagnostic("T094", message, _place(block)))
+            self.unfinished.append(Diagnostic("T094", message, place_of_block(block)))
 
     # ------------------------------------------------------------------------ loops
 
@@ -361,130 +356,14 @@ class _Planner:
             if not isinstance(line, un.DirectiveBlock) or line.directive not in wanted:
                 words = " or ".join(sorted(f"'{one.value}'" for one in wanted))
                 message = f"'{first_words(line)}' in '{kind.value}' is not under {words}."
-                self.unfinished.append(Diagnostic("T027", message, _place(line)))
-
-
-class _Team:
-    """A block that a team of threads runs, with statements that all threads run.
-
-    Such a statement may only give scalars of the routine values that are the same for all threads;
-    each thread then has its own copy.
-    """
-
-    def __init__(
-        self,
-        flow: Flow,
-        node: FlowNode,
-        planned: Mapping[int, un.DirectiveBlock],
-        problems: list[Diagnostic],
-    ) -> None:
-        self._flow = flow
-        self._planned = planned
-        self._node = node
-        self._problems = problems
-        inside = flow.inside(node)
-        self._shared = [one for one in inside if _shares_work(one.line)]
-        numbers = {one.number for one in self._shared}
-        within = {at for one in self._shared for at in range(one.number, one.stop)}
-        self._serial = [one for one in inside if one.number not in within | numbers]
-
-    def with_private(self, block: un.DirectiveBlock) -> un.DirectiveBlock:
-        """Return the block with the private variables of its threads; note what is wrong."""
-        flow = self._flow
-        if not self._shared:
-            self._refuse(block, "No statement in the parallel region shares work.")
-            return block
-        written = self._written_together()
-        own: dict[Variable, FlowNode] = {}
-        for node in self._serial:
-            self._check_statement(node, written)
-            for one in node.accesses:
-                if one.writes:
-                    own.setdefault(one.path.variable, node)
-        exposed = flow.summaries[self._node.number - 1].exposed
-        for variable, node in own.items():
-            self._check_private(variable, node, written, exposed)
-        declared = (flow.names.declaration(one) for one in own)
-        names = (one.name for one in declared if one is not None)
-        return replace(block, private=tuple(sorted(names, key=key_of)))
-
-    def _written_together(self) -> frozenset[Variable]:
-        """Return what work-sharing blocks may write, except for private variables."""
-        found: set[Variable] = set()
-        for node in self._shared:
-            block = self._planned.get(node.number)
-            own = frozenset(key_of(name) for name in block.private) if block else frozenset()
-            found |= {
-                one
-                for one in self._flow.summaries[node.number - 1].written
-                if one[0] not in own and not self._is_counter(one, node)
-            }
-            found |= {(key_of(name),) for name in (block.firstprivate if block else ())}
-        return frozenset(found)
-
-    def _is_counter(self, variable: Variable, node: FlowNode) -> bool:
-        """Return whether a loop in a work-sharing block counts a variable."""
-        assert isinstance(node.line, un.DirectiveBlock)
-        if node.line.directive is Directive.OMP_SINGLE:
-            return False
-        loops = (one.line for one in self._flow.inside(node) if isinstance(one.line, un.Do))
-        return variable in {(loop.variable.key,) for loop in loops}
-
-    def _check_statement(self, node: FlowNode, written: frozenset[Variable]) -> None:
-        line, names = node.line, self._flow.names
-        if isinstance(line, un.Comment | un.Blank | un.Continue):
-            return
-        if not isinstance(line, un.Assign | un.If | un.Do | un.Select) or any(
-            unknown_calls((line,), names, inside=False)
-        ):
-            self._refuse(line, f"All threads would run '{first_words(line)}'.")
-            return
-        for one in node.accesses:
-            variable = one.path.variable
-            if one.writes:
-                continue
-            aliased = names.is_shared(variable) and any(map(names.is_shared, written))
-            if aliased or touches_any(variable, written):
-                text = "%".join(variable)
-                message = (
-                    f"Threads write '{text}' in the region, and '{first_words(line)}' reads it."
-                )
-                self._refuse(line, message)
-
-    def _check_private(
-        self,
-        variable: Variable,
-        node: FlowNode,
-        written: frozenset[Variable],
-        exposed: frozenset[Variable],
-    ) -> None:
-        name, flow = "%".join(variable), self._flow
-        if not may_be_copied(variable, flow):
-            self._refuse(node.line, f"All threads would write '{name}'.")
-        elif touches_any(variable, exposed):
-            self._refuse(node.line, f"'{name}' has a value from before the region.")
-        elif flow.is_read_later(self._node, variable):
-            self._refuse(node.line, f"'{name}' is read after the region.")
-        elif touches_any(variable, written):
-            self._refuse(node.line, f"'{name}' is private, and a loop in the region writes it.")
-
-    def _refuse(self, line: un.Line, message: str) -> None:
-        hint = "End the region before the statement, or put it under 'omp-single'."
-        self._problems.append(Diagnostic("T027", message, _place(line), hint=hint))
-
-
-def _shares_work(line: un.Line) -> bool:
-    return isinstance(line, un.DirectiveBlock) and line.directive in (
-        Directive.OMP_DO,
-        Directive.OMP_SINGLE,
-    )
+                self.unfinished.append(Diagnostic("T027", message, place_of_block(line)))
 
 
 def _leaves(node: FlowNode, flow: Flow) -> Iterator[Diagnostic]:
     """Yield the statements that leave a block before its end (T094)."""
     summary = flow.summaries[node.number - 1]
     if summary.jumps or any(isinstance(one.line, un.Stop | un.Goto) for one in flow.inside(node)):
-        yield Diagnostic("T094", "A statement leaves the region.", _place(node.line))
+        yield Diagnostic("T094", "A statement leaves the region.", place_of_block(node.line))
 
 
 def _joined(parts: list[Clauses], counters: set[str]) -> Clauses:
@@ -508,13 +387,6 @@ def _joined(parts: list[Clauses], counters: set[str]) -> Clauses:
     )
 
 
-def _place(line: un.Line) -> Span | None:
-    """Return the place of a statement, or of the first in a block."""
-    if isinstance(line, un.DirectiveBlock):
-        return next((place for one in line.body if (place := _place(one))), None)
-    return place_of_line(line)
-
-
 # ---------------------------------------------------------------------------- authors' directives
 
 
@@ -533,7 +405,7 @@ def _beside_authored(lines: tuple[un.Line, ...], opened: list[str]) -> Iterator[
         inside = [one for one in walk_lines((line,)) if isinstance(one, un.DirectiveBlock)]
         if inside and (opened or pending):
             message = f"The block is inside a construct of the author: '{pending or opened[-1]}'."
-            yield Diagnostic("T094", message, _place(inside[0]), hint=_STRIP)
+            yield Diagnostic("T094", message, place_of_block(inside[0]), hint=_STRIP)
         if isinstance(line, un.DirectiveBlock):
             yield from _authored_inside(line)
         else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import singledispatch
-from typing import Self
+from typing import ClassVar, Self
 
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir import types as ty
@@ -29,6 +29,8 @@ def node_of(expr: ex.Expr) -> DataNode:
 
 class DataNode(LiveNode):
     """An expression, or a part of one."""
+
+    can_be_assigned: ClassVar[bool] = True
 
     def __init__(self) -> None:
         super().__init__()
@@ -109,6 +111,8 @@ _LOGICAL = {"true": ".true.", "false": ".false."}
 
 class Literal(DataNode):
     """A constant: `value` is its text without a kind, or without quotes."""
+
+    can_be_assigned: ClassVar[bool] = False
 
     def __init__(self, value: str, datatype: DataType, parent: LiveNode | None = None) -> None:
         super().__init__()

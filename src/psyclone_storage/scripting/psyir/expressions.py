@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
-from typing import Any, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.intrinsics import FUNCTIONS, SUBROUTINES
@@ -288,6 +288,8 @@ class ArrayOfStructuresReference(_Subscripted, StructureReference):
 
 class Operation(DataNode):
     """An operator and its operands."""
+
+    can_be_assigned: ClassVar[bool] = False
 
     @property
     def operator(self) -> Any:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, ClassVar, Self, SupportsIndex
 
-from psyclone_storage.scripting.errors import GenerationError, refusal
+from psyclone_storage.scripting.errors import GenerationError, PSycloneError, refusal
 from psyclone_storage.scripting.node import Node, NodeClasses, WantedNode
 
 
@@ -367,11 +367,22 @@ class Children(list[Any]):
         new = list(value)
         at = numbers[0] if numbers else range(len(self) + 1)[index.start or 0]
         old = [self[number] for number in numbers]
+        keywords = [node.keyword for node in old]
         for node in old:
             super().pop(self.index(node))
             self._released(node)
-        for number, node in enumerate(new):
-            self.insert(at + number, node)
+        try:
+            for number, node in enumerate(new):
+                self.insert(at + number, node)
+        except PSycloneError:
+            for node in new:
+                if node in self:
+                    super().pop(self.index(node))
+                    self._released(node)
+            for number, node, keyword in zip(numbers, old, keywords, strict=True):
+                self.insert(number, node)
+                node.keyword = keyword
+            raise
 
     def _numbers(self, index: Any) -> list[int]:
         chosen = range(len(self))[index]

@@ -130,6 +130,8 @@ class Loop(Statement):
 
     @variable.setter
     def variable(self, new: Symbol) -> None:
+        if not isinstance(new, Symbol):
+            raise GenerationError(f"The variable of a loop is a symbol, not {new!r}.")
         self._variable = new
         self.touch()
 

@@ -22,6 +22,8 @@ def routine_around(node: LiveNode) -> tuple[Routine, FileBench]:
     root = node.root
     bench = root.bench if isinstance(root, FileContainer) else None
     if routine is None or bench is None or not routine.key:
+        if isinstance(node, FileContainer):
+            raise refusal(f"'{node.name}' is a file; the transformation takes nodes of a routine.")
         raise refusal(f"'{node.node_str()}' is not in a routine of the file.")
     commit(routine, bench)
     return routine, bench

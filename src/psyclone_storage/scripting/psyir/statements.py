@@ -442,7 +442,9 @@ class Assignment(Statement):
         return ()
 
     def _accepts(self, position: int, child: LiveNode) -> bool:
-        return isinstance(child, DataNode) and position < 2 and len(self._children or ()) < 2
+        if not isinstance(child, DataNode) or (position == 0 and not child.can_be_assigned):
+            return False
+        return position < 2 and len(self._children or ()) < 2
 
     def _made(self) -> un.Line:
         if len(self.children) != 2:

@@ -11,7 +11,7 @@ from operator import is_
 from typing import Any
 
 from psyclone_storage.base.diagnostic import CompileError
-from psyclone_storage.base.names import did_you_mean
+from psyclone_storage.base.names import did_you_mean, listed
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.directive import Directive, RegionOptions, Sharing, ThreadSchedule
@@ -106,8 +106,19 @@ class NodeRequest:
         return tuple(found)
 
     def _known(self, name: str, option: str) -> str:
-        """Return a name that the routine has, or that of the variable of a component."""
-        return name.partition("%")[0]
+        """Return a name that the file has, or that of the variable of a component.
+
+        Recipes list the names of several loops, so another routine may have the name.
+
+        Raises:
+            TransformationError: `T015`, no routine of the file has the name.
+        """
+        variable = name.partition("%")[0].strip()
+        if key_of(variable) not in self.bench.names:
+            message = f"The file has no variable '{variable}', which the option '{option}' of"
+            hint = did_you_mean(key_of(variable), sorted(self.bench.names))
+            raise refusal(f"{message} '{self.name}' lists.", hint)
+        return variable
 
     def region(self, directive: Directive, options: RegionOptions) -> AddDirective:
         """Return the step that puts the nodes under a directive.
@@ -136,19 +147,33 @@ class NodeRequest:
             TransformationError: `T015`, the node is no loop.
         """
         options = replace(options, sums=bool(self.options.get("enable_reductions")))
-        wanted = self.options.get("collapse") or 1
+        wanted = self._levels()
         step = AddDirective(self.routine.key, self.uid, directive=directive, options=options)
         if wanted == 1 and wanted is not True:
             return step
         if self.bench.check(step):
             return step
-        while wanted is True or step.options.collapse < int(wanted):
+        while wanted is True or step.options.collapse < wanted:
             more = replace(step.options, collapse=step.options.collapse + 1)
             longer = replace(step, options=more)
             if self.bench.check(longer):
                 break
             step = longer
         return step
+
+    def _levels(self) -> int:
+        """Return the requested number of loops to collapse, True for all that are possible.
+
+        Raises:
+            TransformationError: `T015`, the option has another value.
+        """
+        wanted = self.options.get("collapse")
+        if wanted is None or wanted is False:
+            return 1
+        if isinstance(wanted, int) and wanted >= 1:
+            return wanted
+        message = f"The option 'collapse' of '{self.name}' is a positive integer or True"
+        raise refusal(f"{message}, not {wanted!r}.")
 
 
 def thread_schedule(text: str) -> ThreadSchedule | None:
@@ -185,7 +210,9 @@ def transform_file(
     for option in given:
         if option not in _ANYWHERE and option not in transformation.options:
             known = (*_ANYWHERE, *transformation.options)
-            raise refusal(f"'{name}' has no option '{option}'.", did_you_mean(option, known))
+            names = listed(sorted(known), "and")
+            hint = did_you_mean(option, known) or f"The options are {names}."
+            raise refusal(f"'{name}' has no option '{option}'.", hint)
     if not hasattr(transformation, "_on_file"):
         raise refusal(f"'{name}' is not supported for files without an API.")
     routine, bench = routine_around(nodes[0])

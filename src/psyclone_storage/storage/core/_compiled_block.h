@@ -499,7 +499,8 @@ static PyObject *Block_exit(Block *self, PyObject *const *args)
     if (left == NULL) {
         PyObject *kind, *value, *trace;
         PyErr_Fetch(&kind, &value, &trace);
-        Py_XDECREF(PyObject_CallMethodObjArgs((PyObject *)self, names.give_all_back, NULL));
+        Py_XDECREF(
+            PyObject_CallMethodObjArgs((PyObject *)self, names.give_all_back, args[1], NULL));
         PyErr_Restore(kind, value, trace);
     }
     if (!self->busy) /* else this is the end of nothing, and another thread is about to begin */

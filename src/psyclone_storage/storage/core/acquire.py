@@ -291,6 +291,7 @@ class PendingAccesses:
         """
         if self.give_up(unopened):
             return Future.completed(None)
+        self._mark_in_flight()
         closed: Future[None] = Future()
 
         def end(opened: Future[None]) -> None:
@@ -324,6 +325,7 @@ class PendingAccesses:
         No user confirmed a write, so the values that these accesses invalidated are lost.
         """
         if not self.ready.done():
+            self._mark_in_flight()
             gone = AccessReleasedError("The accessor was dropped before it was open.")
             DROPPED.note(lambda: self.close(_nothing, gone))
             return True
@@ -331,6 +333,11 @@ class PendingAccesses:
         for token in held:
             token.buffer.drop(token, AccessConflictError("The accessor was dropped while open."))
         return bool(held)
+
+    def _mark_in_flight(self) -> None:
+        """Record that the accesses end by themselves, so that waiting for them is no deadlock."""
+        for token in self.tokens:
+            token.in_flight = True
 
     def _begin_wait(self) -> Callable[[], None]:
         try:
@@ -369,6 +376,10 @@ class PendingAccesses:
     def _finish(self, moved: Future[None]) -> None:
         if self.ready.done():
             return
+        if not all(token.active for token in self.tokens):
+            # Taken back during the transfer: their spaces must not become the only valid ones.
+            self._fail(AccessReleasedError("The accesses were taken back before they were open."))
+            return
         error = moved.exception()
         if error is not None:
             self._fail(_first_reason(self.tokens, error))
@@ -398,7 +409,8 @@ def _pairs(tokens: Sequence[AccessToken]) -> Pairs:
 def _let_go(tokens: Sequence[AccessToken]) -> None:
     """End accesses that no code has used yet."""
     for token in tokens:
-        token.buffer.table.release(token)
+        if token.active:
+            token.buffer.table.release(token)
 
 
 def _release_all(tokens: Sequence[AccessToken], failure_of: FailureOf) -> None:

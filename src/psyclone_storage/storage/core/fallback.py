@@ -510,7 +510,7 @@ class BindingBlock:
         try:
             self._leave(kind, error, trace)
         except BaseException:
-            self._give_all_back()
+            self._give_all_back(error)
             raise
         finally:
             self._entry.clear()
@@ -524,7 +524,7 @@ class BindingBlock:
     def _refuse(self) -> None:
         raise NotImplementedError
 
-    def _give_all_back(self) -> None:
+    def _give_all_back(self, error: BaseException | None) -> None:
         raise NotImplementedError
 
 

@@ -414,6 +414,7 @@ class LockTable(Validity):
             self.holders.append(claim)
         self.writers = sum(held.mode.writes for held in self.holders)
         claim.active = True
+        claim.turn = None  # which refers back to the claim: one without a user must be found
 
     def _free_groups(self) -> list[Group]:
         """Return, in their order, the groups in line of which a claim has nothing in its way."""

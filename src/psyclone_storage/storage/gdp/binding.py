@@ -207,12 +207,12 @@ class Binding(BindingBlock):
     def _refuse(self) -> None:
         raise AccessConflictError("The arguments of a block are bound until the block ends.")
 
-    def _give_all_back(self) -> None:
-        """End what an interrupt, or a failure, has left; what was written is."""
+    def _give_all_back(self, error: BaseException | None) -> None:
+        """End the accesses that an interrupt has left, with the error of the block."""
         tokens, self._tokens = self._tokens, ()
         for token in tokens:
             if token.active:
-                token.buffer.release(token)
+                token.buffer.release(token, error)
 
     def _leave(
         self,

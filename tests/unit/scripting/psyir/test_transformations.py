@@ -10,7 +10,7 @@ import pytest
 
 from file_benches import file_bench
 from psyclone_storage.languages.fortran.print.edit_script import emit_changed
-from psyclone_storage.scripting.errors import TransformationError
+from psyclone_storage.scripting.errors import GenerationError, TransformationError
 from psyclone_storage.scripting.psyir.containers import FileContainer, Routine
 from psyclone_storage.scripting.psyir.data import Literal
 from psyclone_storage.scripting.psyir.datatypes import INTEGER_TYPE, ScalarType
@@ -266,3 +266,44 @@ def test_new_variables_are_private_to_threads() -> None:
     text = finished(tree)
     assert "integer :: flag\n" in text
     assert "private(flag)" in text
+
+
+@pytest.mark.parametrize("option", ["force_private", "ignore_dependencies_for"])
+def test_a_name_that_the_file_does_not_have_is_refused(option: str) -> None:
+    tree = tree_on_bench()
+    loop = tree.walk(Loop)[0]
+    with pytest.raises(TransformationError, match="no variable 'modee'") as caught:
+        PARALLEL_DO(omp_schedule="static").apply(loop, {option: ["modee"]})
+    assert "mode" in caught.value.problems[0].hint
+    PARALLEL_DO(omp_schedule="static").validate(loop, ignore_dependencies_for=["x"])
+
+
+@pytest.mark.parametrize("wanted", [0, -3, "x", 1.5])
+def test_collapse_is_a_positive_integer_or_true(wanted: object) -> None:
+    loop = tree_on_bench().walk(Loop)[0]
+    with pytest.raises(TransformationError, match="positive integer or True"):
+        PARALLEL_DO(omp_schedule="static").apply(loop, collapse=wanted)
+
+
+def test_the_hint_of_an_unknown_option_has_the_options() -> None:
+    loop = tree_on_bench().walk(Loop)[0]
+    with pytest.raises(TransformationError) as caught:
+        PARALLEL_DO(omp_schedule="static").apply(loop, zzz=1)
+    assert "collapse" in caught.value.problems[0].hint
+    assert "ignore_dependencies_for" in caught.value.problems[0].hint
+
+
+def test_a_file_is_named_in_messages() -> None:
+    tree = tree_on_bench()
+    with pytest.raises(TransformationError, match=r"'program\.f90' is a file"):
+        PARALLEL_DO(omp_schedule="static").apply(tree)
+
+
+def test_nodes_that_no_program_has_are_refused() -> None:
+    tree = tree_on_bench()
+    one = Literal("1.0", ScalarType(ScalarType.Intrinsic.REAL, ScalarType.Precision.UNDEFINED))
+    with pytest.raises(GenerationError, match="'Literal' cannot be child 0"):
+        tree.walk(Assignment)[0].lhs.replace_with(one)
+    with pytest.raises(GenerationError, match="symbol, not None"):
+        tree.walk(Loop)[0].variable = None
+    assert finished(tree) == PROGRAM

@@ -7,6 +7,7 @@ calls, at the begin of functions and at the end of loop iterations, one run for 
 from __future__ import annotations
 
 import contextlib
+import gc
 import sys
 import threading
 from collections.abc import Callable
@@ -19,14 +20,21 @@ from interrupts import traced
 from psyclone_storage.storage.accessors import DeviceAccessor, HostAccessor
 from psyclone_storage.storage.accessors.tasks import GpuTask
 from psyclone_storage.storage.core import replicas
+from psyclone_storage.storage.core.acquire import PendingAccesses
 from psyclone_storage.storage.core.buffer import BufferOptions, CoherentBuffer
+from psyclone_storage.storage.core.chunks import ChunkLayout
 from psyclone_storage.storage.core.errors import AccessReleasedError
 from psyclone_storage.storage.core.futures import Future
 from psyclone_storage.storage.core.hints import Hints
 from psyclone_storage.storage.core.locks import AccessMode, Policy
+from psyclone_storage.storage.core.spaces import memory_space
+from psyclone_storage.storage.core.token import AccessRequest
+from psyclone_storage.storage.gdp.binding import Binding
+from psyclone_storage.storage.memory.registry import memory_of
 
 READ, RDWR, WRONLY = AccessMode.READ, AccessMode.READ_WRITE, AccessMode.WRITE_ONLY
 ROUNDS = 30
+PATIENCE = 20.0
 
 pytestmark = [
     pytest.mark.usefixtures("_emulated"),
@@ -313,3 +321,77 @@ def test_a_second_interrupt_while_waiting_for_transfers_leaves_no_access_pending
             buffer.prefetch("gpu").result()
     with buffer.acquire("gpu", READ) as token:
         assert token.array.get().tolist() == [1.0] * 4
+
+
+def _busy_device() -> threading.Event:
+    """Let the device wait for the event that is returned, so that transfers stay pending."""
+    event = threading.Event()
+    memory_of(memory_space("gpu")).stream.submit(lambda: event.wait(PATIENCE))
+    return event
+
+
+def test_an_access_that_is_taken_back_during_its_transfer_makes_nothing_invalid(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    buffer = filled(chunks=ChunkLayout((0, 3, 16)))
+    event = _busy_device()
+    pending = buffer.ask("gpu", WRONLY, AccessRequest(region=(1, 16)))
+    bring = PendingAccesses._bring
+
+    def interrupted_bring(self: PendingAccesses) -> None:
+        bring(self)
+        if not self.ready.done():
+            monkeypatch.undo()
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(PendingAccesses, "_bring", interrupted_bring)
+    with pytest.raises(KeyboardInterrupt):
+        pending.begun()
+    event.set()
+    assert isinstance(pending.ready.exception(PATIENCE), AccessReleasedError)
+    with buffer.acquire("host", READ) as token:
+        assert token.array.tolist() == [3.0] * 16
+
+
+@pytest.mark.parametrize("mode", [READ, RDWR])
+def test_a_write_waits_for_an_accessor_that_was_closed_before_it_was_open(mode: AccessMode) -> None:
+    buffer = filled()
+    event = _busy_device()
+    accessor = DeviceAccessor(buffer, "gpu", mode=mode)
+    accessor.open()
+    accessor.close()
+    threading.Timer(0.05, event.set).start()
+    with buffer.acquire("host", WRONLY, Policy.WAIT) as token:
+        token.array[...] = 7.0
+    with buffer.acquire("host", READ) as token:
+        assert token.array.tolist() == [7.0] * 16
+
+
+def test_an_access_granted_in_line_ends_when_nobody_has_it_any_more() -> None:
+    buffer = filled()
+    held = buffer.acquire("host", READ)
+    buffer.acquire("host", RDWR)  # lost, as by an interrupt after the call
+    held.release()
+    gc.collect()
+    with buffer.acquire("gpu", WRONLY) as token:
+        assert token.active
+
+
+def test_a_failed_block_poisons_what_it_wrote_even_if_its_end_is_interrupted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    array = gt.ones((4,), device="gpu")
+
+    def interrupted_leave(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Binding, "_leave", interrupted_leave)
+
+    def block() -> None:
+        with gt.bound({"a": array}, writes=("a",)) as arrays:
+            arrays["a"][:2] = 9.0
+            raise ValueError("half written")
+
+    with pytest.raises(KeyboardInterrupt):
+        block()
+    assert str(array.buffer.poisoned) == "half written"

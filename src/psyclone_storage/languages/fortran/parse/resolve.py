@@ -138,11 +138,16 @@ class NameScope:
         if found is not None and found.is_resolved:
             return found
         host = self._seen_around(key)
-        if host is not None and host.is_resolved and host.origin is not Origin.INTRINSIC:
+        if host is not None and host.origin is Origin.INTRINSIC:
+            host = None
+        if host is not None and found is not None and host.origin is Origin.IMPORTED:
+            # A module that was not found may define the name, which then hides the outer import.
+            return found
+        if host is not None and host.is_resolved:
             around = host.origin in (Origin.LOCAL, Origin.DUMMY)
             return replace(host, origin=Origin.HOST) if around else host
         own = None if self.is_open or self.lists(key) else intrinsic_symbol(key)
-        return own or found or Symbol(key, key, Origin.UNRESOLVED)
+        return own or found or host or Symbol(key, key, Origin.UNRESOLVED)
 
     def _seen_around(self, key: str) -> Symbol | None:
         if self._outer is not None:

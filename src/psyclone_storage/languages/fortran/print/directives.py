@@ -66,6 +66,8 @@ _OPERATORS = {
     ReductionOp.NOT_EQUIVALENT: ".neqv.",
 }
 _WITHOUT_FOOT = (Directive.ACC_LOOP,)
+_NOWAIT_AT_END = (Directive.OMP_DO, Directive.OMP_SINGLE)
+"""The directives whose end directive has the clause `nowait`, as before OpenMP 5.2."""
 _ALL_SHARED = (Directive.OMP_PARALLEL, Directive.OMP_PARALLEL_DO, Directive.OMP_TEAMS_DO)
 _PRIVATE = (*_ALL_SHARED, Directive.OMP_TASK, Directive.OMP_TASKLOOP, Directive.ACC_LOOP)
 _REGIONS_WITH_COPIES = (Directive.ACC_PARALLEL, Directive.ACC_KERNELS)
@@ -81,7 +83,7 @@ def spell_block(block: un.DirectiveBlock) -> tuple[list[str], list[str]]:
     head = f"{words} {', '.join(asked)}".strip()
     if kind in _WITHOUT_FOOT:
         return [head], []
-    at_end = " nowait" if kind is Directive.OMP_SINGLE and block.options.nowait else ""
+    at_end = " nowait" if kind in _NOWAIT_AT_END and block.options.nowait else ""
     return [head], [_end(words) + at_end]
 
 
@@ -125,7 +127,7 @@ def _end(words: str) -> str:
 
 
 def _asked(kind: Directive, options: RegionOptions) -> Iterator[str]:
-    """Yield the requested clauses. A `nowait` of the first thread is in the end directive."""
+    """Yield the requested clauses of the directive before a block."""
     if (sharing := options.schedule) is not None:
         chunk = f",{sharing.chunk}" if sharing.chunk else ""
         yield f"schedule({_SHARINGS[sharing.rule]}{chunk})"
@@ -138,7 +140,7 @@ def _asked(kind: Directive, options: RegionOptions) -> Iterator[str]:
         (options.grain > 0, f"grainsize({options.grain})"),
         (options.tasks > 0, f"num_tasks({options.tasks})"),
         (options.nogroup, "nogroup"),
-        (options.nowait and kind is not Directive.OMP_SINGLE, "nowait"),
+        (options.nowait and kind not in _NOWAIT_AT_END, "nowait"),
         (options.present, "default(present)"),
     )
     yield from (text for wanted, text in asked if wanted)

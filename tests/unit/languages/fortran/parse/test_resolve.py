@@ -355,3 +355,26 @@ def test_what_a_module_hides() -> None:
     (found,) = read_module_symbols(SourceText("types_mod.f90", TYPES))
     assert found.hidden("secret")
     assert not found.hidden("one_d")
+
+
+@pytest.mark.parametrize(
+    ("outer", "inner", "origin", "module"),
+    [
+        ("use known_mod", "use gone_mod", Origin.UNRESOLVED, "gone_mod"),
+        ("use known_mod", "use gone_mod, only : other", Origin.IMPORTED, "known_mod"),
+        ("use gone_mod", "", Origin.UNRESOLVED, "gone_mod"),
+        ("use known_mod", "", Origin.IMPORTED, "known_mod"),
+    ],
+)
+def test_a_missing_module_may_hide_an_import_of_the_module_around(
+    outer: str, inner: str, origin: Origin, module: str, tmp_path: Path
+) -> None:
+    known = "module known_mod\n  integer, parameter :: width = 3\nend module known_mod\n"
+    (tmp_path / "known_mod.f90").write_text(known)
+    lines = ("module k_mod", outer, "contains", "subroutine k(a)", inner, "real :: a", "a = width")
+    text = "\n".join((*lines, "end subroutine k", "end module k_mod", ""))
+    (tmp_path / "k_mod.f90").write_text(text)
+    finder = ModuleFinder(index_directories([tmp_path]))
+    symbol = resolve_code(read_code(SourceText("k_mod.f90", text), "k"), finder).symbol("width")
+    assert symbol is not None
+    assert (symbol.origin, symbol.module) == (origin, module)

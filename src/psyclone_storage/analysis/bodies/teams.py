@@ -1,0 +1,236 @@
+"""Teams of threads: what all threads run in a region, and what they may do without a barrier."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from psyclone_storage.analysis.bodies.accesses import unknown_calls
+from psyclone_storage.analysis.bodies.def_use import touches_any
+from psyclone_storage.analysis.bodies.flow import Flow, FlowNode
+from psyclone_storage.analysis.bodies.independence import may_be_copied
+from psyclone_storage.analysis.bodies.verdict import called_procedures
+from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.base.records import replace
+from psyclone_storage.base.source import Span
+from psyclone_storage.ir import unit as un
+from psyclone_storage.ir.directive import Directive
+from psyclone_storage.ir.intrinsics import HARMLESS
+from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.paths import Variable
+from psyclone_storage.ir.rewrite import first_words, place_of_line
+
+_END_REGION = "End the region before the statement, or put it under 'omp-single'."
+_OWN_THREADS = "Put the loop under 'openmp-parallel-do' instead."
+
+
+class Team:
+    """A block that a team of threads runs, with statements that all threads run.
+
+    Such a statement may only give scalars of the routine values that are the same for all threads;
+    each thread then has its own copy.
+    """
+
+    def __init__(
+        self,
+        flow: Flow,
+        node: FlowNode,
+        planned: Mapping[int, un.DirectiveBlock],
+        problems: list[Diagnostic],
+    ) -> None:
+        self._flow = flow
+        self._planned = planned
+        self._node = node
+        self._problems = problems
+        inside = flow.inside(node)
+        self._shared = [one for one in inside if _shares_work(one.line)]
+        numbers = {one.number for one in self._shared}
+        within = {at for one in self._shared for at in range(one.number, one.stop)}
+        self._serial = [one for one in inside if one.number not in within | numbers]
+
+    def with_private(self, block: un.DirectiveBlock) -> un.DirectiveBlock:
+        """Return the block with the private variables of its threads; note what is wrong."""
+        flow = self._flow
+        if not self._shared:
+            self._refuse(block, "No statement in the parallel region shares work.")
+            return block
+        written = self._written_together()
+        own: dict[Variable, FlowNode] = {}
+        for node in self._serial:
+            self._check_statement(node, written)
+            for one in node.accesses:
+                if one.writes:
+                    own.setdefault(one.path.variable, node)
+        self._check_copies()
+        for at, node in enumerate(self._shared):
+            if _waits_not(node.line):
+                self._check_without_barrier(node, at)
+        exposed = flow.summaries[self._node.number - 1].exposed
+        for variable, node in own.items():
+            self._check_private(variable, node, written, exposed)
+        declared = (flow.names.declaration(one) for one in own)
+        names = (one.name for one in declared if one is not None)
+        return replace(block, private=tuple(sorted(names, key=key_of)))
+
+    def _written_together(self) -> frozenset[Variable]:
+        """Return what work-sharing blocks may write, except for private variables."""
+        found: set[Variable] = set()
+        for node in self._shared:
+            block = self._planned.get(node.number)
+            own = frozenset(key_of(name) for name in block.private) if block else frozenset()
+            found |= {
+                one
+                for one in self._flow.summaries[node.number - 1].written
+                if one[0] not in own and not self._is_counter(one, node)
+            }
+            found |= {(key_of(name),) for name in (block.firstprivate if block else ())}
+        return frozenset(found)
+
+    def _is_counter(self, variable: Variable, node: FlowNode) -> bool:
+        """Return whether a loop in a work-sharing block counts a variable."""
+        assert isinstance(node.line, un.DirectiveBlock)
+        if node.line.directive is Directive.OMP_SINGLE:
+            return False
+        loops = (one.line for one in self._flow.inside(node) if isinstance(one.line, un.Do))
+        return variable in {(loop.variable.key,) for loop in loops}
+
+    def _check_copies(self) -> None:
+        """Check that no block copies a variable that counts a serial loop of the region.
+
+        OpenMP makes the counter of a serial loop private in the region.
+        """
+        loops = (one.line for one in self._flow.inside(self._node) if isinstance(one.line, un.Do))
+        among = {id(loop) for one in self._shared for loop in _loops_shared_by(one.line)}
+        counters = {loop.variable.key for loop in loops if id(loop) not in among}
+        for node in self._shared:
+            block = self._planned.get(node.number)
+            if block is None:
+                continue
+            combined = (name for name, _ in block.reductions)
+            for name in (*block.firstprivate, *block.lastprivate, *combined):
+                if key_of(name) in counters:
+                    message = f"'{name}' counts a serial loop, so it is private in the region."
+                    self._refuse(node.line, message, hint=_OWN_THREADS)
+
+    def _check_without_barrier(self, node: FlowNode, at: int) -> None:
+        """Check that what may run before the next barrier is independent of a block.
+
+        The check compares variables, whatever their elements.
+        """
+        touched, written = self._touched(node)
+        for other in self._before_barrier(node, at):
+            more, changed = self._touched(other)
+            shared = self._flow.names.is_shared
+            found = sorted(
+                "%".join(one)
+                for mine, others in ((written, more), (changed, touched))
+                for one in mine
+                if touches_any(one, others) or (shared(one) and any(map(shared, others)))
+            )
+            if found:
+                message = f"Without a barrier threads may write and access '{found[0]}' at once."
+            elif any(called_procedures(one, self._flow) - HARMLESS for one in (node, other)):
+                message = "A called procedure may access data before the next barrier."
+            else:
+                continue
+            self._refuse(node.line, message, hint="Leave out 'nowait'.")
+            return
+
+    def _before_barrier(self, node: FlowNode, at: int) -> Iterator[FlowNode]:
+        """Yield the blocks that threads may run after a block and before the next barrier."""
+        inner = [one for one in node.around if one > self._node.number]
+        repeated = any(not isinstance(self._flow.node(one).line, un.If) for one in inner)
+        for other in self._shared[at + 1 :]:
+            yield other
+            follows = (other.around, other.blocks) == (node.around, node.blocks)
+            at_top = other.around[-1] == self._node.number and not repeated
+            if (follows or at_top) and not _waits_not(other.line):
+                return
+        if repeated:
+            yield from self._shared
+
+    def _touched(self, node: FlowNode) -> tuple[frozenset[Variable], frozenset[Variable]]:
+        """Return the variables that a block accesses, and those it writes, but for private ones."""
+        block = self._planned.get(node.number)
+        private = {key_of(name) for name in block.private} if block else set()
+        summary = self._flow.summaries[node.number - 1]
+
+        def outside(variables: frozenset[Variable]) -> frozenset[Variable]:
+            return frozenset(
+                one
+                for one in variables
+                if one[0] not in private and not self._is_counter(one, node)
+            )
+
+        return outside(summary.exposed | summary.written), outside(summary.written)
+
+    def _check_statement(self, node: FlowNode, written: frozenset[Variable]) -> None:
+        line, names = node.line, self._flow.names
+        if isinstance(line, un.Comment | un.Blank | un.Continue):
+            return
+        if not isinstance(line, un.Assign | un.If | un.Do | un.Select) or any(
+            unknown_calls((line,), names, inside=False)
+        ):
+            self._refuse(line, f"All threads would run '{first_words(line)}'.")
+            return
+        for one in node.accesses:
+            variable = one.path.variable
+            if one.writes:
+                continue
+            aliased = names.is_shared(variable) and any(map(names.is_shared, written))
+            if aliased or touches_any(variable, written):
+                text = "%".join(variable)
+                message = (
+                    f"Threads write '{text}' in the region, and '{first_words(line)}' reads it."
+                )
+                self._refuse(line, message)
+
+    def _check_private(
+        self,
+        variable: Variable,
+        node: FlowNode,
+        written: frozenset[Variable],
+        exposed: frozenset[Variable],
+    ) -> None:
+        name, flow = "%".join(variable), self._flow
+        if not may_be_copied(variable, flow):
+            self._refuse(node.line, f"All threads would write '{name}'.")
+        elif touches_any(variable, exposed):
+            self._refuse(node.line, f"'{name}' has a value from before the region.")
+        elif flow.is_read_later(self._node, variable):
+            self._refuse(node.line, f"'{name}' is read after the region.")
+        elif touches_any(variable, written):
+            self._refuse(node.line, f"'{name}' is private, and a loop in the region writes it.")
+
+    def _refuse(self, line: un.Line, message: str, *, hint: str = _END_REGION) -> None:
+        self._problems.append(Diagnostic("T027", message, place_of_block(line), hint=hint))
+
+
+def _loops_shared_by(block: un.Line) -> Iterator[un.Do]:
+    """Yield the loops whose iterations a block shares, the outermost first."""
+    assert isinstance(block, un.DirectiveBlock)
+    lines, left = block.body, block.options.collapse
+    while left and block.directive is Directive.OMP_DO:
+        loop = next((one for one in lines if isinstance(one, un.Do)), None)
+        if loop is None:
+            return
+        yield loop
+        lines, left = loop.body, left - 1
+
+
+def _waits_not(line: un.Line) -> bool:
+    """Return whether threads do not wait at the end of a block."""
+    return isinstance(line, un.DirectiveBlock) and line.options.nowait
+
+
+def _shares_work(line: un.Line) -> bool:
+    return isinstance(line, un.DirectiveBlock) and line.directive in (
+        Directive.OMP_DO,
+        Directive.OMP_SINGLE,
+    )
+
+
+def place_of_block(line: un.Line) -> Span | None:
+    """Return the place of a statement, or of the first in a block."""
+    if isinstance(line, un.DirectiveBlock):
+        return next((place for one in line.body if (place := place_of_block(one))), None)
+    return place_of_line(line)
