@@ -216,3 +216,22 @@ def test_the_reasons_against_a_region_are_printed(folder: Path) -> None:
     assert done.written["out.f90"].count("!$omp parallel do") == 2
     assert "nowait" not in done.written["out.f90"]
     assert run_command([*words, "--strict"], folder).status == 1
+
+
+def test_directives_have_the_indentation_of_their_loop(folder: Path) -> None:
+    """Tabs of the author are before the end directive as well."""
+    lines = ["if (n > 0) then", "\tdo i = 1, n", "\t\ta(i) = i", "\tend do", "end if"]
+    body = "".join(f"\t{line}\n" for line in lines)
+    head = "subroutine fill(a, n)\n\tinteger :: n, i\n\treal :: a(n)\n"
+    (folder / "tabs.f90").write_text(f"{head}{body}end subroutine\n")
+    done = run_command(["tabs.f90", "--apply", "auto{work=1}", "-o", "out.f90"], folder)
+    made = done.written["out.f90"].splitlines()
+    assert [line for line in made if "omp" in line] == [
+        "\t\t!$omp parallel do default(shared)",
+        "\t\t!$omp end parallel do",
+    ]
+    assert [line for line in made if "omp" not in line] == [
+        *head.splitlines(),
+        *body.splitlines(),
+        "end subroutine",
+    ]

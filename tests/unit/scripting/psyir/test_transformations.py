@@ -307,3 +307,35 @@ def test_nodes_that_no_program_has_are_refused() -> None:
     with pytest.raises(GenerationError, match="symbol, not None"):
         tree.walk(Loop)[0].variable = None
     assert finished(tree) == PROGRAM
+
+
+@pytest.mark.parametrize(
+    ("second", "nowaits"), [("b(i) = b(i) + i", 2), ("b(i) = a(n - i + 1, 1)", 0)]
+)
+def test_nowait_compiles_and_changes_no_value(second: str, nowaits: int, tmp_path: Path) -> None:
+    """Before OpenMP 5.2 the clause belongs to the end directive; a race drops it."""
+    program = f"""\
+module columns_mod
+contains
+  subroutine advance(n, m, a, b, mode)
+    integer, intent(in) :: n, m, mode
+    real, intent(inout) :: a(n, m), b(n)
+    integer :: i
+    do i = 1, n
+      a(i, 1) = a(i, 1) * 2
+    end do
+    do i = 1, n
+      {second}
+    end do
+  end subroutine advance
+end module columns_mod
+"""
+    tree = tree_on_bench(program)
+    for loop in tree.walk(Loop):
+        DO(omp_schedule="static").apply(loop, nowait=True)
+    PARALLEL().apply(tree.walk(Routine)[0].children[:])
+    text = finished(tree)
+    assert text.count("!$omp end do nowait") == nowaits
+    before = output_of(program, tmp_path / "before", 1)
+    for threads in (2, 4):
+        assert output_of(text, tmp_path / f"after{threads}", threads) == before

@@ -255,7 +255,7 @@ class _Difference:
             inner = partial(self._breaks.after, old.contains.stop)
             yield from self._of_blocks(old.contained, new.contained, inner, indent)
         elif new.contained and old.end is not None:
-            lines = ["contains", *self._lines(new.contained, indent)]
+            lines = ["contains", *self._lines(new.contained, " " * indent)]
             yield from self._breaks.before(old.end.start, lines, 0)
 
     # ------------------------------------------------------------------------ text
@@ -277,7 +277,7 @@ class _Difference:
             yield from self._removed(start, stop, "continue" if labelled else "")
             return
         indent = self._indent_at(start)
-        lines, stop = self._lines_behind_comment(new, indent, stop)
+        lines, stop = self._lines_behind_comment(new, self._lead_at(start), stop)
         if _needs_a_line(new[0]):
             yield from self._breaks.joints_before(start)
         start, text = self._fitted(start, lines, indent, new[0], labelled=labelled)
@@ -298,10 +298,10 @@ class _Difference:
         text = "\n".join(lines)
         head = start_of_line(self._text, start)
         alone = not self._text[head:start].strip(" \t&")
-        if alone and len(lines[0]) - len(lines[0].lstrip(" ")) != indent:
+        if alone and len(lines[0]) - len(lines[0].lstrip()) != indent:
             return head, text
         if alone or not _needs_a_line(first):
-            return start, text.lstrip(" ") if lines[0].strip() else text
+            return start, text.lstrip(" \t") if lines[0].strip() else text
         separator = None if labelled else _SEPARATOR_BEFORE.search(self._text, head, start)
         start = start if separator is None else separator.start()
         return start, ("continue\n" if labelled else "\n") + text
@@ -330,41 +330,42 @@ class _Difference:
         before, after = (None if node is None else node_extent(node) for node in neighbours)
         if before is not None and isinstance(neighbours[0], un.Label):
             column = before.stop - start_of_line(self._text, before.stop)
-            lines = (" continue", *self._lines(new, self._indent_at(before.start)), " " * column)
+            inside = self._lines(new, self._lead_at(before.start))
+            lines = (" continue", *inside, " " * column)
             yield TextEdit(before.stop, before.stop, "\n".join(lines))
         elif before is not None:
-            indent = self._indent_at(before.start)
-            yield from self._breaks.after(before.stop, self._lines(new, indent), indent)
+            lead = self._lead_at(before.start)
+            yield from self._breaks.after(before.stop, self._lines(new, lead), len(lead))
         elif after is not None:
-            indent = self._indent_at(after.start)
-            yield from self._breaks.before(after.start, self._lines(new, indent), indent)
+            lead = self._lead_at(after.start)
+            yield from self._breaks.before(after.start, self._lines(new, lead), len(lead))
         else:
-            yield from at_head(self._lines(new, indent), indent)
+            yield from at_head(self._lines(new, " " * indent), indent)
 
     def _lines_behind_comment(
-        self, nodes: Sequence[EditedNode], indent: int, stop: int
+        self, nodes: Sequence[EditedNode], lead: str, stop: int
     ) -> tuple[list[str], int]:
         """Return the lines of nodes that replace the text that ends at `stop`, and its new end.
 
         A comment after an author's statement stays on its line if more lines follow.
         """
         runs: list[TextRun] = []
-        marked = self._marked_lines(nodes, indent, runs)
+        marked = self._marked_lines(nodes, len(lead), runs)
         runs = with_trailing_comments(runs, self._text)
         comment = COMMENT_AFTER.match(self._text, stop)
         at_end = [number for number, run in enumerate(runs) if run.stop == stop]
         last = _MARK.match(marked[-1])
         if comment is None or not at_end or (last and int(last["run"]) == at_end[-1]):
-            return _unmarked(marked, runs), stop
+            return _unmarked(marked, runs, lead), stop
         run = runs[at_end[-1]]
         runs[at_end[-1]] = replace(run, text=run.text + comment.group())
-        return _unmarked(marked, runs), comment.end()
+        return _unmarked(marked, runs, lead), comment.end()
 
-    def _lines(self, nodes: Sequence[EditedNode], indent: int) -> list[str]:
-        """Return the lines of nodes; the author's text is unchanged."""
+    def _lines(self, nodes: Sequence[EditedNode], lead: str) -> list[str]:
+        """Return the lines of nodes, indented by `lead`; the author's text is unchanged."""
         runs: list[TextRun] = []
-        marked = self._marked_lines(nodes, indent, runs)
-        return _unmarked(marked, with_trailing_comments(runs, self._text))
+        marked = self._marked_lines(nodes, len(lead), runs)
+        return _unmarked(marked, with_trailing_comments(runs, self._text), lead)
 
     def _marked_lines(
         self, nodes: Sequence[EditedNode], indent: int, runs: list[TextRun]
@@ -443,20 +444,29 @@ class _Difference:
         return TextRun(text.replace("\r\n", "\n"), start.start, stop.stop, indented=own_lines)
 
     def _indent_at(self, at: int) -> int:
+        return len(self._lead_at(at))
+
+    def _lead_at(self, at: int) -> str:
+        """Return the blanks and tabs before the first statement on a line."""
         line = self._text[start_of_line(self._text, at) : at]
-        return len(line) - len(line.lstrip())
+        return line[: len(line) - len(line.lstrip())]
 
 
-def _unmarked(lines: Sequence[str], runs: Sequence[TextRun]) -> list[str]:
-    """Return lines with the texts of `runs` in place of their marks."""
+def _unmarked(lines: Sequence[str], runs: Sequence[TextRun], lead: str) -> list[str]:
+    """Return lines with the texts of `runs` in place of their marks.
+
+    Lines that no author wrote start with `lead` in place of as many blanks.
+    """
     found = []
+    blanks = " " * len(lead)
     for line in lines:
         mark = _MARK.match(line)
         run = runs[int(mark.group("run"))] if mark else None
         if mark is None or run is None:
-            found.append(line)
+            found.append(line.replace(blanks, lead, 1) if line.startswith(blanks) else line)
         elif not run.dropped:
-            found.append(run.text if run.indented else mark.group("indent") + run.text)
+            indent = mark.group("indent").replace(blanks, lead, 1)
+            found.append(run.text if run.indented else indent + run.text)
     return found
 
 
