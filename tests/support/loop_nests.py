@@ -162,12 +162,56 @@ TRAPS = (
         "minimum_and_place", "do i = 1, n ; if (b(i) < s) then ; s = b(i) ; k = i ; end if ; end do"
     ),
     _trap("wavefront", "do i = 2, n ; do j = 2, n ; m(i, j) = m(i - 1, j + 1) ; end do ; end do"),
+    _trap("targets_of_components", "do i = 1, n ; call raise(c(i)) ; end do"),
+    _trap("targets_that_a_function_reads", "do i = 2, n ; tgt(i) = first_of(c(i)) ; end do"),
+    _trap("targets_of_a_module", "do i = 2, n ; tgt(i) = of_module(i - 1) ; end do"),
+    _trap("defined_assignment", "do i = 1, n ; f(i) = b(i) ; end do"),
+    _trap("defined_operator", "do i = 1, n ; a(i) = f(i) + b(i) ; end do"),
+    _trap("two_targets", "do i = 2, n ; t1(i) = t2(i - 1) ; end do"),
+    _trap("target_of_the_module", "do i = 2, n ; t1(i) = wide(i - 1) ; end do"),
+    _trap("bound_that_is_last", "do i = 1, k ; k = i ; a(i) = k ; end do"),
+    _trap("start_that_is_private", "l = 3 ; do i = l, n ; l = 2 * i ; a(i) = l ; end do"),
+    _trap("step_that_is_private", "l = 3 ; do i = 1, n, l ; l = 2 ; a(i) = l ; end do"),
+    _trap("bound_that_is_reduced", "do i = 1, k ; k = k - 1 ; a(i) = 2 ; end do"),
+    _trap("bound_that_is_the_counter", "i = 3 ; do i = i, n ; a(i) = 2 ; end do"),
+    _trap(
+        "bound_of_an_inner_counter",
+        "j = 3 ; do i = 1, j ; do j = 1, 2 ; m(j, i) = 1 ; end do ; end do",
+    ),
+    _trap("sum_of_assumed_size", "do i = 1, n ; s1(idx(i)) = s1(idx(i)) + 1 ; end do"),
+    _trap("sum_of_a_type", "do i = 1, n ; g = g + f(i) ; end do"),
+    _trap("maximum_of_text", "do i = 1, n ; word = max(word, words(i)) ; end do"),
+    _trap("threadprivate_last", "do i = 1, n ; own = b(i) ; a(i) = own * 2 ; end do"),
+    _trap("threadprivate_read", "do i = 1, n ; a(i) = own ; end do"),
+    _trap("threadprivate_of_the_module", "do i = 1, n ; a(i) = copied ; end do"),
     _trap("equivalence", "do i = 1, 4 ; e1(i) = e2(i) ; end do ; s = e1(1)"),
 )
 
+_FILES = "type(filed), intent(inout) :: f(2 * n), g"
+_OWN = "real(8), save :: own\n!$omp threadprivate(own)"
 _MORE = {
+    "targets_of_components": "type(holder), intent(inout) :: c(n)",
+    "targets_that_a_function_reads": "type(holder) :: c(n)\nreal(8), target :: tgt(n)",
+    "targets_of_a_module": "real(8), target :: tgt(n)",
+    **dict.fromkeys(("defined_assignment", "defined_operator"), _FILES),
+    "sum_of_a_type": _FILES,
+    "two_targets": "real(8), target :: t1(:), t2(:)",
+    "target_of_the_module": "real(8), target :: t1(:)",
+    "sum_of_assumed_size": "real(8) :: s1(*)",
+    "maximum_of_text": "character(len=3) :: word, words(n)",
+    "threadprivate_last": _OWN,
+    "threadprivate_read": _OWN,
     "saved": "real(8), save :: kept = 0",
     "equivalence": "real(8) :: e1(5), e2(5), e3(6)\nequivalence (e1(1), e3(1)), (e2(1), e3(2))",
+}
+_DUMMIES = {
+    "targets_of_components": ", c",
+    "defined_assignment": ", f, g",
+    "defined_operator": ", f, g",
+    "sum_of_a_type": ", f, g",
+    "two_targets": ", t1, t2",
+    "target_of_the_module": ", t1",
+    "sum_of_assumed_size": ", s1",
 }
 
 
@@ -176,8 +220,9 @@ def module_text(nests: tuple[LoopNest, ...]) -> str:
     parts = [_HEAD]
     for nest in nests:
         declared = "\n".join((DECLARED, _MORE.get(nest.name, "")))
+        others = _DUMMIES.get(nest.name, "")
         parts.append(
-            f"  subroutine {nest.name}(n, idx, flag, k, s, z, a, b, m, q, p, x, y)\n"
+            f"  subroutine {nest.name}(n, idx, flag, k, s, z, a, b, m, q, p, x, y{others})\n"
             + "".join(f"    {line}\n" for line in (*declared.splitlines(), *nest.body.splitlines()))
             + f"  end subroutine {nest.name}\n"
         )
@@ -186,6 +231,22 @@ def module_text(nests: tuple[LoopNest, ...]) -> str:
 
 _HEAD = """module nests_mod
   implicit none
+  type :: holder
+    real(8), pointer :: p
+  end type holder
+  type :: filed
+    real(8) :: value
+  end type filed
+  interface assignment(=)
+    module procedure file_real
+  end interface assignment(=)
+  interface operator(+)
+    module procedure add_real, add_filed
+  end interface operator(+)
+  real(8), pointer :: at(:)
+  real(8), target :: wide(100)
+  real(8) :: copied = 0
+  !$omp threadprivate(copied)
   type :: pair
     real(8) :: f(0:100) = 1, g(0:100) = 2
   end type pair
@@ -210,6 +271,38 @@ _FOOT = """  pure subroutine double_it(v)
     type(pair), intent(inout) :: v
     v%f = v%f + 1
   end subroutine set_pair
+  pure subroutine raise(v)
+    type(holder), intent(inout) :: v
+    v%p = v%p + 1
+  end subroutine raise
+  pure function first_of(v) result(r)
+    type(holder), intent(in) :: v
+    real(8) :: r
+    r = v%p
+  end function first_of
+  pure function of_module(at_place) result(r)
+    integer, intent(in) :: at_place
+    real(8) :: r
+    r = at(at_place)
+  end function of_module
+  subroutine file_real(left, right)
+    type(filed), intent(out) :: left
+    real(8), intent(in) :: right
+    shared = shared + 1
+    left%value = right + shared
+  end subroutine file_real
+  function add_real(left, right) result(r)
+    type(filed), intent(in) :: left
+    real(8), intent(in) :: right
+    real(8) :: r
+    shared = shared + 1
+    r = left%value + right
+  end function add_real
+  pure function add_filed(left, right) result(r)
+    type(filed), intent(in) :: left, right
+    type(filed) :: r
+    r%value = left%value + right%value
+  end function add_filed
   pure function user() result(r)
     real(8) :: r
     r = shared

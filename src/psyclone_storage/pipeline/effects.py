@@ -12,9 +12,12 @@ from pathlib import Path
 
 from psyclone_storage.analysis.bodies.effects import (
     ACTIONS,
+    FINAL_PATTERN,
+    OVERLOADS,
     ProcedureCall,
     call_sites,
     continuing,
+    module_of,
     set_functions,
 )
 from psyclone_storage.base.diagnostic import CompileError
@@ -47,15 +50,12 @@ from psyclone_storage.languages.fortran.parse.state import StateInText
 from psyclone_storage.languages.sources.kernel_search import index_with
 from psyclone_storage.languages.sources.module_finder import INCLUDE, ModuleFinder
 from psyclone_storage.pipeline.overloads import (
-    FINAL_PATTERN,
     OPERATORS,
-    OVERLOADS,
     has_default_target,
     is_merged,
     is_overload,
     lists_overload,
     may_take,
-    module_of,
     offers_overloads,
     sort_of,
 )

@@ -11,20 +11,9 @@ from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.types import DataType, DerivedType
 from psyclone_storage.ir.unit import Use
 
-FINAL_PATTERN = regex(r"^[ \t]*final\b\s*(?:::)?\s*\w", re.IGNORECASE | re.MULTILINE)
 OPERATORS = regex(r"\binterface\b[\s&]*(?:operator|assignment)\s*\(", re.IGNORECASE)
-OVERLOADS = regex(
-    r"\b(?:interface|generic\b[^:\n]*::)[\s&]*(?:operator|assignment|read|write)\s*\("
-    rf"|{FINAL_PATTERN.pattern}",
-    re.IGNORECASE | re.MULTILINE,
-)
 _DEFAULT_TARGET = regex(r"\bpointer\b.*::.*=>\s*(?!null\b)\w", re.IGNORECASE)
 _OVERLOADED = ("operator(", "assignment(", "read(", "write(")
-
-
-def module_of(kind: DerivedType, code: Routine) -> str:
-    """Return the module of a derived type in a procedure, in lower case."""
-    return key_of(kind.module or code.symbol(kind.name).module or code.module.name)
 
 
 def is_overload(key: str) -> bool:

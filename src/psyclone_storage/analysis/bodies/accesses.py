@@ -8,15 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from psyclone_storage.analysis.bodies.effects import defined_operations
 from psyclone_storage.analysis.bodies.files import names_namelist, read_parts, written_parts
 from psyclone_storage.analysis.bodies.names import RoutineNames
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.intrinsics import INQUIRING
-from psyclone_storage.ir.paths import AccessPath, Subscripts, path_of, prefixes
+from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.paths import AccessPath, Component, Subscripts, path_of, prefixes
 from psyclone_storage.ir.rewrite import (
     Plain,
+    construct_name,
     everywhere,
     expressions_of,
     names_in,
@@ -72,7 +75,7 @@ def accesses_of(line: un.Line, names: RoutineNames) -> Iterator[MemoryAccess]:
         case un.Opaque() if (inside := associated_lines(line, names)) is not None:
             yield from accesses(inside, names)
         case un.Opaque() | un.Select(word="type" | "rank") | un.ScopedBlock() | un.Conditional():
-            yield from _of_both_kinds(names_of_line(line))
+            yield from _of_both_kinds(names_of_line(line) - {key_of(construct_name(line))})
         case _:
             for part in expressions_of(line):
                 yield from reads_of(part, names)
@@ -193,6 +196,8 @@ def _called(line: un.Call, names: RoutineNames) -> Iterator[MemoryAccess]:
     intents = _intents(line, names)
     for at, arg in enumerate(line.args):
         value = arg.value if isinstance(arg, ex.Keyword) else arg
+        if intents is not None:
+            yield from _targets(value, names, writes=intents[at] is not Intent.IN)
         if intents is not None and intents[at] is Intent.IN:
             yield from _behind(arg, at, line.procedure, names)
             yield from reads_of(value, names)
@@ -205,8 +210,27 @@ def _called(line: un.Call, names: RoutineNames) -> Iterator[MemoryAccess]:
         else:
             yield from _passed(value, names)
     if intents is not None and isinstance(procedure, ex.Name):
-        for name in sorted(names.read_by(procedure.key)):
-            yield MemoryAccess(AccessPath(name), False)
+        yield from _read_by(procedure.key, names)
+
+
+def _read_by(procedure: str, names: RoutineNames) -> Iterator[MemoryAccess]:
+    """Yield what a pure procedure of the module reads besides its arguments."""
+    for name in sorted(names.read_by(procedure)):
+        yield MemoryAccess(AccessPath(name), False)
+        if names.declaration((name,)) is not None:
+            yield from _targets(ex.Name(name), names, writes=False)
+
+
+def _targets(value: ex.Expr, names: RoutineNames, *, writes: bool) -> Iterator[MemoryAccess]:
+    """Yield accesses of a procedure to the targets of pointer components of a variable."""
+    path = path_of(value)
+    if path is None or _function(value, names) is not None:
+        return
+    for components in names.pointer_components(path.variable):
+        steps = (*path.steps, *map(Component, components))
+        yield MemoryAccess(AccessPath(path.root, steps), False)
+        if writes:
+            yield MemoryAccess(AccessPath(path.root, steps), True)
 
 
 def _behind(
@@ -318,6 +342,9 @@ def _function_reads(function: str, expr: ex.Expr, names: RoutineNames) -> Iterat
         return
     for item in (item for part in _brackets(expr) for item in part.items):
         yield from reads_of(item, names) if harmless else _passed(item, names)
+        if function in names.procedures:
+            value = item.value if isinstance(item, ex.Keyword) else item
+            yield from _targets(value, names, writes=False)
     if function in names.statement_functions:
         for name in sorted(names.statement_functions[function]):
             yield MemoryAccess(AccessPath(name), False)
@@ -326,8 +353,7 @@ def _function_reads(function: str, expr: ex.Expr, names: RoutineNames) -> Iterat
         for at, item in enumerate(_brackets(expr)[0].items):
             yield from _behind(item, at, ex.Name(function), names)
     if function in names.procedures:
-        for name in sorted(names.read_by(function)):
-            yield MemoryAccess(AccessPath(name), False)
+        yield from _read_by(function, names)
     elif not harmless:
         path = path_of(expr)
         assert path is not None
@@ -438,6 +464,11 @@ def unknown_calls(
                 function = _function(part, names) if isinstance(part, ex.Index) else None
                 if function is not None and not names.is_harmless(function[0]):
                     yield line, function[0]
+        for call in defined_operations(line, names.typing):
+            name = path_of(call.procedure)
+            assert name is not None
+            if not names.is_harmless(name.root) and not names.is_intrinsic(call):
+                yield line, name.root
 
 
 def unknown_procedures(lines: Iterable[un.Line], names: RoutineNames) -> frozenset[str]:

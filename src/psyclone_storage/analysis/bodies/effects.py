@@ -55,6 +55,15 @@ _OPAQUE_FILE = regex(
 )
 
 
+FINAL_PATTERN = regex(r"^[ \t]*final\b\s*(?:::)?\s*\w", re.IGNORECASE | re.MULTILINE)
+OVERLOADS = regex(
+    r"\b(?:interface|generic\b[^:\n]*::)[\s&]*(?:operator|assignment|read|write)\s*\("
+    rf"|{FINAL_PATTERN.pattern}",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""What a module contains that gives operators, assignments or I/O procedures of its own."""
+
+
 @dataclass(frozen=True, slots=True)
 class ProcedureCall:
     """A call of a subroutine or function: the procedure designator and the arguments."""
@@ -221,6 +230,11 @@ def has_pointers(target: ex.Expr, code: Routine) -> bool:
 # ---------------------------------------------------------------------------- calls
 
 
+def module_of(kind: DerivedType, code: Routine) -> str:
+    """Return the module of a derived type in a procedure, in lower case."""
+    return key_of(kind.module or code.symbol(kind.name).module or code.module.name)
+
+
 def call_sites(
     lines: Iterable[un.Line], code: Routine, *, overloaded: bool = False
 ) -> Iterator[ProcedureCall]:
@@ -250,6 +264,20 @@ def call_sites(
     for key in sorted(frozenset[str]().union(*opaque)):
         if is_function(key):
             yield ProcedureCall(ex.Name(key))
+
+
+def defined_operations(line: un.Line, typing: Typing) -> Iterator[ProcedureCall]:
+    """Yield the calls of procedures that may define an operator or the assignment in `line`.
+
+    An assignment of a derived type counts, although it may be intrinsic.
+    """
+    if isinstance(line, un.Assign):
+        yield from _by_language(line, typing)
+    place = place_of_line(line)
+    for expr in expressions_of(line):
+        for part in ex.walk(expr):
+            if isinstance(part, ex.Unary | ex.Binary):
+                yield from _called_by(part, lambda _: False, typing, place)
 
 
 def _by_language(line: un.Line, typing: Typing) -> Iterator[ProcedureCall]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from functools import partial
 from itertools import product
 
 from psyclone_storage.analysis.bodies.accesses import (
@@ -97,16 +98,18 @@ def independence_of(
         sharing.used.add(FactKind.INDEPENDENT)
         reasons = []
     reasons += _early_ends(loop, flow)
+    reasons += _of_threads(loop, found.items, flow)
     counter = _counter(loop)
     if flow.is_read_later(loop, (counter,)):
         reasons.append(scalar_reason(loop, counter, (), place_of_line(loop.line)))
     sharing.private |= found.privates
     blocking = []
     for variable, conflict in found.conflicts.items():
-        own = [one for one in found.items if one.path.root == variable[0]]
-        if not sharing.resolves(variable, own):
+        own = [one for one in found.items if flow.names.is_same(one.path.root, variable[0])]
+        if not sharing.resolves(variable, own) and not (reasons and _is_word(conflict, flow)):
             blocking.append(conflict)
             reasons.append(_reason(conflict, loop, flow))
+    reasons += _changed_bounds(loop, sharing, flow)
     return Independence(
         tuple(dict.fromkeys(reasons)),
         tuple(sorted(sharing.private)),
@@ -182,6 +185,8 @@ def may_be_copied(variable: Variable, flow: Flow) -> bool:
     key, code = variable[0], flow.code
     declared = code.declared(key)
     if len(variable) > 1 or declared is None or declared.shape:
+        return False
+    if key in flow.names.threadprivate:
         return False
     if key in flow.names.unclear or key in flow.names.aliases or flow.names.is_shared(variable):
         return False
@@ -282,11 +287,19 @@ class _Conflicts:
                 for one in group
             ]  # fmt: skip
             orders = (IterationOrder(loop, loop), IterationOrder(loop, loop, earlier=True))
-            others.sort(key=lambda item: item.writes)
+            others.sort(key=partial(_is_unlike, variable, flow))
             for write, other in product(writes, others):
                 if not all(tests.never(write, other, (order,)) for order in orders):
                     self.conflicts.setdefault(variable, Conflict(write, other))
                     break
+
+
+def _is_unlike(variable: Variable, flow: Flow, item: Item) -> tuple[bool, bool, bool]:
+    """Return a key by which accesses that most likely conflict with a variable come first."""
+    names, root = flow.names, item.path.root
+    is_other = variable[0] in names.aliases and root not in names.aliases
+    is_counter = is_other and root in names.counters
+    return names.declaration(item.variable) is None or is_counter, is_other, item.writes
 
 
 def _groups(items: Iterable[Item]) -> dict[Variable, list[Item]]:
@@ -375,6 +388,44 @@ _UNKNOWN_HINT = (
 )
 
 
+def _of_threads(loop: FlowNode, items: Iterable[Item], flow: Flow) -> Iterator[Diagnostic]:
+    """Yield the variables in a loop of which each thread has a copy of its own (T062)."""
+    for name in sorted({item.path.root for item in items} & flow.names.threadprivate):
+        yield Diagnostic(
+            "T062",
+            f"'{name}' is 'threadprivate', so each thread has another '{name}' in the loop over"
+            f" '{_counter(loop)}'.",
+            place_of_line(loop.line),
+        )
+
+
+def _changed_bounds(loop: FlowNode, sharing: _Sharing, flow: Flow) -> Iterator[Diagnostic]:
+    """Yield the variables in the bounds of a loop that a clause of the loop has to name (T062)."""
+    assert isinstance(loop.line, Do)
+    named = sharing.private | sharing.first | sharing.last | {_counter(loop)}
+    named.update(one.name for one in sharing.reductions)
+    bounds = (loop.line.start, loop.line.stop, loop.line.step)
+    reads = (one for bound in bounds if bound is not None for one in reads_of(bound, flow.names))
+    for name in sorted({one.root for one in reads} & named):
+        yield Diagnostic(
+            "T062",
+            f"The bounds of the loop over '{_counter(loop)}' read '{name}', which its iterations"
+            " change.",
+            place_of_line(loop.line),
+            hint=f"Copy '{name}' to another variable before the loop, and use that in the bounds.",
+        )
+
+
+def _is_word(conflict: Conflict, flow: Flow) -> bool:
+    """Return whether a conflict is of an undeclared word of a statement that is not understood."""
+    for item in (conflict.first, conflict.second):
+        line = item.node.line
+        unknown = associated_lines(line, flow.names) is None and any(unknown_lines((line,)))
+        if unknown and flow.names.declaration(item.variable) is None:
+            return True
+    return False
+
+
 def _early_ends(loop: FlowNode, flow: Flow) -> Iterator[Diagnostic]:
     """Yield the statements that end a loop before its last iteration (T062)."""
     for node in flow.inside(loop):
@@ -396,16 +447,20 @@ def _reason(conflict: Conflict, loop: FlowNode, flow: Flow) -> Diagnostic:
     variable = first.variable
     if not first.path.subscripts and not has_shape(variable[0], flow):
         return scalar_reason(loop, "%".join(variable), (first, second), None)
-    return element_reason(loop, first, second)
+    return element_reason(loop, first, second, flow.names.aliases)
 
 
-def element_reason(loop: FlowNode, first: Item, second: Item) -> Diagnostic:
+def element_reason(
+    loop: FlowNode, first: Item, second: Item, aliases: frozenset[str] = frozenset()
+) -> Diagnostic:
     """Return that two accesses may touch the same elements in different iterations (T062)."""
     one, other = str(first.access.path), str(second.access.path)
     name = "%".join(first.variable)
     related = place_of_access(second)
     verb = "written" if second.writes else "read"
     pair = f"'{one}' is written, and '{other}' is {verb}"
+    if first.path.root != second.path.root and {first.path.root, second.path.root} & aliases:
+        pair = f"{pair}, which may share its storage"
     return Diagnostic(
         "T062",
         f"Iterations of the loop over '{_counter(loop)}' may touch the same elements of '{name}':"

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from itertools import chain
 
+from psyclone_storage.analysis.bodies.effects import ASSIGNMENT, OVERLOADS, ProcedureCall, module_of
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.regex import regex
 from psyclone_storage.ir import expr as ex
@@ -21,11 +22,15 @@ from psyclone_storage.ir.paths import Variable, path_of, prefixes, share_data
 from psyclone_storage.ir.rewrite import walk_lines
 from psyclone_storage.ir.routine import STATEMENT_FUNCTION, Routine, Specified, Structure
 from psyclone_storage.ir.symbols import Procedure, declaration_of
+from psyclone_storage.ir.typed import Typing
 from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
 
 _SHARED = frozenset({"pointer", "target"})
 _SAVE_ALL = regex(r"(?:^|;)[ \t]*save[ \t]*(?:$|[!;])", re.IGNORECASE | re.MULTILINE)
 _WORD = regex(r"[a-z]\w*", re.IGNORECASE)
+_THREADPRIVATE = regex(r"!\$omp\s+threadprivate\s*\((?P<names>[^)]*)\)", re.IGNORECASE)
+_ANY_COMPONENT = "*"
+"""The key of a component that a variable of an unknown type may have."""
 _NAME_AND_BRACKET = regex(r"\b(?P<name>[a-z]\w*)\s*(?P<bracket>\()?", re.IGNORECASE)
 _ATTRIBUTES = frozenset(
     {
@@ -241,7 +246,11 @@ class RoutineNames:
         return function in HARMLESS and self.code.symbol(function).origin is ex.Origin.INTRINSIC
 
     def read_by(self, procedure: str) -> frozenset[str]:
-        """Return the names, none of them local, that a pure procedure of the module may read."""
+        """Return the names, none of them local, that a pure procedure of the module may read.
+
+        A procedure with imports may know a variable of another module by another name. Then it may
+        read each variable that the routine imports.
+        """
         found: set[str] = set()
         done: set[str] = set()
         new = {procedure}
@@ -249,7 +258,29 @@ class RoutineNames:
             found.update(*(self.procedures[item].names for item in new))
             done |= new
             new = (found & self.procedures.keys()) - done
+        uses = (*self.code.uses, *self.code.module.uses)
+        renamed = any(name.key != key_of(name.original) for use in uses for name in use.names)
+        if renamed or "use" in found:
+            found |= self._entities.keys() | self.imported.keys()
         return frozenset(name for name in found if self.code.declared(name) is None)
+
+    @cached_property
+    def _entities(self) -> dict[str, tuple[str, str]]:
+        """The modules, and the names there, of what the routine takes from modules, by its keys."""
+        code = self.code
+        own = (*code.declarations, *code.module.declarations)
+        known = {item.key for item in own if isinstance(item, un.Declare)}
+        symbols = map(code.symbol, code.used_values - known)
+        return {one.key: (one.module_key, key_of(one.name)) for one in symbols if one.module}
+
+    @cached_property
+    def threadprivate(self) -> frozenset[str]:
+        """The variables of which each thread of OpenMP has a copy for the whole program."""
+        texts = [f"!${line.text}" for line in self.code.directives]
+        here = frozenset(map(key_of, _listed(" ".join(texts))))
+        outer = frozenset(map(key_of, _listed(self.code.module.place.text)))
+        hidden = {key for key in outer if self.code.declared(key) is not None}
+        return here | (outer & self.code.module.declared.keys()) - hidden
 
     def may_be_changed(self, variable: Variable) -> bool:
         """Return whether a procedure may change a variable that is passed to it.
@@ -270,6 +301,54 @@ class RoutineNames:
             and not self.is_shared(variable)
         )
 
+    # ------------------------------------------------------------------------ derived types
+
+    @cached_property
+    def typing(self) -> Typing:
+        """The types of expressions of the routine."""
+        return Typing(self.code.symbol, self.code.structure)
+
+    def is_intrinsic(self, call: ProcedureCall) -> bool:
+        """Return whether an operation that procedures may define is certainly intrinsic.
+
+        It is an assignment of a derived type of the routine's own module, which defines none.
+        """
+        if not isinstance(call.procedure, ex.Name) or call.procedure.key != ASSIGNMENT:
+            return False
+        target, value = map(self.typing.type_of, call.args)
+        module = self.code.module
+        return (
+            isinstance(target, DerivedType)
+            and target == value
+            and module_of(target, self.code) == module.key
+            and OVERLOADS.search(module.source.text) is None
+        )
+
+    def pointer_components(self, variable: Variable) -> Iterator[Variable]:
+        """Yield the pointers among the components of a variable, by their keys.
+
+        An object of an unknown type may have any components.
+        """
+        declared = self.declaration(variable)
+        if declared is None:
+            yield (_ANY_COMPONENT,)
+        else:
+            yield from self._pointers_in(declared, ())
+
+    def _pointers_in(self, item: un.Declare, around: tuple[DerivedType, ...]) -> Iterator[Variable]:
+        if not isinstance(item.type, DerivedType):
+            return
+        parts = self._components(item.type)
+        if not parts or item.polymorphic or item.type in around:
+            yield (_ANY_COMPONENT,)
+            return
+        for part in parts:
+            if "pointer" in part.words:
+                yield (part.key,)
+            else:
+                inner = self._pointers_in(part, (*around, item.type))
+                yield from ((part.key, *keys) for keys in inner)
+
     # ------------------------------------------------------------------------ shared data
 
     def may_share(self, first: Variable, second: Variable) -> bool:
@@ -278,12 +357,37 @@ class RoutineNames:
             return True
         if {first[0], second[0]} & self.aliases:
             return True
+        if first[0] != second[0] and self.is_same(first[0], second[0]):
+            return share_data(first[1:], second[1:])
         if self.distinct_pointers and len(first) + len(second) > 2:
             return False
         ways = self._ways(first), self._ways(second)
-        if not all(ways) or "pointer" not in ways[0] | ways[1]:
+        if not all(ways):
+            return False
+        if "pointer" not in ways[0] | ways[1] and not self._may_be_one_target(first, second):
             return False
         return not self._differ_in_type(first, second)
+
+    def is_same(self, first: str, second: str) -> bool:
+        """Return whether two names denote one variable, perhaps of another module."""
+        entity = self._entities.get(first)
+        return first == second or (entity is not None and entity == self._entities.get(second))
+
+    def _may_be_one_target(self, first: Variable, second: Variable) -> bool:
+        """Return whether a caller may pass one target as two variables, or one that it shares."""
+        roots = first[0], second[0]
+        own = [key for key in roots if self.code.declared(key) is not None]
+        return bool(own) and roots[0] != roots[1] and all(map(self._may_be_another_target, own))
+
+    def _may_be_another_target(self, key: str) -> bool:
+        """Return whether the language allows that a variable of the routine aliases a target."""
+        declared = self.code.declared(key)
+        if declared is None or key not in self.code.dummy_keys:
+            return False
+        words = {"".join(word.split()) for word in declared.words}
+        if words & {"intent(in)", "value", "contiguous", "allocatable"}:
+            return False
+        return all(isinstance(one, ex.Range) and one.upper is None for one in declared.shape)
 
     def _ways(self, variable: Variable) -> frozenset[str]:
         """Return in which way a variable may share data: `pointer`, `target`, both or none."""
@@ -327,6 +431,11 @@ class RoutineNames:
         if kinds == {Intrinsic.REAL, Intrinsic.COMPLEX}:
             return False  # a pointer may alias a part of complex numbers
         return len(types) == 2 and len(kinds) == 2
+
+
+def _listed(text: str) -> list[str]:
+    """Return the names in the `threadprivate` directives in a text."""
+    return _WORD.findall(" ".join(found["names"] for found in _THREADPRIVATE.finditer(text)))
 
 
 def _opaque(items: tuple[Specified, ...]) -> Iterator[un.Opaque]:

@@ -16,7 +16,7 @@ from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.operators import AnyOperator, Operator
 from psyclone_storage.ir.paths import Variable, path_of
 from psyclone_storage.ir.types import Intrinsic, ScalarType
-from psyclone_storage.ir.unit import Assign, Blank, Branch, Comment, If
+from psyclone_storage.ir.unit import Assign, Blank, Branch, Comment, Declare, If
 
 
 class Extreme(Enum):
@@ -38,6 +38,13 @@ _ROUNDED = (Operator.PLUS, Operator.TIMES)
 _OPERATORS = (
     Operator.TIMES, Operator.AND, Operator.OR, Operator.EQUIVALENT, Operator.NOT_EQUIVALENT,
 )  # fmt: skip
+_NUMBERS = (Intrinsic.INTEGER, Intrinsic.REAL, Intrinsic.COMPLEX)
+_TYPES: dict[Reducing, tuple[Intrinsic, ...]] = {
+    **dict.fromkeys((Operator.PLUS, Operator.TIMES), _NUMBERS),
+    **dict.fromkeys(_OPERATORS[1:], (Intrinsic.LOGICAL,)),
+    **dict.fromkeys(Extreme, (Intrinsic.INTEGER, Intrinsic.REAL)),
+}
+"""The types of the variables that a clause may reduce."""
 _KEPT: dict[AnyOperator, tuple[Extreme, Extreme]] = {
     Operator.LESS: (Extreme.LARGEST, Extreme.LEAST),
     Operator.LESS_EQUAL: (Extreme.LARGEST, Extreme.LEAST),
@@ -77,10 +84,17 @@ def reduction_of(variable: Variable, items: Collection[Item], flow: Flow) -> Loo
         return None
     (operator,) = found
     kind = declared.type.intrinsic if isinstance(declared.type, ScalarType) else None
+    if kind not in _TYPES[operator] or _is_assumed_size(declared):
+        return None
     if kind is Intrinsic.INTEGER and not all(_is_whole(item, flow) for item in items):
         return None
     exact = kind in (Intrinsic.INTEGER, Intrinsic.LOGICAL) or operator not in _ROUNDED
     return LoopReduction(operator, variable[0], exact)
+
+
+def _is_assumed_size(declared: Declare) -> bool:
+    *_, last = declared.shape or (None,)
+    return isinstance(last, ex.Star) or (isinstance(last, ex.Range) and last.upper == ex.Star())
 
 
 def _is_whole(item: Item, flow: Flow) -> bool:

@@ -145,7 +145,7 @@ def cures_of(loop: FlowNode, code: Routine, facts: Facts = ()) -> Facts:
     flow = flow_with(code, facts)
     lines = [node.line for node in flow.inside(flow.node(loop.number))]
     unknown = sorted(unknown_procedures(lines, flow.names))
-    pure = [Fact(FactKind.PURE, name, code.key) for name in unknown if "%" not in name]
+    pure = [Fact(FactKind.PURE, name, code.key) for name in unknown if name.isidentifier()]
     found = _cured(loop, code, facts, pure)
     if any(one.kind is FactKind.DISTINCT_POINTERS for one in facts):
         return tuple(found or ())
@@ -194,7 +194,7 @@ def _clauses(found: Independence, flow: Flow) -> Clauses:
 
 def _spelled(key: str, flow: Flow) -> str:
     declared = flow.names.declaration((key,))
-    return key if declared is None else declared.name
+    return key if declared is None or declared.key != key else declared.name
 
 
 def _used(own: Facts, found: Independence, loop: FlowNode, flow: Flow) -> Iterator[Fact]:

@@ -111,6 +111,58 @@ def test_parallel_nests_give_equal_bits(tmp_path: Path) -> None:
         assert text == expected, key
 
 
+RENAMED = """module renamed_mod
+  use others_mod, only: hosted => v
+  implicit none
+contains
+  pure real function of_other(x)
+    use others_mod, only: v
+    real, intent(in) :: x
+    of_other = x + v
+  end function of_other
+  pure real function of_host(x)
+    real, intent(in) :: x
+    of_host = x + hosted
+  end function of_host
+  subroutine work(a, n)
+    use others_mod, only: w => v, u
+    integer, intent(in) :: n
+    real, intent(inout) :: a(n)
+    integer :: i
+    do i = 1, n
+      {body}
+    end do
+  end subroutine work
+end module renamed_mod
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "clause"),
+    [
+        ("a(i) = of_other(a(i)) ; w = w * 0.5", None),
+        ("a(i) = of_host(a(i)) ; w = w * 0.5", None),
+        ("hosted = a(i) ; a(i) = w", None),
+        ("w = w + a(i) ; a(i) = hosted", None),
+        ("a(i) = of_other(a(i)) + w", ()),
+        ("w = w * a(i)", ("w",)),
+        ("u = u + a(i) ; a(i) = w", ("u",)),
+    ],
+)
+def test_a_variable_of_another_module_may_have_several_names(
+    body: str, clause: tuple[str, ...] | None, tmp_path: Path
+) -> None:
+    """A clause has the name that the routine knows."""
+    (tmp_path / "others_mod.f90").write_text(
+        "module others_mod\n  implicit none\n  real :: v, u\nend module others_mod\n"
+    )
+    own = file_bench(RENAMED.format(body=body), folders=(tmp_path,))
+    found = own.verdict("work", "loop1")
+    assert found.is_independent is (clause is not None)
+    if clause is not None:
+        assert tuple(one.name for one in found.clauses.reductions) == clause
+
+
 CHANGED_OUTSIDE = """module outside_mod
   implicit none
   integer :: stride
@@ -162,3 +214,87 @@ def test_a_call_may_change_what_others_see(between: str, inner: str, known: bool
         uid = own.loops(routine)[-1].uid
         found = own.verdict(routine, uid)
         assert found.is_independent is known, routine
+
+
+TARGETS = """subroutine work(x, y, n)
+  integer, intent(in) :: n
+  real, {first} :: x({shape})
+  real, {second} :: y({shape})
+  integer :: i
+  do i = 2, n
+    x(i) = y(i - 1)
+  end do
+end subroutine work
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "shape", "independent"),
+    [
+        ("target", "target", ":", False),
+        ("target, intent(inout)", "target", ":", False),
+        ("target", "target, intent(in)", ":", True),
+        ("target", "intent(inout)", ":", True),
+        ("target, contiguous", "target", ":", True),
+        ("target", "target", "n", True),
+    ],
+)
+def test_two_dummies_may_be_one_target(
+    first: str, second: str, shape: str, independent: bool
+) -> None:
+    """The language allows it for assumed shapes that are not contiguous and may be changed."""
+    own = file_bench(TARGETS.format(first=first, second=second, shape=shape))
+    assert own.verdict("work", "loop1").is_independent is independent
+
+
+WORDS = """subroutine work(a, n)
+  integer, intent(in) :: n
+  real, intent(inout) :: a(n)
+  integer :: i
+  real :: t
+  do i = 1, n
+#ifdef FIRST
+    if (a(i) > 0) then
+#endif
+    a(i) = 1
+#ifdef FIRST
+    end if
+#endif
+  end do
+  do i = 1, n
+    all: block
+      if (a(i) > 3) exit all
+      t = a(i)
+    end block all
+    a(i) = t
+  end do
+end subroutine work
+"""
+
+
+def test_words_of_statements_are_no_variables() -> None:
+    """Neither keywords of what is not understood nor names of constructs are in reasons."""
+    own = file_bench(WORDS)
+    for uid in ("loop1", "loop2"):
+        reasons = own.verdict("work", uid).reasons
+        assert reasons
+        for word in ("if", "then", "end", "all"):
+            assert not any(f"'{word}'" in reason.message for reason in reasons), word
+
+
+@pytest.mark.parametrize(
+    ("name", "pair"),
+    [
+        ("equivalence", "'e1(i)' is written, and 'e2(i)' is read"),
+        ("associated_name", "'c(i)' is written, and 'a(i)' is read"),
+    ],
+)
+def test_a_reason_names_the_variable_that_shares_storage(name: str, pair: str) -> None:
+    (reason,) = bench().verdict(name, "loop1").reasons
+    assert f"{pair}, which may share its storage." in reason.message
+
+
+def test_a_pure_function_reads_the_pointers_of_its_module() -> None:
+    """The reason names the pointer, not a word of the function."""
+    (reason,) = bench().verdict("targets_of_a_module", "loop1").reasons
+    assert "'at' is read" in reason.message
