@@ -10,7 +10,6 @@ import pytest
 
 from fortran import Compiler, run, written
 from kernel_bodies import code_of, compare, samples, text_of
-from psyclone_storage.base.records import replace
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.ir.directive import AccRoutineDirective, DeviceLevel
 from psyclone_storage.ir.routine import Routine
@@ -233,8 +232,8 @@ end program calls
 
 def test_lanes_share_a_loop_of_a_kernel(compiler: Compiler, tmp_path: Path) -> None:
     code = read_code(SourceText("work_mod.f90", SHARED), "work_code")
-    code = replace(
-        code, directives=(DirectiveLine(meaning=AccRoutineDirective(DeviceLevel.VECTOR)),)
+    code = code.with_specification(
+        directives=(DirectiveLine(meaning=AccRoutineDirective(DeviceLevel.VECTOR)),)
     )
     text = "\n".join(emit_code(share_loop(code, 1, DeviceLevel.VECTOR)))
     assert "!$acc loop vector independent private(t)" in text
