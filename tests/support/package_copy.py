@@ -51,7 +51,7 @@ class PackageCopy:
         path.write_text(text.lstrip(), encoding="utf-8")
 
     def put(self, file: str, behind: str, row: str, imports: str) -> None:
-        """Put a row into a table, and what it imports behind the first import of the package."""
+        """Put a row into a table, and its imports after the first import of the package."""
         self.outside.add(file)
         path = self.package / file
         text = path.read_text(encoding="utf-8")

@@ -39,7 +39,7 @@ from psyclone_storage.storage.core.hints import Hints
 from psyclone_storage.storage.core.locks import AccessMode, Policy
 from psyclone_storage.storage.core.token import AccessRequest
 from psyclone_storage.storage.hmemo import Context, HArray, ReadAccess, WriteAccess, WriteOnlyAccess
-from psyclone_storage.storage.memory.pending import UNTOLD
+from psyclone_storage.storage.memory.pending import UNREPORTED
 from storage_devices import device_in_place
 
 READ, RDWR, WRONLY = AccessMode.READ, AccessMode.READ_WRITE, AccessMode.WRITE_ONLY
@@ -400,7 +400,7 @@ class Campaign:
                 order = rng.choice(("", "", "late", "eager"))
                 use_device("emulated", Emulation(strict=rng.random() < 0.7, order=order))
             self._try(number, f"{face}: {kind.__name__}", kind, rng)
-            UNTOLD.clear()
+            UNREPORTED.clear()
 
     def _try(
         self, number: int, name: str, kind: Callable[[random.Random], Trial], rng: random.Random

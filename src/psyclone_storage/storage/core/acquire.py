@@ -29,7 +29,7 @@ from psyclone_storage.storage.core.locks import (
 )
 from psyclone_storage.storage.core.native import begin
 from psyclone_storage.storage.core.token import AccessToken
-from psyclone_storage.storage.memory.pending import UNTOLD, failure_in, give_up
+from psyclone_storage.storage.memory.pending import UNREPORTED, failure_in, give_up
 from psyclone_storage.storage.memory.races import RACES
 
 
@@ -200,7 +200,7 @@ def _check_arrived(token: AccessToken) -> None:
             with token.buffer.table.lock:
                 elsewhere = replicas.validity.distrust(token.replica.bit, spoiled)
             if elsewhere:
-                UNTOLD.told(failure)
+                UNREPORTED.discard(failure)
                 raise StorageError(
                     f"{token.describe()} has no values because a transfer failed. The next access "
                     f"repeats the transfer: {failure!r}"

@@ -17,7 +17,7 @@ from psyclone_storage.storage.core.native import Replica
 from psyclone_storage.storage.core.spaces import MemorySpace, host_space
 from psyclone_storage.storage.core.validity import ReplicaState, Validity
 from psyclone_storage.storage.memory.base import Memory
-from psyclone_storage.storage.memory.pending import UNTOLD, forget_known
+from psyclone_storage.storage.memory.pending import UNREPORTED, forget_known
 
 
 class Incarnation(Replica):
@@ -98,7 +98,7 @@ def move_values(memory: Memory, new: Allocation, old: Allocation, nbytes: int) -
         memory.follow(old, writes=True)
         if not any(failure.error is error for failure in old.failures):
             raise
-        UNTOLD.told(error)
+        UNREPORTED.discard(error)
         raise PoisonedDataError(
             f'"{old.label}" cannot get more memory at {memory.space.tag} with its values in it: '
             f"the task that wrote the data last failed ({error!r}). Write all of it anew."

@@ -44,7 +44,7 @@ from psyclone_storage.storage.core.spaces import (
 from psyclone_storage.storage.core.stats import GLOBAL_STATS, TransferEvent, TransferStats
 from psyclone_storage.storage.core.token import AccessToken, Spoiling
 from psyclone_storage.storage.core.validity import Validity
-from psyclone_storage.storage.memory.pending import UNTOLD
+from psyclone_storage.storage.memory.pending import UNREPORTED
 from psyclone_storage.storage.memory.registry import memory_of, router
 
 
@@ -167,7 +167,7 @@ class Replicas:  # pylint: disable=too-many-public-methods  # used by buffers
             why = f"the memory is read-only at {locked[0]}" if locked else "the buffer is const"
             raise ConstBufferError(f"{token.describe()} is not possible: {why}.")
         if token.mode.reads and self.poisoned is not None and not token.request.ignore_failed:
-            UNTOLD.told(self.poisoned)
+            UNREPORTED.discard(self.poisoned)
             raise PoisonedDataError(
                 f"{token.describe()} is not possible: the task that wrote the data last failed "
                 f"({self.poisoned!r}). Write all of it anew, or ask with ignore_failed."

@@ -22,7 +22,7 @@ from psyclone_storage.storage.memory.base import Memory, array_over, foreign_pag
 from psyclone_storage.storage.memory.conditions import as_asked
 from psyclone_storage.storage.memory.emulated_array import EmulatedDeviceArray, on_device
 from psyclone_storage.storage.memory.pending import (
-    UNTOLD,
+    UNREPORTED,
     LastUse,
     Span,
     failure_in,
@@ -205,7 +205,7 @@ class EmulatedDeviceMemory(Memory):  # pylint: disable=too-many-public-methods  
             for use in uses:
                 # The caller receives the error, and knows the intended writes.
                 forget(use.allocation, failure[0])
-            UNTOLD.told(failure[0])
+            UNREPORTED.discard(failure[0])
             raise failure.pop()
         _raise_failure(uses)
         return result.pop()
@@ -215,7 +215,7 @@ class EmulatedDeviceMemory(Memory):  # pylint: disable=too-many-public-methods  
         queues = (self.kernels, self._into, self._out_of)
         for queue in queues:
             queue.finish()
-        first, *others = UNTOLD.take({queue.number for queue in queues}) or (None,)
+        first, *others = UNREPORTED.take({queue.number for queue in queues}) or (None,)
         for other in others:
             assert first is not None
             first.add_note(f"This failed, too: {other!r}")
@@ -388,7 +388,7 @@ def _finish(event: QueueEvent, target: Allocation, span: Span) -> None:
     failure = failure_in(target, span)
     if failure is not None:
         give_up(target, span)
-        UNTOLD.told(failure)
+        UNREPORTED.discard(failure)
         raise failure
 
 
@@ -396,7 +396,7 @@ def _raise_failure(uses: tuple[MemoryUse, ...]) -> None:
     for use in uses:
         failure = failure_of(use)
         if failure is not None:
-            UNTOLD.told(failure)
+            UNREPORTED.discard(failure)
             raise failure
 
 

@@ -86,10 +86,10 @@ def _overlap(one: Span | None, other: Span | None) -> bool:
 
 
 _MOST = 16
-"""How many failures that nobody was told of are kept, with all that they refer to."""
+"""The largest number of unreported failures that are kept, with all that they refer to."""
 
 
-class UntoldFailures:
+class UnreportedFailures:
     """The errors of queued work, by their numbers, that no caller has received yet."""
 
     def __init__(self) -> None:
@@ -104,8 +104,8 @@ class UntoldFailures:
             if len(self._kept) < _MOST:
                 self._kept.append((queue, error))
 
-    def told(self, error: BaseException) -> None:
-        """Record that a caller receives an error."""
+    def discard(self, error: BaseException) -> None:
+        """Remove an error that a caller receives."""
         with LOCK:
             self._kept = [one for one in self._kept if one[1] is not error]
 
@@ -121,8 +121,8 @@ class UntoldFailures:
         self.take()
 
 
-UNTOLD = UntoldFailures()
-"""What failed and nobody was told of."""
+UNREPORTED = UnreportedFailures()
+"""The failures of this process that no call has reported."""
 
 
 class Failure(NamedTuple):

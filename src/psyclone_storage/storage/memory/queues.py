@@ -26,7 +26,7 @@ from psyclone_storage.storage.core.device import current_emulation
 from psyclone_storage.storage.core.errors import StorageError
 from psyclone_storage.storage.core.forking import FORKS, ForkHandlers, Rank, nothing
 from psyclone_storage.storage.core.lifetime import fail_at_end
-from psyclone_storage.storage.memory.pending import UNTOLD, failure_of, mend, spoil
+from psyclone_storage.storage.memory.pending import UNREPORTED, failure_of, mend, spoil
 from psyclone_storage.storage.memory.races import (
     LOCK,
     RACES,
@@ -258,7 +258,7 @@ class DeviceQueue:
             else:
                 _spoil(job.uses, failure)
         except Exception as error:  # noqa: BLE001  # pylint: disable=broad-exception-caught
-            UNTOLD.add(self.number, error, job.site)
+            UNREPORTED.add(self.number, error, job.site)
             _spoil(job.uses, error)
         except BaseException as error:
             again = not job.once
@@ -327,13 +327,13 @@ def _tell_at_exit() -> None:
     The exit status reports them, too.
     """
     finish_all()
-    for error in UNTOLD.take():
+    for error in UNREPORTED.take():
         fail_at_end()
-        sys.stderr.write("Work on a device failed, and nobody was told:\n")
+        sys.stderr.write("Work on a device failed, and no call has reported it:\n")
         traceback.print_exception(error)
 
 
-FORKS.add(ForkHandlers(finish_all, nothing, UNTOLD.clear))
+FORKS.add(ForkHandlers(finish_all, nothing, UNREPORTED.clear))
 atexit.register(_tell_at_exit)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from psyclone_storage.storage.core.device import Emulation, use_device
-from psyclone_storage.storage.memory.pending import UNTOLD
+from psyclone_storage.storage.memory.pending import UNREPORTED
 
 
 @pytest.fixture(autouse=True)
@@ -16,4 +16,4 @@ def _emulated() -> Iterator[None]:
     yield
     use_device("auto")
     # Some tests leave failures of which nobody wants to hear when all of them end.
-    UNTOLD.clear()
+    UNREPORTED.clear()

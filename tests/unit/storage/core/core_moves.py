@@ -24,7 +24,7 @@ from psyclone_storage.storage.core.spaces import memory_space
 from psyclone_storage.storage.core.token import AccessRequest
 from psyclone_storage.storage.gdp.binding import LaunchBlock
 from psyclone_storage.storage.memory import queues
-from psyclone_storage.storage.memory.pending import UNTOLD
+from psyclone_storage.storage.memory.pending import UNREPORTED
 
 SHAPE = (4, 3)
 KEYS: tuple[Any, ...] = (
@@ -237,7 +237,7 @@ def main() -> None:
             with suppress(Exception):
                 pair[0].__exit__(None, None, None)
         queues.finish_all()
-        failed = [str(error) for error in UNTOLD.take()]
+        failed = [str(error) for error in UNREPORTED.take()]
         sys.stdout.write(f"{seed} untold: {failed}\n")
 
 

@@ -127,7 +127,7 @@ def ended(then: str) -> subprocess.CompletedProcess[str]:
 def test_the_end_of_a_program_reports_what_failed(then: str) -> None:
     """The exit status is 120, and other exit handlers run."""
     end = ended(then)
-    assert "nobody was told" in end.stderr
+    assert "no call has reported it" in end.stderr
     assert "IndexError: An index is 9." in end.stderr
     assert (end.returncode, end.stdout) == (120, "late\n" * ("late" in then))
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from psyclone_storage.storage.core.device import Emulation, use_device
-from psyclone_storage.storage.memory.pending import UNTOLD
+from psyclone_storage.storage.memory.pending import UNREPORTED
 from storage_devices import DEVICES, device_in_place
 
 
@@ -17,7 +17,7 @@ def _emulated() -> Iterator[None]:
     yield
     use_device("auto")
     # Some tests leave failures of which nobody wants to hear when all of them end.
-    UNTOLD.clear()
+    UNREPORTED.clear()
 
 
 @pytest.fixture(params=DEVICES)
