@@ -182,7 +182,10 @@ class KernelModule(Named):
         """The keys of the variables of Python modules that the kernel reads, none in Fortran."""
         if not self.is_python:
             return frozenset()
-        return frozenset(self.declared) | frozenset(self.symbols.symbols)
+        variables = (
+            key for key, one in self.symbols.symbols.items() if one.origin is not Origin.INTRINSIC
+        )
+        return frozenset(self.declared) | frozenset(variables)
 
     @cached_property
     def declared(self) -> Mapping[str, Declare]:

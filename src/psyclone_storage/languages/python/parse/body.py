@@ -24,6 +24,7 @@ from psyclone_storage.ir.unit import Declare
 from psyclone_storage.languages.python.parse import node_factory as nodes
 from psyclone_storage.languages.python.parse.api_words import Dialect
 from psyclone_storage.languages.python.parse.columns import ColumnAccess
+from psyclone_storage.languages.python.parse.compile_time import declared_arrays, module_values
 from psyclone_storage.languages.python.parse.function_sources import ModuleTexts, no_modules
 from psyclone_storage.languages.python.parse.functions import offered
 from psyclone_storage.languages.python.parse.imports import imported_modules
@@ -46,11 +47,15 @@ from psyclone_storage.languages.python.parse.points import PointAccess
 from psyclone_storage.languages.python.parse.scope import (
     ArgumentAccess,
     KernelScope,
+    LoopPlace,
     ModuleVariable,
 )
 from psyclone_storage.languages.python.parse.statements import read_block
 from psyclone_storage.languages.python.parse.tree import depth_of
 from psyclone_storage.languages.python.parse.weak_types import NumberKinds
+
+_OF_C = frozenset({"cbrt", "exp2", "expm1", "log1p", "log2"})
+"""Functions of C's library that Fortran does not have."""
 
 
 def read_python_body(
@@ -70,24 +75,31 @@ def read_python_body(
     found = _find(dialect, source, name)
     kinds: dict[str, NumberKinds] = {}
     changing: set[str] = set()
+    unrolled: set[LoopPlace] = set()
     while True:
         scope = _scope(found, dialect, dummies, beside)
+        scope.unrolled = set(unrolled)
         scope.helpers = HelpersInPlace(dialect.module, beside, depth_of(found.node))
         scope.local_kinds, scope.changing = dict(kinds), set(changing)
         with scope.reached(None if _may_return(found.node) else {}):
             body = read_block(scope, without_text(found.node.body))
-        if (scope.local_kinds, scope.changing) == (kinds, changing):
+        if (scope.local_kinds, scope.changing, scope.unrolled) == (kinds, changing, unrolled):
             break
-        # What a local has later is known when it is read again.
+        # What a local has later, and which loops are unrolled, is known when it is read again.
         kinds, changing = scope.local_kinds, scope.changing
+        if scope.unrolled != unrolled:
+            kinds, changing, unrolled = {}, set(), scope.unrolled
     _check_names(scope)
     raise_if_any(scope.problems)
-    declarations = (*_dummies(scope), *_locals(scope))
+    declarations = (*_dummies(scope), *_locals(scope), *declared_arrays(scope))
     constants = tuple(
         Declare(one, nodes.scalar_type(kind, dialect.real)) for one, kind in _used(scope)
     )
     routine = found.tree.span(found.node)
-    symbols = SymbolTable({key: _symbol(one, dialect.real) for key, one in scope.imported.items()})
+    known = {key: _symbol(one, dialect.real) for key, one in scope.imported.items()}
+    known |= {name: Symbol(name, name, Origin.INTRINSIC, Sort.PROCEDURE)
+              for name in scope.called if name in _OF_C}  # fmt: skip
+    symbols = SymbolTable(known)
     module = KernelModule(module_name(source), source.whole(), routine, declarations=constants,
                           symbols=symbols, is_python=True)  # fmt: skip
     order = tuple(scope.passed)
@@ -114,17 +126,24 @@ def _scope(
     tree, args = found.tree, [*found.node.args.posonlyargs, *found.node.args.args]
     own = tuple(arg.arg for arg in args)
     names = NameTable({*own, found.node.name, *_written_names(found.node)})
-    passed = _passed(own, dummies, names)
     assigned = assigned_names(found.node)
     constants = constants_of(tree, dialect.real, offered(tree), beside)
-    arguments = {name: dummy for name, dummy in passed.items() if name in own}
+    renamed: dict[str, str] = {}
+    if not dialect.ranges:
+        renamed = _renamed((*own, *sorted(assigned)), set(constants) - assigned, names)
+    inside = tuple(renamed.get(one, one) for one in own)
+    passed = _passed(inside, dummies, names)
+    arguments = {name: passed[code] for name, code in zip(own, inside, strict=True)
+                 if code in passed}  # fmt: skip
     first = {own[one.arg]: one for one in dummies if one.arg is not None and one.component == 1}
     arguments |= {name: one for name, one in first.items() if name not in arguments}
-    access = _access(own, passed, dialect, found)
+    access = _access(inside, passed, dialect, found)
     made = KernelScope(
         tree, dialect.real, offered(tree), access, passed, arguments, constants, assigned
     )
+    made.names = renamed
     made.modules = imported_modules(tree)
+    made.tables = module_values(tree, beside)
     others = [
         one.type for one in passed.values()
         if one.type.intrinsic is Intrinsic.REAL and one.type != dialect.real
@@ -132,8 +151,21 @@ def _scope(
     ]  # fmt: skip
     made.single = others[0] if others else None
     made.taken = names
-    made.variables = {one.lower() for one in (*passed, *arguments, *assigned)}
+    made.variables = {made.code(one).lower() for one in (*arguments, *assigned)}
+    made.variables |= {one.lower() for one in passed}
     return made
+
+
+def _renamed(own: tuple[str, ...], constants: set[str], names: NameTable) -> dict[str, str]:
+    """Return names in the code for those that differ from others in case alone, or are `_`."""
+    seen = {name.lower(): name for name in constants}
+    found = {}
+    for name in own:
+        if name.startswith("_") and name.isascii():
+            found[name] = names.fresh(f"own{name}".rstrip("_"))
+        elif seen.setdefault(name.lower(), name) != name:
+            found[name] = names.fresh(f"{name}_of_kernel")
+    return found
 
 
 def _written_names(node: ast.AST) -> set[str]:
@@ -168,7 +200,7 @@ def _passed(own: tuple[str, ...], dummies: tuple[Dummy, ...], names: NameTable) 
 
 def _check_names(scope: KernelScope) -> None:
     """Refuse names that differ in case alone, and those of functions that are called, too."""
-    seen = {name.lower(): name for name in scope.arguments}
+    seen = {scope.code(name).lower(): scope.code(name) for name in scope.arguments}
     for name, local in scope.locals.items():
         if problem := check_kernel_name(name, seen, local.first):
             scope.problems.append(problem)
@@ -176,7 +208,8 @@ def _check_names(scope: KernelScope) -> None:
         if (other := seen.setdefault(name.lower(), name)) != name:
             what = f"'{name}' of the module and '{other}' differ in case alone."
             scope.refuse("P052", what, scope.used[name][1], IN_FORTRAN_TOO)
-    own = {name.lower() for name in (*scope.arguments, *scope.locals, *scope.used)}
+    own = {scope.code(name).lower() for name in scope.arguments}
+    own |= {name.lower() for name in (*scope.locals, *scope.used)}
     for function, span in scope.called.items():
         if function in own:
             what = f"'{function}' is a variable of this kernel and is needed as a function here."

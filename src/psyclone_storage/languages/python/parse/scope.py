@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from enum import Enum
-from typing import Protocol
+from typing import Any, Protocol
 
 from psyclone_storage.base.diagnostic import Diagnostic, Related
 from psyclone_storage.base.names import NameTable
@@ -150,6 +150,9 @@ class HelperCalls(Protocol):
     def value(self, scope: KernelScope, node: ast.Call) -> TypedExpression | None:
         """Return the value of a call; None if it calls no user function."""
 
+    def parts(self, scope: KernelScope, node: ast.Call) -> list[ast.expr] | None:
+        """Return the names of the results of a call; None if it calls no function with several."""
+
     def statements(self, scope: KernelScope, node: ast.Call) -> list[Line] | None:
         """Return the statements of a call statement; None if it calls no user function."""
 
@@ -170,6 +173,31 @@ class CalledHelper:
     called_at: Span
     module: str | None = ""
     depth: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ConstantArray:
+    """A table as an array in the code: its name there, its type and its values."""
+
+    name: str
+    type: Intrinsic
+    value: Any
+
+
+LoopPlace = tuple[str, int, int]
+"""The place of a loop: the file, the line and the column."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenLoop:
+    """An enclosing loop: its place, and the names of its construct that jumps refer to.
+
+    The place is None if the loop cannot be unrolled or is unrolled already.
+    """
+
+    place: LoopPlace | None = None
+    leave: str = ""
+    following: str = ""
 
 
 @dataclass(slots=True)
@@ -195,6 +223,13 @@ class KernelScope:
     cannot be written. `before` are statements that have to precede the current one. `certain` are
     the enclosing loops, by their counters, all iterations of which reach the current statement;
     None where it is conditional.
+
+    Values known at compile time: `tables` are those of the module's names, `literals` those of the
+    targets of unrolled loops, and `current` those of locals and arguments at the current statement.
+    `parts` are the names of the items of locals that are tuples. `arrays` are the tables that the
+    code needs as arrays. `loops` are the enclosing loops, and those `unrolled` are read once for
+    each iteration: a loop whose counter is needed at compile time is added, and the kernel is read
+    again.
     """
 
     tree: PythonTree
@@ -227,6 +262,13 @@ class KernelScope:
     local_kinds: dict[str, NumberKinds] = field(default_factory=dict)
     changing: set[str] = field(default_factory=set)
     certain: Mapping[str, CountedRange] | None = None
+    tables: Mapping[str, Any] = field(default_factory=dict)
+    literals: dict[str, Any] = field(default_factory=dict)
+    current: dict[str, Any] = field(default_factory=dict)
+    parts: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    arrays: dict[str, ConstantArray] = field(default_factory=dict)
+    loops: list[OpenLoop] = field(default_factory=list)
+    unrolled: set[LoopPlace] = field(default_factory=set)
 
     @contextmanager
     def reached(self, certain: Mapping[str, CountedRange] | None) -> Iterator[None]:
@@ -245,12 +287,11 @@ class KernelScope:
     ) -> TypedExpression:
         """Record an error at a place, and return an expression without a type.
 
-        A function that is called several times is wrong once.
+        A function that is called several times is wrong once, as is an expression that is read
+        several times.
         """
         span = place if isinstance(place, Span) else self.tree.span(place)
-        if not self.chain or not any(
-            one.message == message and one.span == span for one in self.problems
-        ):
+        if not any(one.message == message and one.span == span for one in self.problems):
             calls = (Related(one.called_at, f"'{one.name}' is called here")
                      for one in reversed(self.chain))  # fmt: skip
             made = Diagnostic(code, message, span, hint=hint, related=(*related, *calls))
@@ -359,6 +400,21 @@ class KernelScope:
         self.variables.add(key)
         return Name(key)
 
+    def alias(self, code: str, place: ast.AST) -> ast.expr:
+        """Return a name that stands for a local of the code, at a place of the text."""
+        name = f"{_RESULT}{code}"
+        self.names = {**self.names, name: code}
+        return ast.copy_location(ast.Name(name, ast.Load()), place)
+
+    def needs_unrolling(self) -> bool:
+        """Return whether a value may be known at compile time once enclosing loops are unrolled.
+
+        These loops are unrolled when the kernel is read again.
+        """
+        places = {one.place for one in self.loops if one.place is not None}
+        self.unrolled |= places
+        return bool(places)
+
     def has_value(self, name: str) -> bool:
         """Return whether a local certainly has a value here."""
         return self.has_element(self.code(name))
@@ -393,6 +449,7 @@ def _spelled_out(word: str) -> str:
 
 
 _SHOWN = 60
+_RESULT = "a result: "
 A_VALUE = {
     Intrinsic.REAL: "a real number",
     Intrinsic.INTEGER: "a whole number",
