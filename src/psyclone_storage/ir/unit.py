@@ -436,10 +436,7 @@ class DirectiveBlock:
 
 @dataclass(frozen=True, slots=True)
 class EnterDataLine:
-    """An `enter data` directive for `items`.
-
-    `values` copies values, otherwise memory is only created.
-    """
+    """An `enter data` directive: copies `items` to a device, or without `values` creates them."""
 
     items: tuple[Expr, ...]
     queue: int = -1
@@ -455,10 +452,7 @@ class ExitDataLine:
 
 @dataclass(frozen=True, slots=True)
 class UpdateLine:
-    """An update of the copy of `item` on the side `to`.
-
-    `if_present` allows an absent device copy.
-    """
+    """An update of the copy of `item` on side `to`; with `if_present`, it may be absent."""
 
     to: Side
     item: Expr
@@ -479,10 +473,7 @@ class TaskWaitLine:
 
 @dataclass(frozen=True, slots=True)
 class ReductionLine:
-    """An OpenMP `declare reduction` for the derived type `type_name`.
-
-    It combines the sums of the threads.
-    """
+    """A `declare reduction` that combines the threads' sums of the type `type_name`."""
 
     type_name: str
 
