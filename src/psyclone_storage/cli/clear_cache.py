@@ -127,7 +127,7 @@ def _interfaces(folder: Path, _is_default: bool) -> Iterator[Path]:
 
 
 def _is_own(path: Path, is_kind: Callable[[int], bool] = stat.S_ISREG) -> bool:
-    """Return whether only this user can have written a file; a symbolic link is none."""
+    """Return whether only this user can have written a file that is no symbolic link."""
     state = path.lstat()
     with suppress(UntrustedError):
         check_owned(str(path), state, os.geteuid())
