@@ -37,6 +37,8 @@ class FactSource(Enum):
     RECIPE = "recipe"
     COMMAND = "command line"
     METADATA = "metadata"
+    DIRECTIVE = "directive"
+    """A directive of the author that has been removed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -178,8 +178,7 @@ class FileBench(Bench[FileTree, NamedStep]):
 
         It is computed once: directives do not change it.
         """
-        code = self.code(routine)
-        _, code = self._statements.get(id(code), (code, code))
+        code = self._analysed(routine)
         key = (id(code), tuple(one for one in self._facts if one.kind in FLOW_KINDS))
         if key not in self._flows:
             self._flows[key] = (code, flow_with(code, self._facts))
@@ -204,7 +203,12 @@ class FileBench(Bench[FileTree, NamedStep]):
 
     def cures(self, routine: str, uid: str) -> Facts:
         """Return the promises that would make a loop independent, nothing if none is found."""
-        return cures_of(self.node(routine, uid), self.code(routine), self._facts)
+        return cures_of(self.node(routine, uid), self._analysed(routine), self._facts)
+
+    def _analysed(self, routine: str) -> Routine:
+        """Return a routine before the directives that were added since its last other change."""
+        code = self.code(routine)
+        return self._statements.get(id(code), (code, code))[1]
 
     def footprint(self, routine: str, uid: str) -> CodeFootprint:
         """Return the footprint of a loop, for questions about other transformations."""
