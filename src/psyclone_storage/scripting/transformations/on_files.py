@@ -267,12 +267,7 @@ def transform_file(
         TransformationError: all reasons against it.
     """
     name = transformation.name
-    for option in given:
-        if option not in _ANYWHERE and option not in transformation.options:
-            known = (*_ANYWHERE, *transformation.options)
-            names = listed(sorted(known), "and")
-            hint = did_you_mean(option, known) or f"The options are {names}."
-            raise refusal(f"'{name}' has no option '{option}'.", hint)
+    _check_options(transformation, given)
     if not hasattr(transformation, "_on_file"):
         raise refusal(f"'{name}' is not supported for files without an API.")
     is_gone = nodes[0].ancestor(Routine, include_self=True) is None
@@ -284,18 +279,32 @@ def transform_file(
     before = bench.facts
     bench.assume(*request.facts())
     try:
-        step = transformation._on_file(request)  # noqa: SLF001  # pylint: disable=protected-access
-        reasons = bench.check(step)
-        # pylint: disable-next=protected-access
-        if reasons and transformation._is_idle(reasons):  # noqa: SLF001
-            bench.withdraw(before)
-            return
-        if not check:
-            apply_step(routine, bench, step)
-        elif reasons:
-            raise TransformationError(*reasons)
+        is_done = _tried(transformation, request, check=check)
     except CompileError:
         bench.withdraw(before)
         raise
-    if check:
+    if check or not is_done:
         bench.withdraw(before)
+
+
+def _check_options(transformation: Any, given: Mapping[str, object]) -> None:
+    for option in given:
+        if option not in _ANYWHERE and option not in transformation.options:
+            known = (*_ANYWHERE, *transformation.options)
+            names = listed(sorted(known), "and")
+            hint = did_you_mean(option, known) or f"The options are {names}."
+            raise refusal(f"'{transformation.name}' has no option '{option}'.", hint)
+
+
+def _tried(transformation: Any, request: NodeRequest, *, check: bool) -> bool:
+    """Apply the step of a transformation, or only `check` it; return whether there is any to do."""
+    step = transformation._on_file(request)  # noqa: SLF001  # pylint: disable=protected-access
+    reasons = request.bench.check(step)
+    # pylint: disable-next=protected-access
+    if reasons and transformation._is_idle(reasons):  # noqa: SLF001
+        return False
+    if not check:
+        apply_step(request.routine, request.bench, step)
+    elif reasons:
+        raise TransformationError(*reasons)
+    return True
