@@ -7,9 +7,11 @@ the worst case: a function with any effect, or a pointer.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from itertools import chain
+from operator import is_
+from typing import Any, Self, TypeVar
 
 from psyclone_storage.analysis.bodies.effects import ASSIGNMENT, OVERLOADS, ProcedureCall, module_of
 from psyclone_storage.base.records import dataclass
@@ -25,6 +27,7 @@ from psyclone_storage.ir.symbols import Procedure, declaration_of
 from psyclone_storage.ir.typed import Typing
 from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
 
+Answer = TypeVar("Answer")
 _SHARED = frozenset({"pointer", "target"})
 _SAVE_ALL = regex(r"(?:^|;)[ \t]*save[ \t]*(?:$|[!;])", re.IGNORECASE | re.MULTILINE)
 _WORD = regex(r"[a-z]\w*", re.IGNORECASE)
@@ -49,6 +52,39 @@ class RoutineNames:
 
     code: Routine
     distinct_pointers: bool = False
+
+    @cached_property
+    def known_statements(self) -> dict[tuple[str, int], tuple[un.Line, Any]]:
+        """Answers about single statements, by the question and the statement's identity."""
+        return {}
+
+    def of_statement(self, line: un.Line, answer: Callable[[un.Line, Self], Answer]) -> Answer:
+        """Return `answer` about the statement itself, which depends on the names alone."""
+        key = (answer.__name__, id(line))
+        found = self.known_statements.get(key)
+        if found is None:
+            found = self.known_statements[key] = (line, answer(line, self))
+        value: Answer = found[1]
+        return value
+
+    def inherit(self, other: Self) -> None:
+        """Take the answers about statements of a former version of the routine.
+
+        They hold if the names have the same meanings in both versions.
+        """
+        mine, others = self.code, other.code
+        if (
+            (mine.module is others.module or mine.module == others.module)
+            and mine.module.symbols is others.module.symbols
+            and self.distinct_pointers == other.distinct_pointers
+            and mine.specification == others.specification
+            and _same(mine.contained, others.contained)
+            and (mine.dummies, mine.result, mine.prefix)
+            == (others.dummies, others.result, others.prefix)
+            and (self.aliases, self.unclear, self.assigned)
+            == (other.aliases, other.unclear, other.assigned)
+        ):
+            self.known_statements.update(other.known_statements)
 
     @cached_property
     def imported(self) -> dict[str, un.Declare]:
@@ -431,6 +467,10 @@ class RoutineNames:
         if kinds == {Intrinsic.REAL, Intrinsic.COMPLEX}:
             return False  # a pointer may alias a part of complex numbers
         return len(types) == 2 and len(kinds) == 2
+
+
+def _same(first: tuple[object, ...], second: tuple[object, ...]) -> bool:
+    return len(first) == len(second) and all(map(is_, first, second))
 
 
 def _listed(text: str) -> list[str]:
