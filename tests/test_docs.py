@@ -283,6 +283,7 @@ def test_a_part_that_is_out_of_date_is_named_and_rewritten(tmp_path: Path) -> No
     caches = shutil.ignore_patterns("__pycache__", ".*_cache", "build")
     for folder in ("config", "docs", "examples", "src", "tests"):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=caches)
+    shutil.copy2(ROOT / "CHANGELOG.md", tmp_path)
     build_docs(tmp_path)
     page = tmp_path / "docs" / "reference" / "built-ins.md"
     text = page.read_text(encoding="utf-8")

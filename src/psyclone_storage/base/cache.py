@@ -1,11 +1,11 @@
-"""A cache folder of bytes by key, shared by concurrent commands; every problem with it is a miss.
+"""An on-disk cache of bytes by key, shared by concurrent processes.
 
-An entry is written to a temporary file and renamed, so that a reader sees all of it or nothing. A
-later command removes the temporary files of killed ones. The folder is divided
-by the first digit of the keys; each part is kept below its share of the limit by taking away
-the least recently used entries. If the folder cannot be written, nothing is cached, without a
-message. Entries become code that is executed, so that whatever another user may have written is
-ignored, and reported.
+Any problem with the cache is treated as a miss. An entry is written to a temporary file and
+renamed, so that readers see a complete entry or none. A later command removes temporary files of
+killed processes. The folder is divided by the first digit of the keys. Each part evicts the least
+recently used entries when it exceeds its share of the limit. If the folder is not writable, nothing
+is cached and no message is printed. Cached entries become executable code, so files that another
+user may have written are ignored and reported.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _UNFINISHED = ".new-"
 
 
 class Cache:
-    """The entries below `folder`, of at most `limit` bytes together; a key is hexadecimal."""
+    """A cache in `folder` with at most `limit` bytes of entries; keys are hexadecimal."""
 
     def __init__(self, folder: Path, limit: int = LIMIT) -> None:
         self._folder = folder
@@ -37,7 +37,7 @@ class Cache:
         """Why entries were ignored, in the order in which that was found."""
 
     def find(self, key: str) -> bytes | None:
-        """Return what was kept under `key`, None if that is nothing or not whole."""
+        """Return the entry for `key`, or None if it is missing or incomplete."""
         path = self._path(key)
         try:
             if path.parent not in self._checked:
@@ -55,7 +55,7 @@ class Cache:
         return data.removeprefix(mark) if data.startswith(mark) else None
 
     def keep(self, key: str, data: bytes) -> None:
-        """Keep `data` under `key`, if the folder can be written."""
+        """Store `data` under `key` if the folder is writable."""
         if not self._usable:
             return
         path = self._path(key)
@@ -77,11 +77,11 @@ class Cache:
             self._usable = False
 
     def _check(self, part: Path, *, create: bool = False) -> None:
-        """Check that no other user can have written to a part of the folder.
+        """Check that no other user can have written to `part`, a subfolder of the cache.
 
         Raises:
-            UntrustedError: another user may have.
-            OSError: the part does not exist, or cannot be created.
+            UntrustedError: another user may have written to it.
+            OSError: the folder does not exist, or cannot be created.
         """
         check_folder(self._folder, create=create)
         check_folder(part, create=create)
@@ -91,7 +91,10 @@ class Cache:
         return self._folder / key[0] / key
 
     def _tidy(self, part: Path) -> None:
-        """Evict the oldest entries where a part exceeds its share, and stale entries."""
+        """Evict old entries if `part` exceeds its share of the limit.
+
+        Temporary files of killed processes are deleted too.
+        """
         found = []
         with os.scandir(part) as entries:
             for entry in entries:

@@ -1,4 +1,4 @@
-"""Work that is the same in all iterations of a loop in a kernel, done once in front of it."""
+"""Loop-invariant code motion for kernels."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from psyclone_storage.passes.scratch import INTEGER, Scratch
 
 
 def hoist_assignments(code: Routine) -> Routine:
-    """Return `code` with invariant assignments in front of their loops, inner loops first."""
+    """Return `code` with invariant assignments hoisted out of their loops, inner loops first."""
     return replace(code, body=rewritten(code.body, lambda line: _hoisted(line, code)))
 
 
@@ -42,7 +42,10 @@ def _hoisted(line: Line, code: Routine) -> Iterable[Line]:
 
 
 def _runs(loop: Do) -> Expr | bool | None:
-    """Return the condition that `loop` has an iteration; None if its direction is not known."""
+    """Return the condition that `loop` runs at least once, True if it certainly does.
+
+    The result is None if the sign of the step is unknown.
+    """
     step = 1 if loop.step is None else affine_form(loop.step).known
     if not step:
         return None
@@ -52,7 +55,7 @@ def _runs(loop: Do) -> Expr | bool | None:
 
 
 def _is_invariant(line: Line, loop: Do, code: Routine) -> bool:
-    """Return whether `line`, which is directly in `loop`, does the same in all iterations."""
+    """Return whether `line`, a direct child of `loop`, has the same effect in all iterations."""
     if not isinstance(line, Assign):
         return False
     names = RoutineNames(code)
@@ -80,7 +83,7 @@ def _may_share(name: str, code: Routine) -> bool:
 
 
 def hoist_bounds(code: Routine) -> Routine:
-    """Return `code` with the bounds of its loops in variables, if they are not plain already."""
+    """Return `code` with loop bounds stored in variables, unless they are already simple."""
     scratch = Scratch(code)
     body = rewritten(code.body, lambda line: _with_bounds(line, scratch))
     return replace(scratch.code, body=body)

@@ -190,7 +190,7 @@ class FileBench(Bench[FileTree, NamedStep]):
         return self._flow_with_blocks(self._base(code))
 
     def _base(self, code: Routine) -> Routine:
-        """Return the version of a routine that has the same statements and fewer directives."""
+        """Return a routine before the directives that were added since its last other change."""
         return self._statements.get(id(code), (code, code))[1]
 
     def _known(self, code: Routine) -> KnownVerdicts:
@@ -242,7 +242,7 @@ class FileBench(Bench[FileTree, NamedStep]):
 
     def cures(self, routine: str, uid: str) -> Facts:
         """Return the promises that would make a loop independent, nothing if none is found."""
-        return cures_of(self.node(routine, uid), self.code(routine), self._facts)
+        return cures_of(self.node(routine, uid), self._base(self.code(routine)), self._facts)
 
     def footprint(self, routine: str, uid: str) -> CodeFootprint:
         """Return the footprint of a loop, for questions about other transformations."""

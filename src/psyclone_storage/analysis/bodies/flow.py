@@ -255,7 +255,7 @@ class _NodeBuilder:
     ) -> frozenset[str]:
         at = len(self._nodes)
         number = at + 1
-        accesses = self._names.of_statement(line, _accesses)
+        accesses = self._accesses(line, around)
         changed = frozenset(one.root for one in accesses if one.writes)
         self._nodes.append(FlowNode(number, line, around, blocks, accesses, values))
         if values:
@@ -271,6 +271,19 @@ class _NodeBuilder:
             number, line, around, blocks, accesses, known, len(self._nodes) + 1
         )
         return changed
+
+    def _accesses(self, line: un.Line, around: tuple[int, ...]) -> tuple[MemoryAccess, ...]:
+        """Return the accesses of a statement in the constructs `around`.
+
+        A procedure that is passed the counter of an active loop does not change it: the language
+        forbids that.
+        """
+        found = self._names.of_statement(line, _accesses)
+        if not isinstance(line, un.Call):
+            return found
+        loops = (self._nodes[number - 1].line for number in around)
+        counters = {loop.variable.key for loop in loops if isinstance(loop, un.Do)}
+        return tuple(one for one in found if not (one.writes and one.path.root in counters))
 
     def _changed_in(self, line: un.Line) -> frozenset[str]:
         found: set[str] = set()

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from operator import is_
 
+from psyclone_storage.analysis.bodies.authored import check_authored
 from psyclone_storage.analysis.bodies.flow import Flow, FlowNode
 from psyclone_storage.analysis.bodies.independence import (
     check_nodes_understood,
@@ -32,7 +33,6 @@ from psyclone_storage.ir.facts import Facts
 from psyclone_storage.ir.intrinsics import HARMLESS
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rewrite import (
-    blocks_of,
     first_words,
     walk_lines,
     with_each_block,
@@ -65,13 +65,6 @@ _WITHOUT_FIRST = (Directive.OMP_SIMD, Directive.ACC_LOOP)
 _WITHOUT_LAST = (Directive.OMP_TEAMS_DO, Directive.ACC_LOOP)
 _WITHOUT_REDUCTIONS = (Directive.OMP_TASKLOOP,)
 _DEVICE = (Directive.OMP_TEAMS_DO, Directive.ACC_LOOP, Directive.ACC_KERNELS)
-_AUTHORED = regex(r"(?:omp|acc)\s+(?!threadprivate\b|declare\b|routine\b|requires\b)")
-_IS_END = regex(r"(?:omp|acc)\s+end\b")
-_OPENS = regex(
-    r"(?P<kind>omp\s+(?:parallel|target|teams|single|master|masked|critical|task|workshare"
-    r"|sections|ordered|do|simd|distribute|loop)\b|acc\s+(?:parallel|kernels|data|loop|serial)\b)"
-)
-_OF_A_LOOP = regex(r".*\b(?:do|simd|loop|distribute|taskloop|atomic)\b")
 _IMPURE = regex(r"\bimpure\b")
 _PURE = regex(r"\b(?:pure|elemental)\b")
 
@@ -203,7 +196,7 @@ class _Planner:
         """Return the routine with the clauses of its blocks."""
         body = self.lines(self._code.body, ())
         authored = any(isinstance(node.line, un.DirectiveLine) for node in self._flow.nodes)
-        beside = _beside_authored(self._code.body, []) if authored else ()
+        beside = check_authored(self._code.body) if authored else ()
         reasons = (*self.reasons, *beside)
         return PlannedCode(
             replace(self._code, body=body),
@@ -416,51 +409,3 @@ def _joined(parts: list[Clauses], counters: set[str]) -> Clauses:
         tuple(reductions.values()),
         names(part.arrays for part in parts),
     )
-
-
-# ---------------------------------------------------------------------------- authors' directives
-
-
-_STRIP = "Use '--strip-directives' to drop the author's directives first."
-
-
-def _beside_authored(lines: tuple[un.Line, ...], opened: list[str]) -> Iterator[Diagnostic]:
-    """Yield blocks in constructs of an author's directives, and such directives in blocks."""
-    pending = ""
-    for line in lines:
-        if isinstance(line, un.DirectiveLine):
-            pending = _opened(line, opened) or pending
-            continue
-        if isinstance(line, un.Comment | un.Blank):
-            continue
-        inside = [one for one in walk_lines((line,)) if isinstance(one, un.DirectiveBlock)]
-        if inside and (opened or pending):
-            message = f"The block is inside a construct of the author: '{pending or opened[-1]}'."
-            yield Diagnostic("T094", message, place_of_block(inside[0]), hint=_STRIP)
-        if isinstance(line, un.DirectiveBlock):
-            yield from _authored_inside(line)
-        else:
-            for block in blocks_of(line):
-                yield from _beside_authored(block, opened)
-        pending = ""
-
-
-def _opened(line: un.DirectiveLine, opened: list[str]) -> str:
-    """Record a construct that a directive opens or ends; return the text if a loop follows it."""
-    text = " ".join(key_of(line.text).split())
-    if not _AUTHORED.match(text):
-        return ""
-    if _IS_END.match(text):
-        del opened[-1:]
-    elif _OPENS.match(text) and not _OF_A_LOOP.match(text):
-        opened.append(text)
-    else:
-        return text
-    return ""
-
-
-def _authored_inside(block: un.DirectiveBlock) -> Iterator[Diagnostic]:
-    for one in walk_lines(block.body):
-        if isinstance(one, un.DirectiveLine) and _AUTHORED.match(key_of(one.text)):
-            message = f"The block contains a directive of the author: '{one.text}'."
-            yield Diagnostic("T094", message, one.place, hint=_STRIP)
