@@ -13,9 +13,11 @@ from __future__ import annotations
 import os
 import time
 import zlib
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from psyclone_storage.base.regex import regex
 from psyclone_storage.base.trusted import UntrustedError, check_folder, read_owned, write_owned
 
 LIMIT = 256 * 1024 * 1024
@@ -23,6 +25,7 @@ _PARTS = 16
 _KEPT = 0.75  # of its share, when a part has grown beyond it
 _HOUR = 3600
 _UNFINISHED = ".new-"
+_ENTRY = regex(r"[0-9a-f]{64}")
 
 
 class Cache:
@@ -75,6 +78,32 @@ class Cache:
         except UntrustedError as error:
             self.ignored[str(error)] = None
             self._usable = False
+
+    def entries(self) -> Iterator[Path]:
+        """Yield the entries, without temporary files and files of other origin.
+
+        Raises:
+            UntrustedError: another user may have written to the folder.
+            OSError: the folder does not exist, or cannot be read.
+        """
+        check_folder(self._folder)
+        for part in map(self._folder.joinpath, "0123456789abcdef"):
+            if part.is_symlink() or not part.is_dir():
+                continue
+            for path in sorted(part.iterdir()):
+                if _ENTRY.fullmatch(path.name) and path.name[0] == part.name:
+                    yield path
+
+    def is_complete(self, entry: Path) -> bool:
+        """Return whether a file begins as `keep` writes it.
+
+        Raises:
+            OSError: it cannot be read.
+        """
+        with suppress(UntrustedError, zlib.error):
+            mark = entry.name.encode() + b"\n"
+            return zlib.decompressobj().decompress(read_owned(entry), len(mark)) == mark
+        return False
 
     def _check(self, part: Path, *, create: bool = False) -> None:
         """Check that no other user can have written to `part`, a subfolder of the cache.

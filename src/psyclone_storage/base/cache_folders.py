@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 RESULTS_VARIABLE = "PSYCLONE_STORAGE_CACHE"
+LIBRARIES_VARIABLE = "PSYCLONE_STORAGE_LIBRARIES"
 
 
 def cache_folder(environment: Mapping[str, str] = os.environ) -> Path:
@@ -27,5 +28,15 @@ def results_folder(environment: Mapping[str, str] = os.environ) -> Path | None:
         return Path(chosen) if chosen else None
     try:
         return cache_folder(environment) / "results"
+    except RuntimeError:
+        return None
+
+
+def libraries_folder(environment: Mapping[str, str] = os.environ) -> Path | None:
+    """Return the folder of cached libraries, None for a user without a home."""
+    if chosen := environment.get(LIBRARIES_VARIABLE):
+        return Path(chosen)
+    try:
+        return cache_folder(environment) / "libraries"
     except RuntimeError:
         return None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+SEAL_LENGTH = 64
+
 
 def digest_of(content: str | bytes) -> str:
     """Return the SHA-256 digest of `content` in hexadecimal; text is encoded as UTF-8.
@@ -13,3 +15,8 @@ def digest_of(content: str | bytes) -> str:
 
     data = content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content
     return sha256(data).hexdigest()
+
+
+def seal_of(name: str, content: bytes) -> bytes:
+    """Return the end of a complete cached file: the digest of its name and its other content."""
+    return digest_of(name.encode() + b"\0" + content).encode()

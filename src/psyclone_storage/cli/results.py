@@ -32,7 +32,7 @@ from psyclone_storage.pipeline.request import CompileRequest
 class Translation:
     """Texts generated from one algorithm file, and their `sources`, without destinations.
 
-    `beside` are further texts that accompany the PSy layer, each with the suffix of its name.
+    `beside` contains further texts that accompany the PSy layer, each with the suffix of its name.
     """
 
     algorithm_text: str

@@ -44,7 +44,7 @@ def _hoisted(line: Line, code: Routine) -> Iterable[Line]:
 def _runs(loop: Do) -> Expr | bool | None:
     """Return the condition that `loop` runs at least once, True if it certainly does.
 
-    The result is None if the sign of the step is unknown.
+    The function returns None if the sign of the step is unknown.
     """
     step = 1 if loop.step is None else affine_form(loop.step).known
     if not step:

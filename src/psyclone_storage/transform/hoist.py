@@ -1,4 +1,4 @@
-"""Steps that move work out of loops in which it is the same in all iterations."""
+"""Steps that hoist loop-invariant code."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class MoveInvariantAssignments(ChangesCode):
     name: ClassVar[str] = "hoist"
 
     def check_code(self, code: Routine) -> Reasons:
-        """Return all reasons against moving assignments."""
+        """Return diagnostics if no assignment can be hoisted."""
         if hoist_assignments(code) == code:
             return (nothing_to_do(code, "has no assignment that could leave its loop"),)
         return ()
@@ -39,7 +39,7 @@ class MoveInvariantAssignments(ChangesCode):
 
 @dataclass(frozen=True, slots=True)
 class MoveInvariantBounds(ChangesCode):
-    """Hoist the bounds of loops in a kernel in front of the loops, unless they are plain values.
+    """Hoist computed loop bounds in a kernel into variables before the loops.
 
     before: do k = 2 * n, size(f); ...
     after:  loop_start = 2 * n; loop_stop = size(f); do k = loop_start, loop_stop; ...
@@ -48,7 +48,7 @@ class MoveInvariantBounds(ChangesCode):
     name: ClassVar[str] = "hoist-bounds"
 
     def check_code(self, code: Routine) -> Reasons:
-        """Return all reasons against new variables."""
+        """Return diagnostics if no loop has computed bounds."""
         if hoist_bounds(code) == code:
             return (nothing_to_do(code, "has no loop whose bounds are computed"),)
         return ()
