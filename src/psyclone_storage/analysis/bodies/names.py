@@ -72,19 +72,18 @@ class RoutineNames:
 
         They hold if the names have the same meanings in both versions.
         """
-        mine, others = self.code, other.code
-        if (
-            (mine.module is others.module or mine.module == others.module)
-            and mine.module.symbols is others.module.symbols
-            and self.distinct_pointers == other.distinct_pointers
-            and mine.specification == others.specification
-            and _same(mine.contained, others.contained)
-            and (mine.dummies, mine.result, mine.prefix)
-            == (others.dummies, others.result, others.prefix)
-            and (self.aliases, self.unclear, self.assigned)
-            == (other.aliases, other.unclear, other.assigned)
-        ):
+        same = self.meaning() == other.meaning() and all(
+            map(is_, self.code.contained, other.code.contained)
+        )
+        if same and self.code.module.symbols is other.code.module.symbols:
             self.known_statements.update(other.known_statements)
+
+    def meaning(self) -> tuple[object, ...]:
+        """Return what gives names their meanings, except for the procedures inside."""
+        code = self.code
+        procedure = (code.dummies, code.result, code.prefix, len(code.contained))
+        marked = (self.aliases, self.unclear, self.assigned)
+        return code.module, code.specification, procedure, marked, self.distinct_pointers
 
     @cached_property
     def imported(self) -> dict[str, un.Declare]:
@@ -467,10 +466,6 @@ class RoutineNames:
         if kinds == {Intrinsic.REAL, Intrinsic.COMPLEX}:
             return False  # a pointer may alias a part of complex numbers
         return len(types) == 2 and len(kinds) == 2
-
-
-def _same(first: tuple[object, ...], second: tuple[object, ...]) -> bool:
-    return len(first) == len(second) and all(map(is_, first, second))
 
 
 def _listed(text: str) -> list[str]:
