@@ -14,7 +14,7 @@ from psyclone_storage.base.source import Span
 from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Loop, Over, Schedule
-from psyclone_storage.ir.walk import place_near, place_of
+from psyclone_storage.ir.walk import place_of
 from psyclone_storage.passes.loops import strip_mine_loop, tile_loops
 from psyclone_storage.passes.nests import strip_mine, strips_of_points, tile, tile_inner
 from psyclone_storage.transform.nests import OnKernelNest, OnScheduleNest, check_gain
@@ -150,13 +150,9 @@ class StripMineInKernel(OnKernelNest):
 
     size: int = 32
 
-    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
-        """Return diagnostics if the loop cannot be strip-mined."""
-        return _check_points(schedule, self) or OnKernelNest.check(self, schedule, rules)
-
     def check_nest(self, nest: CodeFootprint) -> Reasons:
         """Return diagnostics if the loop cannot be strip-mined."""
-        return check_strip_mine(nest)
+        return _check_points(self.size) or check_strip_mine(nest)
 
     def transform_code(self, code: Routine) -> Routine:
         """Return `code` with the loop strip-mined."""
@@ -167,7 +163,8 @@ class StripMineInKernel(OnKernelNest):
 class TileInKernel(OnKernelNest):
     """Tile a loop in a kernel and the loop that is its body, in tiles of `size` by `size`.
 
-    Rejected if the loops must not be interchanged, and if the step of one is not 1.
+    `inner` is the size for the inner loop if it differs, otherwise 0. Rejected if the loops must
+    not be interchanged, and if the step of one is not 1.
 
     before: do i = 1, n; do j = 1, m
     after:  do i_chunk; do j_chunk; do i in its chunk; do j in its chunk
@@ -176,18 +173,15 @@ class TileInKernel(OnKernelNest):
     name: ClassVar[str] = "kernel-tile"
 
     size: int = 32
-
-    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
-        """Return diagnostics if the loops cannot be tiled."""
-        return _check_points(schedule, self) or OnKernelNest.check(self, schedule, rules)
+    inner: int = 0
 
     def check_nest(self, nest: CodeFootprint) -> Reasons:
         """Return diagnostics if the loops cannot be tiled."""
-        return check_tile(nest)
+        return _check_points(self.size, self.inner or 1) or check_tile(nest)
 
     def transform_code(self, code: Routine) -> Routine:
         """Return `code` with the two loops tiled."""
-        return tile_loops(code, self.loop, self.size)
+        return tile_loops(code, self.loop, self.size, self.inner or self.size)
 
 
 def _check_size(size: int, place: Span | None) -> Reasons:
@@ -197,8 +191,9 @@ def _check_size(size: int, place: Span | None) -> Reasons:
     return (Diagnostic("T017", message, place, hint="Give 1 or more."),)
 
 
-def _check_points(schedule: Schedule, step: StripMineInKernel | TileInKernel) -> Reasons:
-    if step.size >= 1:
-        return ()
-    message = f"A tile has at least one point in each direction, not {step.size}."
-    return (Diagnostic("T017", message, place_near(schedule, step.call)),)
+def _check_points(*sizes: int) -> Reasons:
+    return tuple(
+        Diagnostic("T017", f"A tile has at least one point in each direction, not {size}.")
+        for size in sizes
+        if size < 1
+    )

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
+from typing import ClassVar
 
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic
@@ -273,6 +274,8 @@ class ChangesCode(OnCall):
     """Base of steps that change the statements of each subroutine of a call."""
 
     __slots__ = ()
+
+    name: ClassVar[str]
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return diagnostics if the statements cannot be changed."""
