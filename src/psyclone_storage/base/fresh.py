@@ -9,7 +9,7 @@ from enum import Enum
 
 
 class Fresh(Enum):
-    """Whether a fact holds: yes, no, or known only at run time (maybe)."""
+    """True if a fact holds: yes, no, or known only at run time (maybe)."""
 
     NO = "no"
     MAYBE = "maybe"

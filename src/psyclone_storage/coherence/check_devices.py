@@ -39,8 +39,8 @@ def check_transfers(
 class _Object:
     """An object: the number of writes to it and the versions of its two replicas.
 
-    `device` is None if there is no device replica. Operations on the device replica may be pending
-    in `queue`.
+    `device` equals None if there is no device replica. Operations on the device replica may be
+    pending in `queue`.
     """
 
     version: int
@@ -51,7 +51,7 @@ class _Object:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where a call runs: the side, the device queue, and whether its data must be present."""
+    """Place of a call: the side, the device queue, and if its data must be present."""
 
     side: Side = Side.HOST
     must_be_there: bool = False

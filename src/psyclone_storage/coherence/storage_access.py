@@ -112,12 +112,12 @@ class AccessSection:
 
     @property
     def writes(self) -> bool:
-        """Whether any use writes."""
+        """True if any use writes."""
         return any(use.writes for use in self.uses)
 
     @property
     def covered(self) -> Fresh:
-        """Whether all values are written before old values can be read."""
+        """True if all values are written before old values can be read."""
         return ~_needed(self.uses)[0] if self.writes else Fresh.NO
 
     @property
@@ -388,7 +388,7 @@ def _leaves_nothing(
 def _column_names(code: Routine, dummies: tuple[Dummy, ...], space: str) -> ColumnNames | None:
     """Return the names of layer count, dof count and dofmap of a space in a subroutine.
 
-    The result is None if they are not unique, for example for a space with two dofmaps.
+    The function returns None if they are not unique, for example for a space with two dofmaps.
     """
     found = [
         [

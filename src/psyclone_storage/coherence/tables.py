@@ -70,7 +70,7 @@ HALO: Mapping[tuple[HaloEvent, Copy], Copy | None] = {
 
 
 class Holders(Enum):
-    """Which of two memory spaces have valid values, seen from the space of the event."""
+    """The memory spaces, of two, with valid values, seen from the space of the event."""
 
     NONE = "none"
     HERE = "here"
@@ -94,8 +94,8 @@ class MemoryEvent(Enum):
 class MemoryOutcome(NamedTuple):
     """Outcome of an event: the valid spaces, the number of transfers, and usability.
 
-    `holders` is None if the event is rejected. Values of a failed write are unusable until all are
-    overwritten.
+    `holders` equals None if the event is rejected. Values of a failed write are unusable until all
+    are overwritten.
     """
 
     holders: Holders | None

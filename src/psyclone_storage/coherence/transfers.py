@@ -77,7 +77,7 @@ class ReplicaStates:
 
     @property
     def may_be_absent(self) -> bool:
-        """Whether the device may have no replica."""
+        """True if the device may have no replica."""
         return any(not case.present for case in self.cases)
 
     def is_right(self, side: Side) -> bool:

@@ -12,7 +12,7 @@ from psyclone_storage.ir.schedule import Actual, Datum, Schedule
 class DatumPart(NamedTuple):
     """A field, an operator, or one component of a field vector.
 
-    `component` counts from 1. It is None for a datum that is not a vector.
+    `component` counts from 1. It equals None for a datum that is not a vector.
     """
 
     datum: str

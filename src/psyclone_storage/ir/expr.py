@@ -216,8 +216,8 @@ class Member(Named):
 class Index:
     """`base(items)`: an array element, an array section, a function reference or similar.
 
-    The subclass tells which one it is; an instance of this class itself is not yet linked. Equality
-    compares only base and items, not the subclass.
+    The subclass defines which one it is; an instance of this class itself is not yet linked.
+    Equality compares only base and items, not the subclass.
     """
 
     base: Expr

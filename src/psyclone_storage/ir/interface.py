@@ -162,7 +162,7 @@ class SelectingWords:
     """Words by which a Python kernel selects one dummy argument of a role.
 
     The first word is one of `first`: a function space, a property, a quadrature rule or an argument
-    name. Further words are from `behind`.
+    name. Further words follow.
     """
 
     first: tuple[str, ...]

@@ -77,7 +77,7 @@ class GridStencil:
 
     @property
     def depth(self) -> int:
-        """The maximum distance of a neighbour, 0 if there is none."""
+        """The maximum distance of a neighbour, 0 without any."""
         counts = [count for row in self.rows for count in row]
         return max(count for place, count in enumerate(counts) if place != _CENTRE)
 

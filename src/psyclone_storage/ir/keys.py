@@ -69,7 +69,7 @@ class OfKind:
 
     @property
     def kind_key(self) -> str:
-        """The kind parameter in lower case, empty if there is none."""
+        """The kind parameter in lower case, or an empty text."""
         return (self.kind or "").lower()
 
 

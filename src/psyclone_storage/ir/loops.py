@@ -36,7 +36,7 @@ def addressed(code: Routine) -> Routine:
 def following_loop(code: Routine, loop: Do) -> Do | None:
     """Return the loop that follows `loop` in its block, ignoring comments and blank lines.
 
-    The result is None if another statement follows.
+    The function returns None if another statement follows.
     """
     for block in (
         code.body,

@@ -32,7 +32,7 @@ class UsedName(RenamedImport):
 
 @dataclass(frozen=True, slots=True)
 class ParsedUse(FromModule):
-    """A `use` statement; `only` is None if the whole module is imported.
+    """A `use` statement; `only` equals None if the whole module is imported.
 
     `renames` are the renamed names of a statement without `only`.
     """
@@ -49,7 +49,7 @@ class Declaration(Named):
 
     `shape` has one expression per dimension: `Range` for `:`, `Star` for an assumed size. A scalar
     has an empty shape. `attributes` are in lower case without blanks, including `class` and
-    `len=...`. `intent` is None if not given. `value` is the initial value, or the value of a
+    `len=...`. `intent` equals None if not given. `value` is the initial value, or the value of a
     constant.
     """
 

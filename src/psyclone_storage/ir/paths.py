@@ -100,8 +100,8 @@ def share_data(first: Variable, second: Variable) -> bool:
 def aligned(first: AccessPath, second: AccessPath) -> tuple[tuple[Expr, Expr], ...] | None:
     """Return the pairs of corresponding subscripts of two paths that may overlap.
 
-    The result is None if they never overlap. A step has no pairs if only one path has subscripts
-    there or if the numbers of subscripts differ.
+    The function returns None if they never overlap. A step has no pairs if only one path has
+    subscripts there or if the numbers of subscripts differ.
     """
     if first.root != second.root:
         return None

@@ -428,7 +428,7 @@ class FillDofs:
     """Assigns a value to unread dofs of a field: annexed dofs and halo levels.
 
     Annexed dofs are set if `annexed`. Levels after `beyond` to `depth` are set, from level 1 if
-    `beyond` is None. Without `depth` no level is set.
+    `beyond` equals None. Without `depth` no level is set.
     """
 
     datum: Datum

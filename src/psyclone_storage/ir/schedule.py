@@ -69,8 +69,9 @@ class Datum(Named, FromModule):
 class Actual:
     """The actual argument for one metadata argument of a kernel call.
 
-    `datum` names a datum of the invoke; it is None for a constant, which is `value`. `component` is
-    set if one component of a field vector is passed. `extent` and `direction` describe a stencil.
+    `datum` names a datum of the invoke; it equals None for a constant, which is `value`.
+    `component` is set if one component of a field vector is passed. `extent` and `direction`
+    describe a stencil.
     """
 
     datum: str | None
@@ -459,7 +460,7 @@ class Schedule:
         """Return the datum called `name`.
 
         Raises:
-            KeyError: there is none.
+            KeyError: it does not exist.
         """
         return data_by_name(self)[name]
 

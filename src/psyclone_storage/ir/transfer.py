@@ -40,7 +40,7 @@ class EnterData:
 class Update:
     """Copies a field or operator to the side `to` from the other side.
 
-    `component` counts from 1 in a field vector, otherwise it is None. With `guarded`, nothing
+    `component` counts from 1 in a field vector, otherwise it equals None. With `guarded`, nothing
     happens if the device has no copy. `reader` is the statement that needs the copy; `writer` made
     it stale, or is empty if that happened outside the invoke. `pinned` marks an update that a
     script requested.

@@ -1,6 +1,6 @@
 """Type and rank inference for expressions.
 
-An unknown type or rank is None.
+An unknown type or rank equals None.
 """
 
 from __future__ import annotations

@@ -248,7 +248,7 @@ class CScope:
 
 
 def _selected(word: str, digits: int) -> int:
-    """Return the smallest kind with at least this number of digits, -1 if there is none."""
+    """Return the smallest kind with at least this number of digits, -1 without any."""
     table = _REALS if word == "real" else _INTEGERS
     return next((size for most, size in table if digits <= most), -1)
 

@@ -40,12 +40,12 @@ def swap_loops(code: Routine, number: int) -> Routine:
 
 def strip_mine_loop(code: Routine, number: int, size: int) -> Routine:
     """Return `code` with loop `number` strip-mined into strips of `size` iterations."""
-    return _with_strips(code, number, size, strip_mine)
+    return _with_strips(code, number, (size,), strip_mine)
 
 
-def tile_loops(code: Routine, number: int, size: int) -> Routine:
-    """Return `code` with loop `number` and its inner loop tiled by `size` x `size`."""
-    return _with_strips(code, number, size, tile)
+def tile_loops(code: Routine, number: int, size: int, inner: int) -> Routine:
+    """Return `code` with loop `number` and its inner loop tiled by `size` x `inner`."""
+    return _with_strips(code, number, (size, inner), tile)
 
 
 def fuse_loops(code: Routine, number: int) -> Routine:
@@ -82,12 +82,17 @@ def rewrite_loop(code: Routine, number: int, rewrite: Callable[[Do], tuple[Line,
 
 
 def _with_strips(
-    code: Routine, number: int, size: int, rewrite: Callable[[Do, Strips[Do]], Do]
+    code: Routine, number: int, sizes: tuple[int, ...], rewrite: Callable[[Do, Strips[Do]], Do]
 ) -> Routine:
-    """Return `code` with a loop replaced by the strip-mined or tiled nest of `rewrite`."""
+    """Return `code` with a loop replaced by the strip-mined or tiled nest of `rewrite`.
+
+    `sizes` are those of the strips of the loops, the outer one first.
+    """
     scratch = Scratch(code)
+    left = iter(sizes)
 
     def strips(loop: Do) -> tuple[Do, Do]:
+        size = next(left)
         kind = type_of_values(loop.variable, scratch.code) or INTEGER
         counter = scratch.variable(f"{loop.variable.text}_chunk", kind)
         last: Expr = Binary(Operator.PLUS, counter, whole(size - 1)) if size > 1 else counter

@@ -31,6 +31,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from itertools import chain
+from operator import is_
 
 from psyclone_storage.analysis.bodies.flow import Flow, FlowNode
 from psyclone_storage.analysis.bodies.nests import CodeFootprint
@@ -43,22 +44,33 @@ from psyclone_storage.analysis.bodies.regions import (
 from psyclone_storage.analysis.bodies.verdict import Verdict, cures_of, flow_with, verdict_of
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
-from psyclone_storage.base.names import did_you_mean
+from psyclone_storage.base.names import NameTable, did_you_mean
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.directive import NO_OPTIONS, Directive, RegionOptions
+from psyclone_storage.ir.expr import Expr, Name, spell
 from psyclone_storage.ir.facts import FLOW_KINDS, Fact, Facts
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.linking import linked
 from psyclone_storage.ir.loops import addressed, loops_of
-from psyclone_storage.ir.rewrite import blocks_of, walk_lines, with_each_block
+from psyclone_storage.ir.rewrite import (
+    blocks_of,
+    everywhere,
+    names_of_line,
+    place_of_line,
+    substituted,
+    walk_lines,
+    with_changed_blocks,
+    with_each_block,
+)
 from psyclone_storage.ir.routine import (
     DeclarationStatement,
     Routine,
     SourceFile,
     UseStatement,
 )
+from psyclone_storage.passes.scratch import names_of
 from psyclone_storage.transform.kernel.code import ChangesCode, check_loop_directives, placed
 from psyclone_storage.transform.workbench import Bench, JournalEntry, NamedStep
 
@@ -101,6 +113,23 @@ class AddDirective:
     def name(self) -> str:
         """The word of the directive."""
         return directive_word(self.directive)
+
+
+@dataclass(frozen=True, slots=True)
+class RewriteStatement:
+    """Apply a step on the code of kernels to one statement of a routine, and to all in it.
+
+    The step sees the declarations of the routine, but no other statement.
+    """
+
+    routine: str
+    line: un.Line = field(repr=False)
+    step: ChangesCode
+
+    @property
+    def name(self) -> str:
+        """The name of the step."""
+        return self.step.name
 
 
 FileTree = Mapping[str, Routine]
@@ -297,7 +326,7 @@ class FileBench(Bench[FileTree, NamedStep]):
         else:
             planned = plan_regions(linked(addressed(code)), self._facts)
         if planned.reasons:
-            is_edit = isinstance(step, EditRoutine | ChangesCode)
+            is_edit = not isinstance(step, AddDirective)
             return self._tree, _too_late(planned.reasons) if is_edit else planned.reasons
         return {**self._tree, key: planned.code}, ()
 
@@ -322,6 +351,8 @@ class FileBench(Bench[FileTree, NamedStep]):
                 return key_of(routine), replace(code, body=after, specification=items)
             case AddDirective(routine):
                 return key_of(routine), self._directed(step)
+            case RewriteStatement(routine, line, inner):
+                return key_of(routine), _with_rewritten(self.code(routine), line, inner)
             case ChangesCode():
                 code = self.code(step.call)
                 reasons = (*check_loop_directives(code), *step.check_code(code))
@@ -349,6 +380,47 @@ class FileBench(Bench[FileTree, NamedStep]):
         place = self.code(routine).module.routine
         hint = did_you_mean(uid, names) or f"There are: {', '.join(names)}."
         return Diagnostic("T003", f"There is no '{uid}' in '{routine}'.", place, hint=hint)
+
+
+def _with_rewritten(code: Routine, line: un.Line, step: ChangesCode) -> Routine:
+    """Return a routine with one statement as a step changes it.
+
+    Raises:
+        CompileError: the reasons against the step.
+    """
+    before = replace(code, body=(line,))
+    raise_if_any([placed(one, place_of_line(line)) for one in step.check_code(before)])
+    after = step.transform_code(before)
+    known = {item.key for item in code.declarations if isinstance(item, un.Declare)}
+    new = [
+        item
+        for item in after.declarations
+        if isinstance(item, un.Declare) and item.key not in known
+    ]
+    table = NameTable(names_of(code))
+    others = frozenset().union(*map(names_of_line, walk_lines(code.body)))
+    values: dict[str, Expr] = {
+        item.key: Name(table.fresh(item.name)) for item in new if item.key in others
+    }
+    lines = after.body
+    if values:
+        lines = everywhere(lines, lambda expr: substituted(expr, values))
+        new = [replace(item, name=spell(values.get(item.key, Name(item.name)))) for item in new]
+    items = (*code.specification, *(DeclarationStatement((item,)) for item in new))
+    return replace(code, body=_exchanged(code.body, line, lines), specification=items)
+
+
+def _exchanged(
+    lines: tuple[un.Line, ...], line: un.Line, new: tuple[un.Line, ...]
+) -> tuple[un.Line, ...]:
+    """Return statements with `new` ones instead of the very statement `line`."""
+    found: list[un.Line] = []
+    for one in lines:
+        if one is line:
+            found += new
+        else:
+            found.append(with_changed_blocks(one, lambda block: _exchanged(block, line, new)))
+    return lines if all(map(is_, found, lines)) and len(found) == len(lines) else tuple(found)
 
 
 def uid_of(line: un.Line) -> str:

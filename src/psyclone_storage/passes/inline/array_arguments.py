@@ -139,7 +139,7 @@ def passed_array(
 ) -> PassedArray | None:
     """Return the mapping of the array argument `arg` to a dummy with shape `shape`.
 
-    The result is None if `arg` is not a named array.
+    The function returns None if `arg` is not a named array.
 
     Raises:
         InlineError: the elements might not correspond.
