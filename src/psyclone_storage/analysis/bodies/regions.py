@@ -69,6 +69,10 @@ _IMPURE = regex(r"\bimpure\b")
 _PURE = regex(r"\b(?:pure|elemental)\b")
 
 
+KnownVerdicts = dict[tuple[str, bool], Verdict]
+"""The verdicts on the loops of one version of a routine, by uid and by whether sums may change."""
+
+
 @dataclass(frozen=True, slots=True)
 class PlannedCode:
     """A routine whose directive blocks have their clauses.
@@ -83,30 +87,45 @@ class PlannedCode:
     wrong: tuple[un.DirectiveBlock, ...] = ()
 
 
-def plan_regions(code: Routine, facts: Facts = ()) -> PlannedCode:
-    """Return `code` with the clauses of all its directive blocks, and what is wrong with these."""
-    if not any(isinstance(line, un.DirectiveBlock) for line in walk_lines(code.body)):
-        return PlannedCode(code)
-    return _Planner(code, flow_with(code, facts), facts).plan()
+def has_blocks(code: Routine) -> bool:
+    """Return whether a routine has directive blocks."""
+    return any(isinstance(line, un.DirectiveBlock) for line in walk_lines(code.body))
 
 
-def plan_new(code: Routine, new: un.DirectiveBlock, flow: Flow, facts: Facts = ()) -> PlannedCode:
+def plan_regions(
+    code: Routine, flow: Flow, facts: Facts = (), known: KnownVerdicts | None = None
+) -> PlannedCode:
+    """Return `code` with the clauses of all its directive blocks, and what is wrong with these.
+
+    `flow` is that of `code` with the same facts. `known` are verdicts on its loops, to which new
+    ones are added.
+    """
+    return _Planner(code, flow, facts, {} if known is None else known).plan()
+
+
+def plan_new(
+    code: Routine,
+    new: un.DirectiveBlock,
+    flow: Flow,
+    facts: Facts = (),
+    known: KnownVerdicts | None = None,
+) -> PlannedCode:
     """Return `code` with the clauses of its `new` block, and what is wrong with that.
 
     `flow` is that of the statements before the block was added. Blocks around the new one get
     their clauses from `plan_regions` later.
     """
     if new.directive not in _LOOP_DIRECTIVES:
-        flow = flow_with(code, facts)
-    return _Planner(code, flow, facts, new).plan()
+        flow = flow_with(code, facts, flow)
+    return _Planner(code, flow, facts, {} if known is None else known, new).plan()
 
 
-def without_wrong(code: Routine, facts: Facts = ()) -> Routine:
+def without_wrong(code: Routine, planned: PlannedCode) -> Routine:
     """Return `code` without the blocks that are wrong if no further step comes.
 
-    The loops that threads would share in such a block get threads of their own.
+    `planned` is what `plan_regions` returns for it. The loops that threads would share in such a
+    block get threads of their own.
     """
-    planned = plan_regions(code, facts)
     wrong = {id(block) for block in planned.wrong}
     orphans = not planned.reasons
 
@@ -152,11 +171,17 @@ class _Planner:
     """The clauses of the blocks of one routine, and the problems found on the way."""
 
     def __init__(
-        self, code: Routine, flow: Flow, facts: Facts, only: un.DirectiveBlock | None = None
+        self,
+        code: Routine,
+        flow: Flow,
+        facts: Facts,
+        known: KnownVerdicts,
+        only: un.DirectiveBlock | None = None,
     ) -> None:
         self._code = code
         self._flow = flow
         self._facts = facts
+        self._known = known
         self._only = only
         self._nodes = {id(node.line): node for node in flow.nodes}
         self._loops = {node.line.uid: node for node in flow.nodes if isinstance(node.line, un.Do)}
@@ -170,7 +195,9 @@ class _Planner:
     def plan(self) -> PlannedCode:
         """Return the routine with the clauses of its blocks."""
         body = self.lines(self._code.body, ())
-        reasons = (*self.reasons, *check_authored(self._code.body))
+        authored = any(isinstance(node.line, un.DirectiveLine) for node in self._flow.nodes)
+        beside = check_authored(self._code.body) if authored else ()
+        reasons = (*self.reasons, *beside)
         return PlannedCode(
             replace(self._code, body=body),
             tuple(dict.fromkeys(reasons)),
@@ -273,7 +300,11 @@ class _Planner:
         )
 
     def _verdict(self, loop: FlowNode, block: un.DirectiveBlock) -> Verdict:
-        return verdict_of(loop, self._flow, self._facts, sums=block.options.sums)
+        assert isinstance(loop.line, un.Do)
+        key = (loop.line.uid, block.options.sums)
+        if key not in self._known:
+            self._known[key] = verdict_of(loop, self._flow, self._facts, sums=key[1])
+        return self._known[key]
 
     def _nest(self, block: un.DirectiveBlock, loop: FlowNode) -> list[FlowNode]:
         """Return the loops that a block shares together."""
