@@ -1,7 +1,8 @@
-"""Statements of kernels in Python as those of typed code.
+"""Conversion of statements in Python kernels to typed code.
 
-Owns which locals certainly have a value after each statement. A `return` leaves the point; a loop
-counts over a `range`, and its counter has no value after the loop.
+This module also determines which local variables certainly have a value after each statement. A
+`return` ends the kernel for the current point. A loop iterates over a `range`. Its loop variable
+has no value after the loop.
 """
 
 from __future__ import annotations
@@ -451,7 +452,7 @@ def _jump(scope: KernelScope, node: ast.Break | ast.Continue) -> list[Line]:
 
 
 def _expression(scope: KernelScope, node: ast.Expr) -> list[Line]:
-    """Return the statements of a user function."""
+    """Return the statements of an inlined call statement; record an error for other expressions."""
     if isinstance(node.value, ast.Call) and scope.helpers is not None:
         found = scope.helpers.statements(scope, node.value)
         if found is not None:
