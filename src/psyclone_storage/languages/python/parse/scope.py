@@ -265,7 +265,7 @@ class KernelScope:
 
     - `arrays`: tables that typed code declares as arrays.
 
-    - `loops`, `unrolled`: enclosing loops, and loops that are parsed once for each iteration. A loop
+    - `loops`, `unrolled`: enclosing loops, and loops parsed once for each iteration. A loop
       whose variable is needed at compile time is added, and the kernel is parsed again.
     """
 
