@@ -8,7 +8,7 @@ holds.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.names import NameTable
@@ -23,6 +23,7 @@ from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.typed import Typing
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.targets.gocean_python import abi
+from psyclone_storage.targets.numpy.differing import differs, diverging, varying_names
 from psyclone_storage.targets.numpy.expressions import (
     Spelling,
     UnsupportedError,
@@ -174,7 +175,7 @@ class _Writer:
         """Return the writer for `code`."""
         local = {getattr(item, "name", "") for item in code.declarations}
         taken = NameTable({*code.dummies, *local, "at", "np", "points", "slice", "range"})
-        varying = _varying(code)
+        varying = varying_names(code)
         arrays = _Arrays(code)
         typing = Typing(code.symbol, code.structure, any_kind=True)
 
@@ -183,7 +184,7 @@ class _Writer:
             return isinstance(kind, ScalarType) and kind.intrinsic is Intrinsic.INTEGER
 
         spelling = Spelling(
-            lambda expr: _differs(expr, varying, code),
+            lambda expr: differs(expr, varying, code),
             lambda expr: arrays.element(expr, spelling),
             is_whole,
             _named,
@@ -375,9 +376,7 @@ class _Writer:
         """Return the state of a loop, with the masks of points that jumps may end."""
         once = bool(line.name) and ex.integer_value(line.start) == ex.integer_value(line.stop)
         varies = (
-            once
-            or bool(self._with_alive(mask).terms)
-            or _diverging(line.body, self.spelling.varies)
+            once or bool(self._with_alive(mask).terms) or diverging(line.body, self.spelling.varies)
         )
         jumps = {type(one) for one in walk_lines(line.body) if isinstance(one, un.Exit | un.Cycle)}
         stays = self.fresh.fresh("stays") if varies and un.Exit in jumps else ""
@@ -530,16 +529,6 @@ def _behind(stop: ex.Expr, step: int) -> ex.Expr:
     return ex.Binary(op, stop, one)
 
 
-def _diverging(body: Iterable[un.Line], varies: Callable[[ex.Expr], bool]) -> bool:
-    """Return whether some points may leave a loop, or an iteration, before others do."""
-    for line in walk_lines(body):
-        if isinstance(line, un.If) and any(varies(one.condition) for one in line.branches):
-            inner = [*(part for one in line.branches for part in one.body), *line.otherwise]
-            if any(isinstance(one, un.Exit | un.Cycle) for one in walk_lines(inner)):
-                return True
-    return False
-
-
 def _certainly_done(line: un.Do, step: int) -> bool:
     """Return whether a loop has at least one complete iteration."""
     ends = ex.integer_value(line.start), ex.integer_value(line.stop)
@@ -550,61 +539,3 @@ def _certainly_done(line: un.Do, step: int) -> bool:
 
 def _indented(lines: list[str]) -> list[str]:
     return [f"{_STEP}{line}" if line else "" for line in lines]
-
-
-# ---------------------------------------------------------------------------- what differs
-
-
-def _varying(code: Routine) -> set[str]:
-    """Return the keys of locals whose values differ between points."""
-    found: set[str] = set()
-    while True:
-        before = len(found)
-        _spread(code.body, code, found, masked=False)
-        if len(found) == before:
-            return found
-
-
-def _spread(lines: Iterable[un.Line], code: Routine, found: set[str], *, masked: bool) -> bool:
-    """Add to `found` the varying locals in `lines`; return whether points may leave early."""
-    for line in lines:
-        match line:
-            case un.Assign(ex.Name(text), value):
-                if masked or _differs(value, found, code):
-                    found.add(key_of(text))
-            case un.Assign(ex.Index(ex.Name(text), items), value) if key_of(text) not in map(
-                key_of, code.dummies
-            ):
-                if masked or any(_differs(one, found, code) for one in (value, *items)):
-                    found.add(key_of(text))
-            case un.If(branches, otherwise):
-                inner = masked or any(_differs(one.condition, found, code) for one in branches)
-                parts = [*(one.body for one in branches), otherwise]
-                left = [_spread(part, code, found, masked=inner) for part in parts]
-                masked = masked or any(left)
-            case un.Do(body=body):
-                left_inside = any(isinstance(one, un.Return) for one in walk_lines(body))
-                jumps = any(isinstance(one, un.Exit | un.Cycle) for one in walk_lines(body))
-                some = masked or left_inside or (jumps and _jumps_vary(body, found, code))
-                _spread(body, code, found, masked=some)
-                masked = masked or left_inside
-            case un.Return():
-                return masked
-    return masked
-
-
-def _jumps_vary(body: Iterable[un.Line], varying: set[str], code: Routine) -> bool:
-    """Return whether a jump out of a loop, or to its next iteration, is for some points only."""
-    return _diverging(body, lambda expr: _differs(expr, varying, code))
-
-
-def _differs(expr: ex.Expr, varying: set[str], code: Routine) -> bool:
-    """Return whether a value may differ between points."""
-    for part in ex.walk(expr):
-        if isinstance(part, ex.Name):
-            declared = code.declared(part.text)
-            is_dummy = key_of(part.text) in map(key_of, code.dummies)
-            is_field = declared is not None and bool(declared.shape) and is_dummy
-            if key_of(part.text) in varying or is_field:
-                return True
-    return False

@@ -8,7 +8,7 @@ one type.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from psyclone_storage.base.diagnostic import raise_if_any
 from psyclone_storage.base.names import NameTable
@@ -20,7 +20,7 @@ from psyclone_storage.ir.rewrite import substituted
 from psyclone_storage.ir.routine import KernelModule, Routine, specification_of
 from psyclone_storage.ir.symbols import SymbolTable
 from psyclone_storage.ir.types import Intrinsic, ScalarType
-from psyclone_storage.ir.unit import Declare
+from psyclone_storage.ir.unit import Declare, Line
 from psyclone_storage.languages.python.parse import node_factory as nodes
 from psyclone_storage.languages.python.parse.api_words import Dialect
 from psyclone_storage.languages.python.parse.columns import ColumnAccess
@@ -73,6 +73,26 @@ def read_python_body(
         CompileError: everything that is wrong with the body.
     """
     found = _find(dialect, source, name)
+    scope, body = _read_body(found, dialect, dummies, beside)
+    _check_names(scope)
+    raise_if_any(scope.problems)
+    declarations = (*_dummies(scope), *_locals(scope), *declared_arrays(scope))
+    constants = tuple(
+        Declare(one, nodes.scalar_type(kind, dialect.real)) for one, kind in _used(scope)
+    )
+    routine = found.tree.span(found.node)
+    symbols = _symbols(scope, dialect.real)
+    module = KernelModule(module_name(source), source.whole(), routine, declarations=constants,
+                          symbols=symbols, is_python=True)  # fmt: skip
+    specification = specification_of((), declarations)
+    made = Routine(code_name(found.node.name), tuple(scope.passed), specification, body, module)
+    return addressed(made)
+
+
+def _read_body(
+    found: KernelDefinition, dialect: Dialect, dummies: tuple[Dummy, ...], beside: ModuleTexts
+) -> tuple[KernelScope, tuple[Line, ...]]:
+    """Return the statements of a kernel, and the names in it, when nothing new is found."""
     kinds: dict[str, NumberKinds] = {}
     changing: set[str] = set()
     unrolled: set[LoopPlace] = set()
@@ -84,28 +104,19 @@ def read_python_body(
         with scope.reached(None if _may_return(found.node) else {}):
             body = read_block(scope, without_text(found.node.body))
         if (scope.local_kinds, scope.changing, scope.unrolled) == (kinds, changing, unrolled):
-            break
+            return scope, body
         # What a local has later, and which loops are unrolled, is known when it is read again.
         kinds, changing = scope.local_kinds, scope.changing
         if scope.unrolled != unrolled:
             kinds, changing, unrolled = {}, set(), scope.unrolled
-    _check_names(scope)
-    raise_if_any(scope.problems)
-    declarations = (*_dummies(scope), *_locals(scope), *declared_arrays(scope))
-    constants = tuple(
-        Declare(one, nodes.scalar_type(kind, dialect.real)) for one, kind in _used(scope)
-    )
-    routine = found.tree.span(found.node)
-    known = {key: _symbol(one, dialect.real) for key, one in scope.imported.items()}
+
+
+def _symbols(scope: KernelScope, real: ScalarType) -> SymbolTable:
+    """Return the variables of other modules, and the functions that Fortran does not have."""
+    known = {key: _symbol(one, real) for key, one in scope.imported.items()}
     known |= {name: Symbol(name, name, Origin.INTRINSIC, Sort.PROCEDURE)
               for name in scope.called if name in _OF_C}  # fmt: skip
-    symbols = SymbolTable(known)
-    module = KernelModule(module_name(source), source.whole(), routine, declarations=constants,
-                          symbols=symbols, is_python=True)  # fmt: skip
-    order = tuple(scope.passed)
-    return addressed(
-        Routine(code_name(found.node.name), order, specification_of((), declarations), body, module)
-    )
+    return SymbolTable(known)
 
 
 def _may_return(node: ast.FunctionDef) -> bool:
@@ -130,13 +141,11 @@ def _scope(
     constants = constants_of(tree, dialect.real, offered(tree), beside)
     renamed: dict[str, str] = {}
     if not dialect.ranges:
-        renamed = _renamed((*own, *sorted(assigned)), set(constants) - assigned, names)
+        used = (constants.keys() & _written_names(found.node)) - assigned
+        renamed = _renamed((*own, *sorted(assigned)), used, names)
     inside = tuple(renamed.get(one, one) for one in own)
     passed = _passed(inside, dummies, names)
-    arguments = {name: passed[code] for name, code in zip(own, inside, strict=True)
-                 if code in passed}  # fmt: skip
-    first = {own[one.arg]: one for one in dummies if one.arg is not None and one.component == 1}
-    arguments |= {name: one for name, one in first.items() if name not in arguments}
+    arguments = _arguments(own, inside, passed, dummies)
     access = _access(inside, passed, dialect, found)
     made = KernelScope(
         tree, dialect.real, offered(tree), access, passed, arguments, constants, assigned
@@ -144,16 +153,33 @@ def _scope(
     made.names = renamed
     made.modules = imported_modules(tree)
     made.tables = module_values(tree, beside)
+    made.single = _other_real(passed, dialect)
+    made.taken = names
+    made.variables = {made.code(one).lower() for one in (*arguments, *assigned)}
+    made.variables |= {one.lower() for one in passed}
+    return made
+
+
+def _other_real(passed: Mapping[str, Dummy], dialect: Dialect) -> ScalarType | None:
+    """Return the type of arguments with another precision than the default; None without any."""
     others = [
         one.type for one in passed.values()
         if one.type.intrinsic is Intrinsic.REAL and one.type != dialect.real
         and one.role is not Role.CMA_MATRIX  # its elements are widened where they are looked at
     ]  # fmt: skip
-    made.single = others[0] if others else None
-    made.taken = names
-    made.variables = {made.code(one).lower() for one in (*arguments, *assigned)}
-    made.variables |= {one.lower() for one in passed}
-    return made
+    return others[0] if others else None
+
+
+def _arguments(
+    own: tuple[str, ...],
+    inside: tuple[str, ...],
+    passed: Mapping[str, Dummy],
+    dummies: tuple[Dummy, ...],
+) -> dict[str, Dummy]:
+    """Return the arguments by their names, which are `inside` in the code."""
+    found = {name: passed[code] for name, code in zip(own, inside, strict=True) if code in passed}
+    first = {own[one.arg]: one for one in dummies if one.arg is not None and one.component == 1}
+    return found | {name: one for name, one in first.items() if name not in found}
 
 
 def _renamed(own: tuple[str, ...], constants: set[str], names: NameTable) -> dict[str, str]:

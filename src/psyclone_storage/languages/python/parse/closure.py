@@ -356,10 +356,10 @@ def _text_of_table(value: Any) -> str:
 
 def _items(value: Any, depth: int = 4) -> Any:
     """Return nested tuples with the numbers of a table, None if it has other elements."""
-    if type(value) in (tuple, list) and depth and len(value) <= _MOST_ITEMS:
+    if isinstance(value, (tuple, list)) and depth and len(value) <= _MOST_ITEMS:
         inner = tuple(_items(one, depth - 1) for one in value)
         return None if None in inner else inner
-    if type(value) is float and not math.isfinite(value):
+    if isinstance(value, float) and not math.isfinite(value):
         return None
     if isinstance(value, bool):
         return value

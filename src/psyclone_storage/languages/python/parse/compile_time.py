@@ -68,15 +68,23 @@ class CompileTimeValues:
 
     def _of(self, node: ast.expr) -> Any:
         match node:
-            case ast.Constant(value=bool() | int() | float() as value):
-                return value
-            case ast.Name(id=name):
-                found = self._look_up(name)
+            case ast.Constant():
+                return node.value
+            case ast.Name():
+                found = self._look_up(node.id)
                 return self._constant(node) if found is UNKNOWN_VALUE else found
             case ast.Attribute():
                 return self._constant(node)
-            case ast.Tuple(elts=items) | ast.List(elts=items) | ast.Set(elts=items):
-                return tuple(map(self._needed, items))
+            case ast.Tuple() | ast.List() | ast.Set():
+                return tuple(map(self._needed, node.elts))
+            case ast.Subscript():
+                return _element(self._needed(node.value), self._needed(node.slice))
+            case ast.Call():
+                return self._call(node)
+        return self._of_operation(node)
+
+    def _of_operation(self, node: ast.expr) -> Any:
+        match node:
             case ast.UnaryOp(op, operand):
                 return _UNARY[type(op)](self._needed(operand))
             case ast.BinOp(left, op, right):
@@ -90,10 +98,6 @@ class CompileTimeValues:
                 return (all if is_and else any)(bool(self._needed(one)) for one in parts)
             case ast.IfExp(test, body, orelse):
                 return self._needed(body if self._needed(test) else orelse)
-            case ast.Subscript(array, index):
-                return _element(self._needed(array), self._needed(index))
-            case ast.Call():
-                return self._call(node)
         return UNKNOWN_VALUE
 
     def _needed(self, node: ast.expr) -> Any:
@@ -127,6 +131,11 @@ class CompileTimeValues:
         if function is None or self._look_up(node.func.id) is not UNKNOWN_VALUE:
             return UNKNOWN_VALUE
         return function(*map(self._needed, args), **named)
+
+
+def is_integer(value: Any) -> bool:
+    """Return whether a value is an integer, which conditions are not."""
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _element(array: Any, index: Any) -> Any:

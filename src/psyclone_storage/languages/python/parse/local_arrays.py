@@ -26,7 +26,7 @@ from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Assign, Line
 from psyclone_storage.languages.python.parse import node_factory as nodes
 from psyclone_storage.languages.python.parse.array_functions import product_of
-from psyclone_storage.languages.python.parse.compile_time import value_of
+from psyclone_storage.languages.python.parse.compile_time import is_integer, value_of
 from psyclone_storage.languages.python.parse.expressions import read, read_number
 from psyclone_storage.languages.python.parse.indices import (
     from_one,
@@ -151,8 +151,7 @@ def _make_list(scope: KernelScope, node: ast.Assign, target: ast.Name) -> list[L
         what = f"'{scope.text(node.value)}' is no array of numbers."
         scope.refuse("P051", what, node.value, _WRITE)
         return []
-    items = _flat(rows)
-    values = [read(scope, one) for one in items]
+    values = [read(scope, one) for one in _flat(rows)]
     types = {one.type for one in values}
     if None in types:
         return []
@@ -164,30 +163,38 @@ def _make_list(scope: KernelScope, node: ast.Assign, target: ast.Name) -> list[L
     (type_,) = types
     made = [*scope.before]
     scope.before = []
-    # All elements are computed before the array is assigned, which they may read.
+    extents = tuple(map(nodes.signed_integer, shape))
+    real = scope.real if type_ is Intrinsic.REAL else None
+    kept, lines = _kept_elements(scope, node, values, type_)
+    if type_ is None or not _declared(scope, node, target, (type_, real, extents)):
+        return []
+    return [*made, *lines, *_elements(scope, node, Name(scope.code(target.id)), (shape, kept))]
+
+
+def _elements(
+    scope: KernelScope, node: ast.stmt, array: Name, content: tuple[tuple[int, ...], list[Expr]]
+) -> Iterator[Line]:
+    """Yield the assignments of the elements of an array, given its extents and the elements."""
+    shape, kept = content
+    for index, expr in zip(product(*map(range, shape)), kept, strict=True):
+        at = tuple(nodes.signed_integer(part + 1) for part in index)
+        yield Assign(Element(array, at), expr, place=scope.tree.span(node))
+
+
+def _kept_elements(
+    scope: KernelScope, node: ast.stmt, values: list[TypedExpression], type_: Intrinsic | None
+) -> tuple[list[Expr], list[Line]]:
+    """Return the elements of an array as locals, which are computed before it is assigned."""
     kept: list[Expr] = []
-    place = scope.tree.span(node)
+    made: list[Line] = []
     for value in values:
         expr = as_real(scope, value).expr if type_ is Intrinsic.REAL else value.expr
         if not isinstance(expr, Literal):
-            local = scope.fresh("element", type_, place, scope.real)
-            made.append(Assign(local, expr, place=place))
+            local = scope.fresh("element", type_, scope.tree.span(node), scope.real)
+            made.append(Assign(local, expr, place=scope.tree.span(node)))
             expr = local
         kept.append(expr)
-    real = scope.real if type_ is Intrinsic.REAL else None
-    extents = tuple(map(nodes.signed_integer, shape))
-    if type_ is None or not _declared(scope, node, target, (type_, real, extents)):
-        return []
-    array = Name(scope.code(target.id))
-    for index, expr in zip(np_index(shape), kept, strict=True):
-        at = tuple(nodes.signed_integer(part + 1) for part in index)
-        made.append(Assign(Element(array, at), expr, place=place))
-    return made
-
-
-def np_index(shape: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-    """Yield the indices of an array, the last one fastest."""
-    return product(*map(range, shape))
+    return kept, made
 
 
 Rows = list[Any]
@@ -204,7 +211,7 @@ def _rows(scope: KernelScope, node: ast.expr) -> Rows | None:
             | ast.BinOp(left=by, op=ast.Mult(), right=ast.List() as items)
         ):
             count, one = value_of(scope, by), items_of(scope, items)
-            if type(count) is not int or one is None or not 0 < count * len(one) <= MOST_ITEMS:
+            if not is_integer(count) or one is None or not 0 < count * len(one) <= MOST_ITEMS:
                 return None
             return [*one] * count
     found = items_of(scope, node)
@@ -282,17 +289,17 @@ def _shape(scope: KernelScope, call: ast.Call) -> tuple[Expr, ...]:
 
 
 def _extent(scope: KernelScope, part: ast.expr) -> Expr | None:
-    read = read_number(scope, part)
-    if read.type is None:
+    found = read_number(scope, part)
+    if found.type is None:
         return None
-    value = integer_value(read.expr)
-    known = is_known_where_called(scope, read.expr)
-    if read.type is not Intrinsic.INTEGER or not known or (value is not None and value < 0):
+    value = integer_value(found.expr)
+    known = is_known_where_called(scope, found.expr)
+    if found.type is not Intrinsic.INTEGER or not known or (value is not None and value < 0):
         what = f"'{scope.text(part)}' is no extent that is known where the kernel is called."
         hint = "Write whole numbers, arguments, or lengths as 'len(layers())'."
         scope.refuse("P054", what, part, hint)
         return None
-    return read.expr
+    return found.expr
 
 
 def is_known_where_called(scope: KernelScope, extent: Expr) -> bool:
@@ -359,7 +366,7 @@ def _element(scope: KernelScope, node: ast.Subscript, local: LocalVariable) -> E
 def _index(scope: KernelScope, part: ast.expr, extent: Expr, name: str) -> Expr | None:
     """Return a part of an index, counted from 0; None, with a note, if it is out of range."""
     known, most = value_of(scope, part), integer_value(extent)
-    if scope.literals and type(known) is int and most is not None:
+    if scope.literals and is_integer(known) and most is not None:
         if not -most <= known < most:
             what = f"'{scope.text(part)}' is out of range: '{name}' has {most} elements."
             scope.refuse("P051", what, part)

@@ -29,6 +29,7 @@ from psyclone_storage.languages.python.parse.assignments import (
 from psyclone_storage.languages.python.parse.compile_time import (
     UNKNOWN_VALUE,
     folded_condition,
+    is_integer,
     value_of,
 )
 from psyclone_storage.languages.python.parse.constructs import unsupported
@@ -307,20 +308,15 @@ def _while(scope: KernelScope, node: ast.While) -> list[Line]:
         scope.refuse("P051", what, node.test, hint)
         return []
     start, limit = value_of(scope, _loaded(found.counter, node)), value_of(scope, found.limit)
-    is_known = type(start) is int and type(limit) is int
+    is_known = is_integer(start) and is_integer(limit)
     place = place_of(scope, node)
     if is_known and place in scope.unrolled:
         return _unrolled_while(scope, node, found, (start, limit))
     scope.loops.append(OpenLoop(place if is_known else None))
-    bound = _bound_of(scope, node, found, start if type(start) is int else None)
+    bound = _bound_of(scope, node, found, start if is_integer(start) else None)
     _forget_values(scope, node.body)
     before = scope.known
-    body: tuple[Line, ...] = ()
-    if not found.complete:
-        around, scope.before = scope.before, []
-        test = read_condition(scope, node.test)
-        left = If((Branch(nodes.unary_operation(test.expr, ".not."), (Exit(),)),))
-        body, scope.before = (*scope.before, left), around
+    body = () if found.complete else _leaving(scope, node, "")
     with scope.reached(None):
         body = (*body, *read_block(scope, node.body))
     scope.known = before
@@ -388,14 +384,18 @@ def _unrolled_while(
 def _copy_of_while(
     scope: KernelScope, node: ast.While, found: CountedCondition, loop: OpenLoop, value: int
 ) -> tuple[Line, ...]:
-    made: list[Line] = []
     scope.current[found.counter] = value
-    if not found.complete:
-        around, scope.before = scope.before, []
-        test = read_condition(scope, node.test)
-        left = If((Branch(nodes.unary_operation(test.expr, ".not."), (Exit(loop.leave),)),))
-        made, scope.before = [*scope.before, left], around
+    made = () if found.complete else _leaving(scope, node, loop.leave)
     return *made, *read_block(scope, node.body)
+
+
+def _leaving(scope: KernelScope, node: ast.While, name: str) -> tuple[Line, ...]:
+    """Return the statements that leave a loop if its condition does not hold."""
+    around, scope.before = scope.before, []
+    test = read_condition(scope, node.test)
+    left = If((Branch(nodes.unary_operation(test.expr, ".not."), (Exit(name),)),))
+    made, scope.before = (*scope.before, left), around
+    return made
 
 
 def _range(scope: KernelScope, node: ast.For) -> CountedRange | None:
