@@ -166,7 +166,8 @@ class _Requests:
 
     def start(self) -> None:
         """Start all requests, receives first; requests that an interrupt left are finished."""
-        self.finish()
+        if self._active:
+            self.finish()
         self._active = True
         self._mpi.Prequest.Startall(self._requests)
 
@@ -285,8 +286,15 @@ class MpiRanks:
     def _box(self, array: Array, box: Box) -> Any:
         """Return the type of the elements in a box, in the order of memory."""
         extents = [one.stop - one.start for one in box]
-        made = self._util.from_numpy_dtype(array.dtype)
+        length, count = array.dtype.itemsize, 1
+        steps = []
         for step, extent in sorted(zip(array.strides, extents, strict=True)):
+            if step == length and not steps:
+                length, count = length * extent, count * extent
+            elif extent > 1:
+                steps.append((step, extent))
+        made = self._util.from_numpy_dtype(array.dtype).Create_contiguous(count)
+        for step, extent in steps:
             made = made.Create_hvector(extent, 1, step)
         return made
 
