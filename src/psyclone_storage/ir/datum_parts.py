@@ -1,4 +1,4 @@
-"""Parts of data with replicas of their own: fields, operators and components of field vectors."""
+"""The units of data that have their own replicas: fields, operators and vector components."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from psyclone_storage.ir.schedule import Actual, Datum, Schedule
 
 
 class DatumPart(NamedTuple):
-    """A field or operator, or one component of a field vector.
+    """A field, an operator, or one component of a field vector.
 
-    `component` counts from 1 and equals None for a datum that is no vector.
+    `component` counts from 1. It equals None for a datum that is not a vector.
     """
 
     datum: str
@@ -20,19 +20,19 @@ class DatumPart(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The part as it appears in uids and messages: `u`, or `u[2]` for a component."""
+        """The name in uids and messages: `u`, or `u[2]` for a component."""
         return self.datum if self.component is None else f"{self.datum}[{self.component}]"
 
 
 def components_of(datum: Datum) -> tuple[DatumPart, ...]:
-    """Return every component of a field vector; any other datum as a whole."""
+    """Return the components of a field vector; for any other datum, the datum itself."""
     if datum.vector == 1:
         return (DatumPart(datum.name, None),)
     return tuple(DatumPart(datum.name, number) for number in range(1, datum.vector + 1))
 
 
 def passed_parts(actual: Actual, data: dict[str, Datum]) -> tuple[DatumPart, ...]:
-    """Return the parts of the datum that `actual` passes; none for a constant."""
+    """Return the parts of a datum that the argument `actual` passes; empty for a constant."""
     if actual.datum is None:
         return ()
     if actual.component is not None:
@@ -41,7 +41,7 @@ def passed_parts(actual: Actual, data: dict[str, Datum]) -> tuple[DatumPart, ...
 
 
 def alias_parts(schedule: Schedule) -> dict[str, tuple[DatumPart, ...]]:
-    """Return, for each datum, the parts of other data that may be the same object."""
+    """Return, for each datum, the parts of other data that may alias it."""
     return _alias_parts(aliases_in(schedule))
 
 
