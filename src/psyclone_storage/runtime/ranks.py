@@ -287,7 +287,7 @@ class MpiRanks:
         """Return the type of the elements in a box, in the order of memory."""
         extents = [one.stop - one.start for one in box]
         length, count = array.dtype.itemsize, 1
-        steps = []
+        steps: list[tuple[int, int]] = []
         for step, extent in sorted(zip(array.strides, extents, strict=True)):
             if step == length and not steps:
                 length, count = length * extent, count * extent
