@@ -65,7 +65,7 @@ class _Launch(NamedTuple):
     has_result: bool
 
 
-class Holder(Protocol):
+class ArrayHolder(Protocol):
     """A block of this thread that holds data to be changed."""
 
     def held_on_host(self, data: Sequence[Any], /) -> Sequence[Any] | None:
@@ -75,7 +75,12 @@ class Holder(Protocol):
 class _Innermost(threading.local):
     """The innermost block of a thread that holds data."""
 
-    holder: Holder | None = None
+    holder: ArrayHolder | None = None
+
+    def replace(self, holder: ArrayHolder | None) -> ArrayHolder | None:
+        """Set the block, and return the one before."""
+        outer, self.holder = self.holder, holder
+        return outer
 
 
 _INNERMOST = _Innermost()
@@ -100,13 +105,13 @@ def arrays_on_host(data: Sequence[Any], *, writes: bool) -> Iterator[Sequence[An
 
 
 @contextmanager
-def holding(holder: Holder) -> Iterator[None]:
+def holding(holder: ArrayHolder) -> Iterator[None]:
     """Let exchanges in a block use the arrays of a holder."""
-    outer, _INNERMOST.holder = _INNERMOST.holder, holder
+    outer = _INNERMOST.replace(holder)
     try:
         yield
     finally:
-        _INNERMOST.holder = outer
+        _INNERMOST.replace(outer)
 
 
 class HeldData:
@@ -250,7 +255,7 @@ class BoundRun:
         self._binding, self._functions = binding, functions
         self._launches: tuple[_Launch, ...] | None = None
         self._arrays: tuple[Any, ...] | None = None
-        self._outer: Holder | None = None
+        self._outer: ArrayHolder | None = None
         self._seen: Any = None
         self._untouched = False
 
@@ -270,7 +275,7 @@ class BoundRun:
         # What binds them hands out the same dictionary while all in it is the same.
         if arrays is not self._seen:
             self._find(arrays)
-        self._outer, _INNERMOST.holder = _INNERMOST.holder, self
+        self._outer = _INNERMOST.replace(self)
         return self
 
     def held_on_host(self, data: Sequence[Any], /) -> Sequence[Any] | None:
@@ -355,7 +360,8 @@ class BoundRun:
         Data that no function has touched are what they were, whatever has been raised.
         """
         # A block that an interrupt leaves open stays the innermost one.
-        _INNERMOST.holder, self._outer = self._outer, None
+        _INNERMOST.replace(self._outer)
+        self._outer = None
         if error[0] is not None and self._untouched:
             self._untouched, error = False, (None, None, None)
         self._binding.__exit__(*error)
