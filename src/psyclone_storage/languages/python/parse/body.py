@@ -134,8 +134,8 @@ def _scope(
     found: KernelDefinition, dialect: Dialect, dummies: tuple[Dummy, ...], beside: ModuleTexts
 ) -> KernelScope:
     """Return the initial names in the body of a kernel."""
-    tree, args = found.tree, [*found.node.args.posonlyargs, *found.node.args.args]
-    own = tuple(arg.arg for arg in args)
+    tree, args = found.tree, found.node.args
+    own = tuple(arg.arg for arg in (*args.posonlyargs, *args.args))
     names = NameTable({*own, found.node.name, *_written_names(found.node)})
     assigned = assigned_names(found.node)
     constants = constants_of(tree, dialect.real, offered(tree), beside)
@@ -146,9 +146,15 @@ def _scope(
     inside = tuple(renamed.get(one, one) for one in own)
     passed = _passed(inside, dummies, names)
     arguments = _arguments(own, inside, passed, dummies)
-    access = _access(inside, passed, dialect, found)
     made = KernelScope(
-        tree, dialect.real, offered(tree), access, passed, arguments, constants, assigned
+        tree,
+        dialect.real,
+        offered(tree),
+        _access(inside, passed, dialect, found),
+        passed,
+        arguments,
+        constants,
+        assigned,
     )
     made.names = renamed
     made.modules = imported_modules(tree)
