@@ -36,6 +36,7 @@ from operator import is_
 from psyclone_storage.analysis.bodies.flow import Flow, FlowNode
 from psyclone_storage.analysis.bodies.nests import CodeFootprint
 from psyclone_storage.analysis.bodies.regions import (
+    PlannedCode,
     directive_word,
     plan_new,
     plan_regions,
@@ -75,6 +76,7 @@ from psyclone_storage.transform.kernel.code import ChangesCode, check_loop_direc
 from psyclone_storage.transform.workbench import Bench, JournalEntry, NamedStep
 
 _WORD = regex(r"[a-z]\w*")
+_MOST_PLANS = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +147,8 @@ class FileBench(Bench[FileTree, NamedStep]):
         self._routines = file.routines()
         self._facts = facts
         self._flows: dict[tuple[int, Facts], tuple[Routine, Flow]] = {}
+        self._names: tuple[FileTree | None, frozenset[str]] = (None, frozenset())
+        self._plans: dict[int, tuple[Routine, Facts, PlannedCode]] = {}
         self.left_out: list[Diagnostic] = []
         self._new: list[un.DirectiveBlock] = []
         self._statements: dict[int, tuple[Routine, Routine]] = {}
@@ -166,8 +170,12 @@ class FileBench(Bench[FileTree, NamedStep]):
     @property
     def names(self) -> frozenset[str]:
         """All words in the statements of the file, and the names of new variables."""
-        items = (item for code in self._tree.values() for item in code.declarations)
-        return self._words.union(item.key for item in items if isinstance(item, un.Declare))
+        tree, found = self._names
+        if tree is not self._tree:
+            items = (item for code in self._tree.values() for item in code.declarations)
+            found = self._words.union(item.key for item in items if isinstance(item, un.Declare))
+            self._names = (self._tree, found)
+        return found
 
     @property
     def facts(self) -> Facts:
@@ -177,12 +185,12 @@ class FileBench(Bench[FileTree, NamedStep]):
     def assume(self, *facts: Fact) -> None:
         """Record promises."""
         self._facts = tuple(dict.fromkeys((*self._facts, *facts)))
-        self._last = None
+        self._recent.clear()
 
     def withdraw(self, facts: Facts) -> None:
         """Withdraw all promises but `facts`, which were made before."""
         self._facts = facts
-        self._last = None
+        self._recent.clear()
 
     def code(self, routine: str) -> Routine:
         """Return a routine with the steps so far.
@@ -266,8 +274,20 @@ class FileBench(Bench[FileTree, NamedStep]):
 
     def unfinished_in(self, routine: str) -> Reasons:
         """Return what is wrong with the regions of a routine if no further step comes."""
-        planned = plan_regions(self.code(routine), self._facts)
+        planned = self._planned(self.code(routine))
         return (*planned.reasons, *planned.unfinished)
+
+    def _planned(self, code: Routine) -> PlannedCode:
+        """Return a routine with the clauses of its blocks, which are derived once."""
+        known = self._plans.get(id(code))
+        if known is None or known[0] is not code or known[1] is not self._facts:
+            planned = plan_regions(code, self._facts)
+            if len(self._plans) > _MOST_PLANS:
+                self._plans.clear()
+            known = self._plans[id(code)] = (code, self._facts, planned)
+            if not planned.wrong:
+                self._plans[id(planned.code)] = (planned.code, self._facts, planned)
+        return known[2]
 
     def leave_out_unfinished(self, routine: str) -> None:
         """Leave out the regions of a routine that are unfinished, as steps.
@@ -278,12 +298,12 @@ class FileBench(Bench[FileTree, NamedStep]):
         while reasons := self.unfinished_in(routine):
             self.left_out += reasons
             code = self.code(routine)
-            self.edit(routine, code.body, without_wrong(code, self._facts).body)
+            self.edit(routine, code.body, without_wrong(code, self._planned(code)).body)
 
     def changed_file(self) -> tuple[SourceFile, SourceFile]:
         """Return the file as it was read and with the steps so far."""
         starts = {one.extent.start: key for key, one in self._routines.items() if one.extent}
-        after = {key: plan_regions(code, self._facts).code for key, code in self._tree.items()}
+        after = {key: self._planned(code).code for key, code in self._tree.items()}
 
         def change(unit: Routine) -> Routine:
             key = starts.get(unit.extent.start) if unit.extent is not None else None
@@ -324,7 +344,7 @@ class FileBench(Bench[FileTree, NamedStep]):
             _, base = self._statements.get(id(old), (old, old))
             self._statements[id(planned.code)] = (planned.code, base)
         else:
-            planned = plan_regions(linked(addressed(code)), self._facts)
+            planned = self._planned(linked(addressed(code)))
         if planned.reasons:
             is_edit = not isinstance(step, AddDirective)
             return self._tree, _too_late(planned.reasons) if is_edit else planned.reasons

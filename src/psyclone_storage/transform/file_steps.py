@@ -238,7 +238,8 @@ class _Auto:
         if self._bench.check(step):
             step = replace(step, after=self._legal(body))
         else:
-            code = without_wrong(replace(self._code, body=after), self._bench.facts)
+            code = replace(self._code, body=after)
+            code = without_wrong(code, plan_regions(code, self._bench.facts))
             step = replace(step, after=code.body)
         if step.after != body:
             self._bench.apply(step)

@@ -33,6 +33,7 @@ from psyclone_storage.ir.facts import Facts
 from psyclone_storage.ir.intrinsics import HARMLESS
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rewrite import (
+    blocks_of,
     first_words,
     walk_lines,
     with_each_block,
@@ -101,12 +102,11 @@ def plan_new(code: Routine, new: un.DirectiveBlock, flow: Flow, facts: Facts = (
     return _Planner(code, flow, facts, new).plan()
 
 
-def without_wrong(code: Routine, facts: Facts = ()) -> Routine:
-    """Return `code` without the blocks that are wrong if no further step comes.
+def without_wrong(code: Routine, planned: PlannedCode) -> Routine:
+    """Return `code` without the blocks that are wrong in its plan if no further step comes.
 
     The loops that threads would share in such a block get threads of their own.
     """
-    planned = plan_regions(code, facts)
     wrong = {id(block) for block in planned.wrong}
     orphans = not planned.reasons
 
@@ -165,12 +165,15 @@ class _Planner:
         self.unfinished: list[Diagnostic] = []
 
         self._wrong: list[un.DirectiveBlock] = []
+        self._path = frozenset[int]() if only is None else frozenset(_path(code.body, only))
         self._pure = is_pure(code)
 
     def plan(self) -> PlannedCode:
         """Return the routine with the clauses of its blocks."""
         body = self.lines(self._code.body, ())
-        reasons = (*self.reasons, *check_authored(self._code.body))
+        authored = any(isinstance(node.line, un.DirectiveLine) for node in self._flow.nodes)
+        conflicts = check_authored(self._code.body) if authored else ()
+        reasons = (*self.reasons, *conflicts)
         return PlannedCode(
             replace(self._code, body=body),
             tuple(dict.fromkeys(reasons)),
@@ -186,6 +189,8 @@ class _Planner:
         return lines if all(map(is_, found, lines)) else found
 
     def _line(self, line: un.Line, around: tuple[Directive, ...]) -> un.Line:
+        if self._path and id(line) not in self._path:
+            return line
         if not isinstance(line, un.DirectiveBlock):
             return with_each_block(line, lambda block: self.lines(block, around))
         body = self.lines(line.body, (*around, line.directive))
@@ -350,6 +355,19 @@ class _Planner:
                 words = " or ".join(sorted(f"'{one.value}'" for one in wanted))
                 message = f"'{first_words(line)}' in '{kind.value}' is not under {words}."
                 self.unfinished.append(Diagnostic("T027", message, place_of_block(line)))
+
+
+def _path(lines: tuple[un.Line, ...], wanted: un.DirectiveBlock) -> Iterator[int]:
+    """Yield the identities of a block, of all in it, and of the statements around it."""
+    for line in lines:
+        if line is wanted:
+            yield from map(id, walk_lines((line,)))
+            return
+        found = [one for block in blocks_of(line) for one in _path(block, wanted)]
+        if found:
+            yield id(line)
+            yield from found
+            return
 
 
 def _leaves(node: FlowNode, flow: Flow) -> Iterator[Diagnostic]:
