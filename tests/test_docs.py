@@ -1,5 +1,5 @@
-"""The code blocks of the README, the tutorial and the guide run, links are valid, and generated
-parts are up to date.
+"""The code blocks of the README, the tutorial, the guide and the reference run, links are valid,
+and generated parts are up to date.
 
 The words after the language of a fenced `python` or `console` block define how it is tested: `run`
 executes it, and `show` only displays it. `needs=PROGRAM` skips a block if the program is missing;
@@ -33,7 +33,11 @@ ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = [
     ROOT / "README.md",
-    *sorted(page for folder in ("tutorial", "guide") for page in DOCS.glob(f"{folder}/**/*.md")),
+    *sorted(
+        page
+        for folder in ("tutorial", "guide", "reference")
+        for page in DOCS.glob(f"{folder}/**/*.md")
+    ),
 ]
 LINKED = [
     *sorted(DOCS.rglob("*.md")),

@@ -36,8 +36,10 @@ from operator import is_
 from psyclone_storage.analysis.bodies.flow import Flow, FlowNode
 from psyclone_storage.analysis.bodies.nests import CodeFootprint
 from psyclone_storage.analysis.bodies.regions import (
+    KnownVerdicts,
     PlannedCode,
     directive_word,
+    has_blocks,
     plan_new,
     plan_regions,
     without_wrong,
@@ -76,7 +78,6 @@ from psyclone_storage.transform.kernel.code import ChangesCode, check_loop_direc
 from psyclone_storage.transform.workbench import Bench, JournalEntry, NamedStep
 
 _WORD = regex(r"[a-z]\w*")
-_MOST_PLANS = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,8 +148,10 @@ class FileBench(Bench[FileTree, NamedStep]):
         self._routines = file.routines()
         self._facts = facts
         self._flows: dict[tuple[int, Facts], tuple[Routine, Flow]] = {}
+        self._latest: dict[str, Flow] = {}
+        self._plans: dict[tuple[int, Facts], tuple[Routine, PlannedCode]] = {}
+        self._verdicts: dict[tuple[int, Facts], tuple[Routine, KnownVerdicts]] = {}
         self._names: tuple[FileTree | None, frozenset[str]] = (None, frozenset())
-        self._plans: dict[int, tuple[Routine, Facts, PlannedCode]] = {}
         self.left_out: list[Diagnostic] = []
         self._new: list[un.DirectiveBlock] = []
         self._statements: dict[int, tuple[Routine, Routine]] = {}
@@ -185,12 +188,12 @@ class FileBench(Bench[FileTree, NamedStep]):
     def assume(self, *facts: Fact) -> None:
         """Record promises."""
         self._facts = tuple(dict.fromkeys((*self._facts, *facts)))
-        self._recent.clear()
+        self._last = None
 
     def withdraw(self, facts: Facts) -> None:
         """Withdraw all promises but `facts`, which were made before."""
         self._facts = facts
-        self._recent.clear()
+        self._last = None
 
     def code(self, routine: str) -> Routine:
         """Return a routine with the steps so far.
@@ -215,11 +218,41 @@ class FileBench(Bench[FileTree, NamedStep]):
 
         It is computed once: directives do not change it.
         """
-        code = self._analysed(routine)
+        return self._flow_of(self.code(routine))
+
+    def _flow_of(self, code: Routine) -> Flow:
+        return self._flow_with_blocks(self._base(code))
+
+    def _base(self, code: Routine) -> Routine:
+        """Return a routine before the directives that were added since its last other change."""
+        return self._statements.get(id(code), (code, code))[1]
+
+    def _known(self, code: Routine) -> KnownVerdicts:
+        """Return the verdicts that are known of the loops of a routine, for more to be added."""
+        base = self._base(code)
+        return self._verdicts.setdefault((id(base), self._facts), (base, {}))[1]
+
+    def _flow_with_blocks(self, code: Routine) -> Flow:
         key = (id(code), tuple(one for one in self._facts if one.kind in FLOW_KINDS))
         if key not in self._flows:
-            self._flows[key] = (code, flow_with(code, self._facts))
+            flow = flow_with(code, self._facts, self._latest.get(code.key))
+            self._flows[key] = (code, flow)
+            self._latest[code.key] = flow
         return self._flows[key][1]
+
+    def planned(self, code: Routine) -> PlannedCode:
+        """Return a routine of the file with the clauses of its blocks; it is planned once."""
+        key = (id(code), self._facts)
+        if key not in self._plans:
+            planned = PlannedCode(code)
+            if has_blocks(code):
+                flow = self._flow_with_blocks(code)
+                planned = plan_regions(code, flow, self._facts, self._known(code))
+                self._statements[id(planned.code)] = (planned.code, self._base(code))
+            self._plans[key] = (code, planned)
+            if not planned.wrong:
+                self._plans[id(planned.code), self._facts] = (planned.code, planned)
+        return self._plans[key][1]
 
     def node(self, routine: str, uid: str) -> FlowNode:
         """Return a loop in the data flow of its routine.
@@ -235,17 +268,15 @@ class FileBench(Bench[FileTree, NamedStep]):
 
     def verdict(self, routine: str, uid: str, *, sums: bool = True) -> Verdict:
         """Return the verdict on a loop."""
-        node = self.node(routine, uid)
-        return verdict_of(node, self.flow(routine), self._facts, sums=sums)
+        known = self._known(self.code(routine))
+        if (uid, sums) not in known:
+            node = self.node(routine, uid)
+            known[uid, sums] = verdict_of(node, self.flow(routine), self._facts, sums=sums)
+        return known[uid, sums]
 
     def cures(self, routine: str, uid: str) -> Facts:
         """Return the promises that would make a loop independent, nothing if none is found."""
-        return cures_of(self.node(routine, uid), self._analysed(routine), self._facts)
-
-    def _analysed(self, routine: str) -> Routine:
-        """Return a routine before the directives that were added since its last other change."""
-        code = self.code(routine)
-        return self._statements.get(id(code), (code, code))[1]
+        return cures_of(self.node(routine, uid), self._base(self.code(routine)), self._facts)
 
     def footprint(self, routine: str, uid: str) -> CodeFootprint:
         """Return the footprint of a loop, for questions about other transformations."""
@@ -264,7 +295,7 @@ class FileBench(Bench[FileTree, NamedStep]):
         """
         for key, code in self._routines.items():
             if any(isinstance(line, un.DirectiveBlock) for line in walk_lines(code.body)):
-                planned = plan_regions(linked(addressed(code)), self._facts)
+                planned = self.planned(linked(addressed(code)))
                 raise_if_any(planned.reasons)
                 self._tree = {**self._tree, key: planned.code}
 
@@ -274,20 +305,8 @@ class FileBench(Bench[FileTree, NamedStep]):
 
     def unfinished_in(self, routine: str) -> Reasons:
         """Return what is wrong with the regions of a routine if no further step comes."""
-        planned = self._planned(self.code(routine))
+        planned = self.planned(self.code(routine))
         return (*planned.reasons, *planned.unfinished)
-
-    def _planned(self, code: Routine) -> PlannedCode:
-        """Return a routine with the clauses of its blocks, which are derived once."""
-        known = self._plans.get(id(code))
-        if known is None or known[0] is not code or known[1] is not self._facts:
-            planned = plan_regions(code, self._facts)
-            if len(self._plans) > _MOST_PLANS:
-                self._plans.clear()
-            known = self._plans[id(code)] = (code, self._facts, planned)
-            if not planned.wrong:
-                self._plans[id(planned.code)] = (planned.code, self._facts, planned)
-        return known[2]
 
     def leave_out_unfinished(self, routine: str) -> None:
         """Leave out the regions of a routine that are unfinished, as steps.
@@ -298,12 +317,12 @@ class FileBench(Bench[FileTree, NamedStep]):
         while reasons := self.unfinished_in(routine):
             self.left_out += reasons
             code = self.code(routine)
-            self.edit(routine, code.body, without_wrong(code, self._planned(code)).body)
+            self.edit(routine, code.body, without_wrong(code, self.planned(code)).body)
 
     def changed_file(self) -> tuple[SourceFile, SourceFile]:
         """Return the file as it was read and with the steps so far."""
         starts = {one.extent.start: key for key, one in self._routines.items() if one.extent}
-        after = {key: self._planned(code).code for key, code in self._tree.items()}
+        after = {key: self.planned(code).code for key, code in self._tree.items()}
 
         def change(unit: Routine) -> Routine:
             key = starts.get(unit.extent.start) if unit.extent is not None else None
@@ -340,11 +359,11 @@ class FileBench(Bench[FileTree, NamedStep]):
             return self._tree, error.problems
         if isinstance(step, AddDirective):
             old = self.code(key)
-            planned = plan_new(code, self._new[0], self.flow(key), self._facts)
-            _, base = self._statements.get(id(old), (old, old))
-            self._statements[id(planned.code)] = (planned.code, base)
+            known = self._known(old)
+            planned = plan_new(code, self._new[0], self.flow(key), self._facts, known)
+            self._statements[id(planned.code)] = (planned.code, self._base(old))
         else:
-            planned = self._planned(linked(addressed(code)))
+            planned = self.planned(linked(addressed(code)))
         if planned.reasons:
             is_edit = not isinstance(step, AddDirective)
             return self._tree, _too_late(planned.reasons) if is_edit else planned.reasons

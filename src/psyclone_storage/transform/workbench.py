@@ -79,10 +79,6 @@ class _TriedStep(Generic[Tree, StepOf]):
     reasons: Reasons
 
 
-_MOST_RECENT = 3
-"""The number of results of steps that a bench caches."""
-
-
 class Bench(ABC, Generic[Tree, StepOf]):
     """A tree with the steps applied to it so far.
 
@@ -92,7 +88,7 @@ class Bench(ABC, Generic[Tree, StepOf]):
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
         self._history: list[Applied[Tree, StepOf]] = []
-        self._recent: list[_TriedStep[Tree, StepOf]] = []
+        self._last: _TriedStep[Tree, StepOf] | None = None
 
     @property
     def history(self) -> tuple[Applied[Tree, StepOf], ...]:
@@ -153,14 +149,12 @@ class Bench(ABC, Generic[Tree, StepOf]):
     def _tried(self, step: StepOf) -> tuple[Tree, Reasons]:
         """Return the result of `step` on the tree, and the diagnostics against it.
 
-        The last results are cached, because callers usually check a step before applying it.
+        The last result is cached, because callers usually check a step before applying it.
         """
-        for kept in self._recent:
-            if kept.before is self._tree and kept.step == step:
-                return kept.after, kept.reasons
-        new = _TriedStep(step, self._tree, *self.attempt(step))
-        self._recent = [new, *self._recent[: _MOST_RECENT - 1]]
-        return new.after, new.reasons
+        kept = self._last
+        if kept is None or kept.before is not self._tree or kept.step != step:
+            kept = self._last = _TriedStep(step, self._tree, *self.attempt(step))
+        return kept.after, kept.reasons
 
 
 Journal = dict[str, list[JournalEntry[Schedule, Step]]]

@@ -33,7 +33,6 @@ from psyclone_storage.ir.facts import Facts
 from psyclone_storage.ir.intrinsics import HARMLESS
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rewrite import (
-    blocks_of,
     first_words,
     walk_lines,
     with_each_block,
@@ -70,6 +69,10 @@ _IMPURE = regex(r"\bimpure\b")
 _PURE = regex(r"\b(?:pure|elemental)\b")
 
 
+KnownVerdicts = dict[tuple[str, bool], Verdict]
+"""The verdicts on the loops of one version of a routine, by uid and by whether sums may change."""
+
+
 @dataclass(frozen=True, slots=True)
 class PlannedCode:
     """A routine whose directive blocks have their clauses.
@@ -84,28 +87,44 @@ class PlannedCode:
     wrong: tuple[un.DirectiveBlock, ...] = ()
 
 
-def plan_regions(code: Routine, facts: Facts = ()) -> PlannedCode:
-    """Return `code` with the clauses of all its directive blocks, and what is wrong with these."""
-    if not any(isinstance(line, un.DirectiveBlock) for line in walk_lines(code.body)):
-        return PlannedCode(code)
-    return _Planner(code, flow_with(code, facts), facts).plan()
+def has_blocks(code: Routine) -> bool:
+    """Return whether a routine has directive blocks."""
+    return any(isinstance(line, un.DirectiveBlock) for line in walk_lines(code.body))
 
 
-def plan_new(code: Routine, new: un.DirectiveBlock, flow: Flow, facts: Facts = ()) -> PlannedCode:
+def plan_regions(
+    code: Routine, flow: Flow, facts: Facts = (), known: KnownVerdicts | None = None
+) -> PlannedCode:
+    """Return `code` with the clauses of all its directive blocks, and what is wrong with these.
+
+    `flow` is that of `code` with the same facts. `known` are verdicts on its loops, to which new
+    ones are added.
+    """
+    return _Planner(code, flow, facts, {} if known is None else known).plan()
+
+
+def plan_new(
+    code: Routine,
+    new: un.DirectiveBlock,
+    flow: Flow,
+    facts: Facts = (),
+    known: KnownVerdicts | None = None,
+) -> PlannedCode:
     """Return `code` with the clauses of its `new` block, and what is wrong with that.
 
     `flow` is that of the statements before the block was added. Blocks around the new one get
     their clauses from `plan_regions` later.
     """
     if new.directive not in _LOOP_DIRECTIVES:
-        flow = flow_with(code, facts)
-    return _Planner(code, flow, facts, new).plan()
+        flow = flow_with(code, facts, flow)
+    return _Planner(code, flow, facts, {} if known is None else known, new).plan()
 
 
 def without_wrong(code: Routine, planned: PlannedCode) -> Routine:
-    """Return `code` without the blocks that are wrong in its plan if no further step comes.
+    """Return `code` without the blocks that are wrong if no further step comes.
 
-    The loops that threads would share in such a block get threads of their own.
+    `planned` is what `plan_regions` returns for it. The loops that threads would share in such a
+    block get threads of their own.
     """
     wrong = {id(block) for block in planned.wrong}
     orphans = not planned.reasons
@@ -152,11 +171,17 @@ class _Planner:
     """The clauses of the blocks of one routine, and the problems found on the way."""
 
     def __init__(
-        self, code: Routine, flow: Flow, facts: Facts, only: un.DirectiveBlock | None = None
+        self,
+        code: Routine,
+        flow: Flow,
+        facts: Facts,
+        known: KnownVerdicts,
+        only: un.DirectiveBlock | None = None,
     ) -> None:
         self._code = code
         self._flow = flow
         self._facts = facts
+        self._known = known
         self._only = only
         self._nodes = {id(node.line): node for node in flow.nodes}
         self._loops = {node.line.uid: node for node in flow.nodes if isinstance(node.line, un.Do)}
@@ -165,15 +190,14 @@ class _Planner:
         self.unfinished: list[Diagnostic] = []
 
         self._wrong: list[un.DirectiveBlock] = []
-        self._path = frozenset[int]() if only is None else frozenset(_path(code.body, only))
         self._pure = is_pure(code)
 
     def plan(self) -> PlannedCode:
         """Return the routine with the clauses of its blocks."""
         body = self.lines(self._code.body, ())
         authored = any(isinstance(node.line, un.DirectiveLine) for node in self._flow.nodes)
-        conflicts = check_authored(self._code.body) if authored else ()
-        reasons = (*self.reasons, *conflicts)
+        beside = check_authored(self._code.body) if authored else ()
+        reasons = (*self.reasons, *beside)
         return PlannedCode(
             replace(self._code, body=body),
             tuple(dict.fromkeys(reasons)),
@@ -189,8 +213,6 @@ class _Planner:
         return lines if all(map(is_, found, lines)) else found
 
     def _line(self, line: un.Line, around: tuple[Directive, ...]) -> un.Line:
-        if self._path and id(line) not in self._path:
-            return line
         if not isinstance(line, un.DirectiveBlock):
             return with_each_block(line, lambda block: self.lines(block, around))
         body = self.lines(line.body, (*around, line.directive))
@@ -278,7 +300,11 @@ class _Planner:
         )
 
     def _verdict(self, loop: FlowNode, block: un.DirectiveBlock) -> Verdict:
-        return verdict_of(loop, self._flow, self._facts, sums=block.options.sums)
+        assert isinstance(loop.line, un.Do)
+        key = (loop.line.uid, block.options.sums)
+        if key not in self._known:
+            self._known[key] = verdict_of(loop, self._flow, self._facts, sums=key[1])
+        return self._known[key]
 
     def _nest(self, block: un.DirectiveBlock, loop: FlowNode) -> list[FlowNode]:
         """Return the loops that a block shares together."""
@@ -355,19 +381,6 @@ class _Planner:
                 words = " or ".join(sorted(f"'{one.value}'" for one in wanted))
                 message = f"'{first_words(line)}' in '{kind.value}' is not under {words}."
                 self.unfinished.append(Diagnostic("T027", message, place_of_block(line)))
-
-
-def _path(lines: tuple[un.Line, ...], wanted: un.DirectiveBlock) -> Iterator[int]:
-    """Yield the identities of a block, of all in it, and of the statements around it."""
-    for line in lines:
-        if line is wanted:
-            yield from map(id, walk_lines((line,)))
-            return
-        found = [one for block in blocks_of(line) for one in _path(block, wanted)]
-        if found:
-            yield id(line)
-            yield from found
-            return
 
 
 def _leaves(node: FlowNode, flow: Flow) -> Iterator[Diagnostic]:
