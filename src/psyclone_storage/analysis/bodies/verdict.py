@@ -158,8 +158,8 @@ def cures_of(loop: FlowNode, code: Routine, facts: Facts = ()) -> Facts:
     new = [Fact(kind) for kind in wanted if kind not in made]
     tried = (chosen for count in range(len(new) + 1) for chosen in combinations(new, count))
     cured = (_cured(loop, code, facts, [*pure, *chosen]) for chosen in tried)
-    found = [one for one in cured if one is not None]
-    return tuple(min(found, key=len)) if found else ()
+    found = sorted((one for one in cured if one is not None), key=len)
+    return tuple(found[0]) if found else ()
 
 
 def _cured(loop: FlowNode, code: Routine, facts: Facts, tried: list[Fact]) -> list[Fact] | None:
