@@ -121,6 +121,72 @@ def test_reductions(device: str | None) -> None:
     np.testing.assert_array_equal(gathered, values)
 
 
+def test_means_and_dot_products(device: str | None) -> None:
+    values = VALUES.copy()
+    values[1, 1] = 1e17
+    made = grid(device)
+    field, other = Field(made, values=values), Field(made, values=0.3)
+    assert field.mean(reproducible=True) == math.fsum(values.flat) / 24
+    assert field.mean() == pytest.approx(values.mean())
+    assert field.dot(other, reproducible=True) == math.fsum((values * 0.3).flat)
+    assert field.dot(other) == pytest.approx((values * 0.3).sum())
+    assert other.norm(reproducible=True) == math.sqrt(math.fsum([0.3 * 0.3] * 24))
+
+
+def test_dot_products_of_other_fields_are_errors() -> None:
+    field = Field(grid(), label="h")
+    with pytest.raises(TypeError, match=r"'h' has a dot product with a field, not with 2\.0"):
+        field.dot(2.0)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="not on the same points of one grid"):
+        field.dot(Field(grid()))
+    with pytest.raises(ValueError, match="not on the same points of one grid"):
+        field.dot(Field(field.grid, Points.U))
+    field[0, 0] = math.inf
+    with pytest.raises(ValueError, match="no exact sum"):
+        field.norm(reproducible=True)
+    assert field.norm() == math.inf
+
+
+def test_elements_are_those_of_the_internal_region(device: str | None) -> None:
+    field = Field(grid(device), values=VALUES)
+    field.exchange(2)
+    field[1:3, 0] = 7.0
+    field[-1] += 1.0
+    wanted = VALUES.copy()
+    wanted[1:3, 0] = 7.0
+    wanted[-1] += 1.0
+    np.testing.assert_array_equal(field.values, wanted)
+    np.testing.assert_array_equal(list(field), wanted)
+    assert field[2, 0] == 7.0
+    assert field.is_dirty()
+    field.exchange()
+    assert field.storage.data_ro[1, 2] == wanted[-1, 0]
+    with pytest.raises(IndexError):
+        field[6, 0] = 0.0
+    field[0][0] = 1.0
+    assert field[0, 0] == 0.0
+
+
+def test_values_on_a_device_are_brought_before_elements_are_assigned() -> None:
+    field = Field(grid("gpu"), values=VALUES)
+    with field.storage.access("gpu", gt.RDWR) as array:
+        array[...] = 3.0
+    field[0, 0] = 1.0
+    assert (field[0, 0], field[1, 1]) == (1.0, 3.0)
+    assert field.sum() == 1.0 + 23 * 3.0
+
+
+def test_a_filled_field_has_a_clean_halo(device: str | None) -> None:
+    field = Field(grid(device), values=VALUES)
+    field.fill(2)
+    assert not field.is_dirty(2)
+    assert np.all(field.storage.data_ro == 2.0)
+    with pytest.raises(TypeError, match="is filled with a number"):
+        field.fill([1.0])  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="has values of int64"):
+        Field(grid(), dtype=np.int64).fill(0.5)
+
+
 @pytest.mark.parametrize(
     ("points", "offset", "periodic", "columns", "rows"),
     [

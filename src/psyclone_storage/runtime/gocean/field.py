@@ -6,6 +6,7 @@ clean depth, and test it only with `only_dirty`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -90,6 +91,50 @@ class Field:
         """
         found: Array = array_of(self.values, dtype, copy)
         return found
+
+    def __getitem__(self, index: Any) -> Any:
+        """Return a copy of values of the internal region of this rank, on the host.
+
+        Indices are those of `values`. Values on a device are copied to the host.
+        """
+        found = self.values[index]
+        return found.copy() if isinstance(found, np.ndarray) else found
+
+    def __setitem__(self, index: Any, values: Any) -> None:
+        """Assign to points of the internal region of this rank, on the host.
+
+        Indices are those of `values`. The halo is dirty afterwards; copies on a device are stale.
+
+        Raises:
+            RuntimeError: an exchange of the field has not been finished.
+        """
+        self.check_idle()
+        check_numbers(self.describe, np.asarray(values), self.storage.dtype)
+        with self.storage.access(None, RDWR) as array:
+            array[self.internal.box][index] = values
+        self.set_dirty()
+
+    def __iter__(self) -> Iterator[Any]:
+        """Iterate over the columns of the internal region."""
+        return iter(self.values)
+
+    def fill(self, value: float) -> None:
+        """Set all points of this rank, including the halo and the points around the domain.
+
+        The halo is clean afterwards if all ranks fill the field with the same value.
+
+        Raises:
+            RuntimeError: an exchange of the field has not been finished.
+            TypeError: `value` is not a number.
+        """
+        self.check_idle()
+        found = np.asarray(value)
+        if found.ndim:
+            raise TypeError(f"{self.describe()} is filled with a number, not with {value!r}.")
+        check_numbers(self.describe, found, self.storage.dtype)
+        with self.storage.access(None, RDWR) as array:
+            array[...] = found
+        self.set_clean(self.grid.halo)
 
     @property
     def region_is_all(self) -> bool:
@@ -200,18 +245,70 @@ class Field:
         Raises:
             ValueError: on all ranks, if a reproducible sum has a value that is not finite.
         """
+        if not reproducible:
+            gathered = self.grid.ranks.gathered
+            return float(sum(gathered(self._reduced(lambda values: values.sum()))))
+        return self._total(self.values, reproducible=True)
+
+    def _total(self, values: Array, *, reproducible: bool) -> float:
+        """Return the sum of values of all ranks."""
         gathered = self.grid.ranks.gathered
         if not reproducible:
-            return float(sum(gathered(self._reduced(lambda values: values.sum()))))
+            return float(sum(gathered(float(values.sum()))))
         # A rank that raised here would leave the others waiting.
-        finite = bool(np.all(np.isfinite(self.values)))
-        parts = gathered(exact_multiple(self.values) if finite else None)
+        finite = bool(np.all(np.isfinite(values)))
+        parts = gathered(exact_multiple(values) if finite else None)
         if None in parts:
             raise ValueError(
                 f"{self.describe()} has a value that is infinite or not a number, on rank "
                 f"{parts.index(None)}: it has no exact sum."
             )
         return rounded(sum(part for part in parts if part is not None))
+
+    def mean(self, *, reproducible: bool = False) -> float:
+        """Return the mean over all internal points of the domain; see `sum`.
+
+        Collective: all ranks have to call it.
+
+        Raises:
+            ValueError: on all ranks, if a reproducible mean has a value that is not finite.
+        """
+        count = sum(self.grid.ranks.gathered(self.values.size))
+        return self.sum(reproducible=reproducible) / count
+
+    def dot(self, other: Field, *, reproducible: bool = False) -> float:
+        """Return the sum of the products with another field over all internal points.
+
+        Each product is rounded. A `reproducible` sum does not depend on the number of ranks.
+
+        Collective: all ranks have to call it.
+
+        Raises:
+            TypeError: `other` is not a field.
+            ValueError: it has another grid or other points; or, on all ranks, a product in a
+                reproducible sum is not finite.
+        """
+        if not isinstance(other, Field):
+            raise TypeError(
+                f"{self.describe()} has a dot product with a field, not with {other!r}."
+            )
+        if other.grid is not self.grid or other.points is not self.points:
+            raise ValueError(
+                f"{self.describe()} and {other.describe()} are not on the same points of one grid."
+            )
+        with np.errstate(over="ignore", invalid="ignore"):
+            products = np.multiply(self.values, other.values, dtype=np.float64)
+        return self._total(products, reproducible=reproducible)
+
+    def norm(self, *, reproducible: bool = False) -> float:
+        """Return the square root of the dot product with itself.
+
+        Collective: all ranks have to call it.
+
+        Raises:
+            ValueError: on all ranks, if a square in a reproducible sum is not finite.
+        """
+        return math.sqrt(self.dot(self, reproducible=reproducible))
 
     def min(self) -> float:
         """Return the least value at any internal point of the domain, nan if there is one.
