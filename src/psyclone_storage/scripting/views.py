@@ -397,10 +397,7 @@ class KernelCall(ScheduleNode, PassesArguments):
 
     @property
     def accesses(self) -> tuple[str, ...]:
-        """The access to each argument.
-
-        One of `read`, `write`, `readwrite`, `inc`, `readinc` and `reduction`.
-        """
+        """Access to each argument, such as `read`, `write`, `readwrite` or `inc`."""
         return tuple(arg.access.value for arg in self._call.kernel.args)
 
 
@@ -556,10 +553,7 @@ class Invoke:
 
     @property
     def schedule(self) -> Schedule:
-        """Schedule of the invoke.
-
-        It can be assigned to itself, as scripts for PSyclone 1.8 do at their end.
-        """
+        """Schedule; it can be assigned to itself, as scripts for PSyclone 1.8 do at their end."""
         return Schedule(self._session, "")
 
     @schedule.setter
