@@ -2,7 +2,8 @@
 
 `kept_with_first` stores a result on the object, with which it dies. `kept_lately` is for objects of
 which many versions stay alive: it caches the results of the last few. `kept_by_version` derives the
-result for a version from that for an earlier one, and `kept_by_item` does so item by item. All
+result for a version from that for an earlier one, and `kept_by_item` does so item by item; both
+store results in the `Versions` that all versions of an object share. All
 distinguish objects by identity, not equality, as equal records may differ in fields that take no
 part in comparisons.
 """
@@ -13,14 +14,16 @@ from collections.abc import Callable
 from functools import lru_cache, wraps
 from itertools import compress, count
 from operator import is_, is_not, not_
-from typing import Any, Generic, NamedTuple, TypeVar, TypeVarTuple
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar, TypeVarTuple
 
 CachedRecord = TypeVar("CachedRecord")
 Others = TypeVarTuple("Others")
 CachedValue = TypeVar("CachedValue")
 CachedItem = TypeVar("CachedItem")
+CachedItem_co = TypeVar("CachedItem_co", covariant=True)
 
 _VERSIONS = 8
+_SPLICES = 16
 _SMALL = 16
 """The number of changed items with which no more similar version is searched for."""
 
@@ -122,41 +125,97 @@ class Splice(NamedTuple, Generic[CachedItem]):
         return (*known[: self.start], *made, *known[stop:])
 
 
+class Versions:
+    """The results of functions for the last versions of a tuple, such as the body of a schedule.
+
+    An object and all objects that are derived from it share one. A copy of an object in another
+    process begins without results.
+    """
+
+    __slots__ = ("_made", "_splices")
+
+    def __init__(self) -> None:
+        self._made: dict[Any, tuple[_Result, ...]] = {}
+        self._splices: dict[tuple[int, int], tuple[Any, Any, Splice[Any]]] = {}
+
+    def __reduce__(self) -> tuple[type[Versions], tuple[()]]:
+        return Versions, ()
+
+    def results(self, function: Any, others: tuple[Any, ...]) -> list[_Result]:
+        """Return the latest results of a function with these further arguments, latest first."""
+        made = self._made.get(function, ())
+        return [one for one in made if all(map(is_, one.others, others))]
+
+    def add(self, function: Any, result: _Result) -> None:
+        """Cache one more result, and forget the oldest ones."""
+        self._made[function] = (result, *self._made.get(function, ())[: _VERSIONS - 1])
+
+    def splice(self, earlier: tuple[Any, ...], later: tuple[Any, ...]) -> Splice[Any]:
+        """Return the difference between two versions, which many functions request."""
+        key = id(earlier), id(later)
+        if key not in self._splices:
+            if len(self._splices) == _SPLICES:
+                del self._splices[next(iter(self._splices))]
+            self._splices[key] = earlier, later, splice_between(earlier, later)
+        return self._splices[key][2]
+
+
+class _Result(NamedTuple):
+    """The result of a function for one version of a tuple, with its further arguments."""
+
+    items: tuple[Any, ...]
+    others: tuple[Any, ...]
+    made: Any
+
+
+class Versioned(Protocol[CachedItem_co]):
+    """An object with a tuple of which there are several versions, as a schedule has a body."""
+
+    @property
+    def body(self) -> tuple[CachedItem_co, ...]:
+        """The tuple."""
+
+    @property
+    def versions(self) -> Versions:
+        """The results for this and other versions."""
+
+
+Tree = TypeVar("Tree", bound=Versioned[Any])
+
+
 def kept_by_version(
     empty: CachedValue,
 ) -> Callable[
-    [Callable[[CachedValue, tuple[CachedItem, ...], Splice[CachedItem], *Others], CachedValue]],
-    Callable[[tuple[CachedItem, ...], *Others], CachedValue],
+    [Callable[[CachedValue, Tree, Splice[CachedItem], *Others], CachedValue]],
+    Callable[[Tree, *Others], CachedValue],
 ]:
-    """Return a decorator for a function that updates a result after a change of a tuple.
+    """Return a decorator for a function that updates a result after a change of a body.
 
-    The function takes the result for an earlier version, the new version, the splice between them
-    and further arguments, which are compared by identity. It does not change its arguments. The
-    result for a version without an earlier one is an update of `empty`, as for an empty tuple.
+    The function takes the result for an earlier version, the later object, the splice between them
+    and further arguments, which are compared by identity. It depends only on these and the body,
+    and does not change them. The result for a version without an earlier one is an update of
+    `empty`, as for an empty body.
     """
 
     def decorated(
-        update: Callable[
-            [CachedValue, tuple[CachedItem, ...], Splice[CachedItem], *Others], CachedValue
-        ],
-    ) -> Callable[[tuple[CachedItem, ...], *Others], CachedValue]:
-        versions: tuple[tuple[tuple[CachedItem, ...], tuple[Any, ...], CachedValue], ...] = ()
-
-        def known(items: tuple[CachedItem, ...], *others: *Others) -> CachedValue:
-            nonlocal versions
-            same = [one for one in versions if all(map(is_, one[1], others))]
+        update: Callable[[CachedValue, Tree, Splice[CachedItem], *Others], CachedValue],
+    ) -> Callable[[Tree, *Others], CachedValue]:
+        def known(tree: Tree, *others: *Others) -> CachedValue:
+            items, versions = tree.body, tree.versions
+            same = versions.results(update, others)
+            made: CachedValue
             for earlier, _, made in same:
                 if earlier is items:
                     return made
-            best, nearest = splice_between((), items), empty
+            best, nearest = None, empty
             for earlier, _, made in same:
-                if best.size <= _SMALL:
-                    break
-                splice = splice_between(earlier, items)
-                if splice.size < best.size:
+                splice = versions.splice(earlier, items)
+                if splice.size < (best.size if best else len(items)):
                     best, nearest = splice, made
-            result = update(nearest, items, best, *others)
-            versions = ((items, others, result), *versions[: _VERSIONS - 1])
+                if best and best.size <= _SMALL:
+                    break
+            result = update(nearest, tree, best or splice_between((), items), *others)
+            versions.add(update, _Result(items, others, result))
             return result
 
         known.__wrapped__ = update  # type: ignore[attr-defined]
@@ -167,16 +226,16 @@ def kept_by_version(
 
 def kept_by_item(
     make: Callable[[CachedItem, *Others], CachedValue],
-) -> Callable[[tuple[CachedItem, ...], *Others], tuple[CachedValue, ...]]:
-    """Return a function that applies `make` to each item of a tuple.
+) -> Callable[[Versioned[CachedItem], *Others], tuple[CachedValue, ...]]:
+    """Return a function that applies `make` to each item of a body.
 
-    Items in common with a recent version of the tuple are not passed to `make` again.
+    Items in common with a recent version of the body are not passed to `make` again.
     """
     nothing: tuple[CachedValue, ...] = ()
 
     def update(
         known: tuple[CachedValue, ...],
-        _: tuple[CachedItem, ...],
+        _: Versioned[CachedItem],
         splice: Splice[CachedItem],
         *others: *Others,
     ) -> tuple[CachedValue, ...]:

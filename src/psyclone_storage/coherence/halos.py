@@ -259,7 +259,7 @@ def _exchangeable(state: Halo, need: HaloNeed) -> HaloNeed:
 
 def _on_device(schedule: sch.Schedule) -> frozenset[str]:
     """Return the loops of which a device runs all calls: it traps no operation."""
-    return frozenset(chain.from_iterable(_device_loops(schedule.body)))
+    return frozenset(chain.from_iterable(_device_loops(schedule)))
 
 
 @kept_by_item

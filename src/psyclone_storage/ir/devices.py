@@ -38,7 +38,7 @@ def takes_data(item: object) -> bool:
 
 def has_device(schedule: Schedule) -> bool:
     """Return whether `schedule` has to do with the memory of a device at all."""
-    return any(_have_device(schedule.body))
+    return any(_have_device(schedule))
 
 
 @kept_by_item

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from enum import Enum
 
-from psyclone_storage.base.memo import Keeper, kept_lately
+from psyclone_storage.base.memo import Keeper, Versions, kept_lately
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir.directive import NO_OPTIONS, Directive, RegionOptions
@@ -443,6 +443,7 @@ class Schedule:
     `distributed`: the data are distributed over ranks; `annexed_clean`: every loop leaves annexed
     dofs clean, so that no reader needs an exchange for them (COMPUTE_ANNEXED_DOFS). With
     `fills` nothing is added to a dof that may never have been filled (FILL_BEFORE_INCREMENT).
+    `versions` caches what functions have derived from earlier bodies of the schedule.
     """
 
     name: str
@@ -452,6 +453,7 @@ class Schedule:
     annexed_clean: bool
     imported: tuple[Datum, ...] = ()
     fills: bool = True
+    versions: Versions = field(default_factory=Versions, compare=False, repr=False)
 
     @property
     def all_data(self) -> tuple[Datum, ...]:
