@@ -1,5 +1,5 @@
-"""The code blocks of the README, the tutorial and the guide run, links are valid, and generated
-parts are up to date.
+"""The code blocks of the README, the tutorial, the guide and the reference run, links are valid,
+and generated parts are up to date.
 
 The words after the language of a fenced `python` or `console` block define how it is tested: `run`
 executes it, and `show` only displays it. `needs=PROGRAM` skips a block if the program is missing;
@@ -33,7 +33,11 @@ ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = [
     ROOT / "README.md",
-    *sorted(page for folder in ("tutorial", "guide") for page in DOCS.glob(f"{folder}/**/*.md")),
+    *sorted(
+        page
+        for folder in ("tutorial", "guide", "reference")
+        for page in DOCS.glob(f"{folder}/**/*.md")
+    ),
 ]
 LINKED = [
     *sorted(DOCS.rglob("*.md")),
@@ -283,6 +287,7 @@ def test_a_part_that_is_out_of_date_is_named_and_rewritten(tmp_path: Path) -> No
     caches = shutil.ignore_patterns("__pycache__", ".*_cache", "build")
     for folder in ("config", "docs", "examples", "src", "tests"):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=caches)
+    shutil.copy2(ROOT / "CHANGELOG.md", tmp_path)
     build_docs(tmp_path)
     page = tmp_path / "docs" / "reference" / "built-ins.md"
     text = page.read_text(encoding="utf-8")

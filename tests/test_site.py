@@ -87,10 +87,32 @@ def test_links_that_lead_out_become_names(source: Path) -> None:
     assert "(`config/psyclone.cfg`)" in text
 
 
-def test_what_has_changed_is_one_page(site: ModuleType) -> None:
-    (text,) = site.change_pages().values()
-    for file in (ROOT / "docs" / "changes").glob("*.added.md"):
-        assert " ".join(file.read_text(encoding="utf-8").split()) in text
+def test_the_change_log_contains_the_fragments(
+    site: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: Path
+) -> None:
+    log = "# Changelog\n\n[Notes](docs/changes/README.md)\n\n<!-- notes -->\n\n"
+    old = "## 0.3.0 (unreleased)\n\n### Added\n\n#### Tools\n\n- Old.\n\n## 0.2.0 (2026)\n"
+    changes = tmp_path / "docs" / "changes"
+    changes.mkdir(parents=True)
+    (tmp_path / "CHANGELOG.md").write_text(log + old, encoding="utf-8")
+    monkeypatch.setattr(site, "CHANGELOG", tmp_path / "CHANGELOG.md")
+    monkeypatch.setattr(site, "DOCS", tmp_path / "docs")
+    assert site.change_pages()["changes/changelog.md"].endswith(old)
+    (changes / "two-lines.added.md").write_text("New,\nin two lines.\n", encoding="utf-8")
+    (changes / "b.fixed.md").write_text("Mended.\n", encoding="utf-8")
+    text = site.change_pages()["changes/changelog.md"]
+    assert "[Notes](../changes/README.md)" in text
+    assert text.partition("<!-- notes -->\n\n")[2] == (
+        "## 0.3.0 (unreleased)\n\n### Added\n\n- New, in two lines.\n\n#### Tools\n\n- Old.\n\n"
+        "### Fixed\n\n- Mended.\n\n## 0.2.0 (2026)\n"
+    )
+    (tmp_path / "CHANGELOG.md").write_text(log + "## 0.2.0 (2026)\n", encoding="utf-8")
+    text = site.change_pages()["changes/changelog.md"]
+    assert "## Unreleased\n\n### Added\n\n- New" in text
+    assert text.endswith("- Mended.\n\n## 0.2.0 (2026)\n")
+    index = (source / "index.md").read_text(encoding="utf-8")
+    assert "[Changes](changes/changelog.md)" in index
+    assert "](../changes/changelog.md)" in (source / "changes" / "README.md").read_text("utf-8")
 
 
 def test_the_site_is_built_and_can_be_searched(tmp_path: Path, site: ModuleType) -> None:

@@ -24,6 +24,10 @@ from psyclone_storage.base.hints import CURES
 HERE = Path(__file__).resolve().parent
 DOCS = HERE.parent
 ROOT = DOCS.parent
+sys.path.append(str(DOCS))
+
+from changelog import with_fragments  # noqa: E402 (next to docs/build.py, which uses it, too)
+
 ERRORS = ROOT / "tests" / "errors"
 
 CHAPTERS = {
@@ -69,6 +73,7 @@ MAX_LINES = 60
 SHOWN = (".x90", ".f90", ".py", ".cfg")
 FRAGMENT = re.compile(r"\.(added|changed|fixed|removed)\.md$")
 LINK = re.compile(r"(?<!!)\[(?P<text>[^\]]*)\]\((?P<target>[^)\s]+)\)")
+CHANGELOG = ROOT / "CHANGELOG.md"
 ALL_CODES = DOCS / "reference" / "diagnostics.md"
 CODE = re.compile(r"^### ([A-Z]\d{3})$", re.MULTILINE)
 ORPHAN = "---\norphan: true\n---\n\n"
@@ -117,6 +122,8 @@ def inside(page: Path) -> str:
 
     def led(link: re.Match[str]) -> str:
         target = (page.parent / link["target"].partition("#")[0]).resolve()
+        if target == CHANGELOG:
+            return f"[{link['text']}]({'../' if page.parent != DOCS else ''}changes/changelog.md)"
         if ":" in link["target"] or target.is_relative_to(DOCS):
             return link[0]
         return f"{link['text']} (`{target.relative_to(ROOT)}`)"
@@ -127,15 +134,9 @@ def inside(page: Path) -> str:
 
 
 def change_pages() -> dict[str, str]:
-    """Return the page of changes since the last release, from the fragments."""
-    lines = ["# Unreleased changes", ""]
-    for kind in ("added", "changed", "fixed", "removed"):
-        found = sorted((DOCS / "changes").glob(f"*.{kind}.md"))
-        lines += [f"## {kind.capitalize()}", ""] if found else []
-        texts = (" ".join(file.read_text(encoding="utf-8").split()) for file in found)
-        lines += [f"- {text}" for text in texts]
-        lines.append("")
-    return {"changes/next.md": "\n".join(lines)}
+    """Return the change log with the fragments since its last entry."""
+    text = with_fragments(CHANGELOG.read_text(encoding="utf-8"), DOCS / "changes")
+    return {"changes/changelog.md": text.replace("](docs/", "](../")}
 
 
 def contents(source: Path) -> str:

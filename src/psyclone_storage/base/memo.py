@@ -1,11 +1,10 @@
-"""Memoisation of functions of immutable objects, by identity.
+"""Memoisation of functions of immutable objects, by object identity.
 
-`kept_with_first` stores a result on the object, with which it dies. `kept_lately` is for objects of
-which many versions stay alive: it caches the results of the last few. `kept_by_version` derives the
-result for a version from that for an earlier one, and `kept_by_item` does so item by item; both
-store results in the `Versions` that all versions of an object share. All
-distinguish objects by identity, not equality, as equal records may differ in fields that take no
-part in comparisons.
+`kept_with_first` stores a result on the object itself. `kept_lately` caches results for the last
+few objects, if many versions of an object stay alive. `kept_by_version` derives the result for a
+version from that of an earlier one; `kept_by_item` does so item by item. Both store results in the
+`Versions` that all versions of an object share. Objects are compared by identity, because equal
+records may differ in fields that comparisons ignore.
 """
 
 from __future__ import annotations
@@ -29,11 +28,11 @@ _SMALL = 16
 
 
 class Keeper:
-    """Base of records with slots on which `kept_with_first` stores results."""
+    """Base of slotted records on which `kept_with_first` can store results."""
 
 
 class Identity:
-    """An object as a key of a cache: equal to itself alone."""
+    """A wrapper that compares an object by identity, for use as a cache key."""
 
     __slots__ = ("of",)
 
@@ -50,10 +49,10 @@ class Identity:
 def kept_with_first(
     make: Callable[[CachedRecord, *Others], CachedValue],
 ) -> Callable[[CachedRecord, *Others], CachedValue]:
-    """Return `make`, memoised for an object and equal further arguments.
+    """Return `make`, memoised by its first argument and equal further arguments.
 
-    Of the object, the first argument, nothing may change, and it needs a `__dict__`; the others can
-    be hashed. `make` depends on these alone, and callers do not change its results.
+    The first argument must be immutable and have a `__dict__`; the others must be hashable. `make`
+    must depend only on its arguments. Callers must not modify results.
     """
     place = f"{make.__module__}.{make.__qualname__}"
 
@@ -70,12 +69,12 @@ def kept_with_first(
 def remember(
     make: Callable[[CachedRecord], CachedValue], record: CachedRecord, made: CachedValue
 ) -> None:
-    """Store the result for `record` of a function that `kept_with_first` memoises."""
+    """Store `made` as the memoised result of `make` for `record`."""
     vars(record).setdefault(f"{make.__module__}.{make.__qualname__}", {})[()] = made
 
 
 def kept_lately(make: Callable[[*Others], CachedValue]) -> Callable[[*Others], CachedValue]:
-    """Return `make`, cached for the last few tuples of arguments, which never change."""
+    """Return `make`, cached for the most recent argument tuples, which must be immutable."""
 
     @lru_cache(maxsize=_VERSIONS)
     def known(*same: Identity) -> CachedValue:
@@ -89,10 +88,10 @@ def kept_lately(make: Callable[[*Others], CachedValue]) -> Callable[[*Others], C
 
 
 class Splice(NamedTuple, Generic[CachedItem]):
-    """The difference between two versions of a tuple: `after` replaces `before`, from `start`.
+    """The difference between two versions of a tuple: `after` replaces `before` at `start`.
 
-    `removed` and `added` are the items of one of both only, if the others are in the same order;
-    otherwise they are all items of `before` and `after`.
+    `removed` and `added` are the items of only one version if the common items have the same order;
+    otherwise all items of `before` and `after`.
     """
 
     start: int
@@ -103,18 +102,21 @@ class Splice(NamedTuple, Generic[CachedItem]):
 
     @property
     def stop(self) -> int:
-        """The position after `before` in the earlier version."""
+        """The end of the replaced range in the earlier version."""
         return self.start + len(self.before)
 
     @property
     def size(self) -> int:
-        """The number of items that are removed or added."""
+        """The number of removed and added items."""
         return len(self.removed) + len(self.added)
 
     def updated(
         self, known: tuple[CachedValue, ...], make: Callable[[CachedItem], CachedValue]
     ) -> tuple[CachedValue, ...]:
-        """Return one result for each item of the later version: a known one, or a new one."""
+        """Return one result for each item of the later version.
+
+        Results of common items come from `known`; `make` computes the others.
+        """
         stop = self.stop
         if len(self.after) == len(self.added):
             made = [make(item) for item in self.added]
@@ -189,12 +191,12 @@ def kept_by_version(
     [Callable[[CachedValue, Tree, Splice[CachedItem], *Others], CachedValue]],
     Callable[[Tree, *Others], CachedValue],
 ]:
-    """Return a decorator for a function that updates a result after a change of a body.
+    """Return a decorator that memoises a function of the versions of a body.
 
-    The function takes the result for an earlier version, the later object, the splice between them
-    and further arguments, which are compared by identity. It depends only on these and the body,
-    and does not change them. The result for a version without an earlier one is an update of
-    `empty`, as for an empty body.
+    The function computes the result for a version from the result for an earlier one. Its arguments
+    are the earlier result, the new version, the difference (`Splice`) and further arguments, which
+    are compared by identity. It must depend only on these and must not modify them. Without an
+    earlier version, it updates `empty`, the result for an empty body.
     """
 
     def decorated(
@@ -227,9 +229,9 @@ def kept_by_version(
 def kept_by_item(
     make: Callable[[CachedItem, *Others], CachedValue],
 ) -> Callable[[Versioned[CachedItem], *Others], tuple[CachedValue, ...]]:
-    """Return a function that applies `make` to each item of a body.
+    """Return a memoised function that applies `make` to each item of a body.
 
-    Items in common with a recent version of the body are not passed to `make` again.
+    Results are reused for items in common with a recent version of the body.
     """
     nothing: tuple[CachedValue, ...] = ()
 

@@ -1,8 +1,8 @@
-"""Halo plans of the versions of a schedule: a step plans only the data that it touches.
+"""Incremental halo planning: only data that a step affects are planned again.
 
-A plan for one part of the data depends on the loops that touch it, and on the parts that may be the
-same object. So the plan of a changed schedule is that of an earlier version, except for the parts
-that the replaced statements touch. `tests/properties` compare each plan with a complete one.
+The plan for a part of the data depends on the loops that access it and on its possible aliases. The
+plan of a changed schedule therefore equals the previous plan, except for the parts that replaced
+statements access. `tests/properties` compares it with complete plans.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ _ByPart = Mapping[DatumPart, Insertion[Planned]]
 
 @dataclass(frozen=True, slots=True)
 class PlanByPlace:
-    """The plan of one version of a schedule, by the uid of each statement that it is about.
+    """The plan of one schedule version, by statement uid.
 
-    `exchanges` and `fills` precede a statement, or the end; `marks` follow it; `computed` are the
-    halo levels that it computes in addition. `changed` are the statements about which the plan may
-    differ from that of the version that it was derived from. The other fields serve the next
-    version: the statements that touch each part, and the levels that are `wanted` after loops.
+    `exchanges` and `fills` precede a statement or the end; `marks` follow it; `computed` are the
+    halo levels that it fills. `changed` are the statements whose plan may differ from that of the
+    previous version. The other fields are used for the next version: the statements that access
+    each part, and the `wanted` levels after loops.
     """
 
     exchanges: Mapping[str, _ByPart] = field(default_factory=dict)
@@ -48,27 +48,28 @@ class PlanByPlace:
     without_annexed: frozenset[str] = frozenset()
 
     def before(self, place: str) -> list[Insertion[Planned]]:
-        """Return what to insert before a statement, or at the end: exchanges, then fills."""
+        """Return the insertions before a statement or the end: exchanges, then fills."""
         found = (self.exchanges.get(place, {}), self.fills.get(place, {}))
         return [one for by_part in found for one in by_part.values()]
 
     def after(self, place: str) -> list[Planned]:
-        """Return the updates of flags to insert after a statement."""
+        """Return the flag updates to insert after a statement."""
         return [one.statement for one in self.marks.get(place, {}).values()]
 
 
 def updated_plan(
     known: PlanByPlace, schedule: sch.Schedule, splice: Splice[sch.Statement], rules: Rules
 ) -> PlanByPlace:
-    """Return the plan of `schedule`, from that of a version that differs by `splice`.
+    """Return the plan of `schedule`, given that of a version that differs by `splice`.
 
-    An empty plan is that of a schedule without statements. Neither version has derived statements.
+    An empty plan belongs to a schedule without statements. Neither version contains derived
+    statements.
     """
     return _Update(known, schedule, splice, rules).made()
 
 
 class _Update:
-    """The derivation of a plan from that of an earlier version."""
+    """Derives a plan from that of an earlier version."""
 
     def __init__(
         self,
@@ -88,7 +89,7 @@ class _Update:
         self._without_annexed = rules.without_annexed(schedule)
 
     def made(self) -> PlanByPlace:
-        """Return the plan."""
+        """Return the new plan."""
         known = self._known
         parts = self._with_aliases(self._touched())
         wanted, computed = self._computed(parts)
@@ -122,7 +123,7 @@ class _Update:
         )
 
     def _touched(self) -> set[DatumPart]:
-        """Return the parts that the changed statements touch, or whose rules differ."""
+        """Return the parts that changed statements access, or whose rules changed."""
         found: set[DatumPart] = set()
         for item in self._removed:
             for part in self._parts_of(item):
@@ -144,7 +145,7 @@ class _Update:
         return (DatumPart(item.datum, item.component),)
 
     def _with_aliases(self, parts: set[DatumPart]) -> set[DatumPart]:
-        """Return `parts` and all that may be the same object as one of them, or as one of those."""
+        """Return `parts` with all direct and indirect aliases."""
         found, waiting = set(parts), list(parts)
         while waiting:
             others = set(self._aliases[waiting.pop().datum]) - found
@@ -153,7 +154,7 @@ class _Update:
         return found
 
     def _statements_of(self, parts: Iterable[DatumPart]) -> list[sch.Statement]:
-        """Return the statements that touch some parts, in order."""
+        """Return the statements that access some of `parts`, in order."""
         uids = frozenset().union(*(self._touching.get(part, ()) for part in parts))
         places = positions(self._schedule)
         found = {places[id(item)]: item for item in map(self._item_with, uids)}
@@ -166,7 +167,7 @@ class _Update:
         return item
 
     def _computed(self, parts: set[DatumPart]) -> tuple[dict[str, Wanted], dict[str, Depth]]:
-        """Return the levels that are wanted after loops, and those that loops compute."""
+        """Return the levels wanted after loops, and the levels that loops compute."""
         items = self._statements_of(parts)
         wanted, computed = dict(self._known.wanted), dict(self._known.computed)
         for item in self._removed:
@@ -190,7 +191,7 @@ class _Update:
         changed: Iterable[str],
         parts: set[DatumPart],
     ) -> dict[str, _ByPart]:
-        """Return the insertions of both plans, the new ones for `parts` at the places `changed`."""
+        """Return the insertions of both plans: new ones for `parts` at the places `changed`."""
         made: dict[str, dict[DatumPart, Insertion[Planned]]] = {place: {} for place in changed}
         for place, found in made.items():
             kept = old.get(place, {}).items()
@@ -214,7 +215,7 @@ _UID = attrgetter("uid")
 
 
 def _planned_in(item: sch.Statement) -> tuple[sch.Statement, ...]:
-    """Return the loops and the pinned exchanges in a statement of a body, in sequence."""
+    """Return the loops and pinned exchanges in a statement, in execution order."""
     inside = (
         sequential_statements(item)
         if isinstance(item, sch.DirectiveRegion | sch.ProfileRegion)

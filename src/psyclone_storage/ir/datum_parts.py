@@ -1,6 +1,6 @@
-"""Parts of data with replicas of their own, and the statements that use them.
+"""The units of data that have their own replicas, and the statements that access them.
 
-A part is a field, an operator or a component of a field vector.
+The units are fields, operators and vector components.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from psyclone_storage.ir.walk import Region, sequential_statements, statements
 
 
 class DatumPart(NamedTuple):
-    """A field or operator, or one component of a field vector.
+    """A field, an operator, or one component of a field vector.
 
-    `component` counts from 1 and equals None for a datum that is no vector.
+    `component` counts from 1. It equals None for a datum that is not a vector.
     """
 
     datum: str
@@ -30,19 +30,19 @@ class DatumPart(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The part as it appears in uids and messages: `u`, or `u[2]` for a component."""
+        """The name in uids and messages: `u`, or `u[2]` for a component."""
         return self.datum if self.component is None else f"{self.datum}[{self.component}]"
 
 
 def components_of(datum: Datum) -> tuple[DatumPart, ...]:
-    """Return every component of a field vector; any other datum as a whole."""
+    """Return the components of a field vector; for any other datum, the datum itself."""
     if datum.vector == 1:
         return (DatumPart(datum.name, None),)
     return tuple(DatumPart(datum.name, number) for number in range(1, datum.vector + 1))
 
 
 def passed_parts(actual: Actual, data: dict[str, Datum]) -> tuple[DatumPart, ...]:
-    """Return the parts of the datum that `actual` passes; none for a constant."""
+    """Return the parts of a datum that the argument `actual` passes; empty for a constant."""
     if actual.datum is None:
         return ()
     if actual.component is not None:
@@ -51,7 +51,7 @@ def passed_parts(actual: Actual, data: dict[str, Datum]) -> tuple[DatumPart, ...
 
 
 def alias_parts(schedule: Schedule) -> dict[str, tuple[DatumPart, ...]]:
-    """Return, for each datum, the parts of other data that may be the same object."""
+    """Return, for each datum, the parts of other data that may alias it."""
     return _alias_parts(aliases_in(schedule))
 
 
@@ -72,7 +72,7 @@ _Accesses = Iterable[tuple[str, int | None, Access]]
 
 
 def own_accesses(item: sch.Statement) -> _Accesses:
-    """Return what `item` itself does to which data, not what is inside of it."""
+    """Return the direct data accesses of `item`, without nested statements."""
     match item:
         case sch.KernelCall():
             # `check_schedule` examines calls with too few arguments, too.
@@ -95,7 +95,7 @@ def own_accesses(item: sch.Statement) -> _Accesses:
 
 
 def data_of(item: sch.Statement) -> frozenset[str]:
-    """Return the names of the data that `item` uses, whatever is inside it included."""
+    """Return the names of the data that `item` and the statements nested in it access."""
     return _data_inside(item) if isinstance(item, sch.Compound) else _data_in((item,))
 
 
@@ -112,13 +112,13 @@ _data_by_item = kept_by_item(data_of)
 
 
 def positions_using(schedule: Schedule, data: frozenset[str]) -> Iterator[int]:
-    """Yield the positions in the body of the statements that use some of `data`."""
+    """Yield the positions of the top-level statements that access some of `data`."""
     uses = map(not_, map(data.isdisjoint, _data_by_item(schedule)))
     return compress(range(len(schedule.body)), uses)
 
 
 def sequence_using(schedule: Schedule, data: frozenset[str]) -> Iterator[sch.Statement]:
-    """Yield those of the sequential statements that use `data`, and others of the same regions."""
+    """Yield the sequential statements of the top-level statements that access some of `data`."""
     items = (schedule.body[at] for at in positions_using(schedule, data))
     return chain.from_iterable(
         sequential_statements(item) if isinstance(item, Region) else (item,) for item in items

@@ -1,7 +1,7 @@
-"""Is a schedule in one piece? Structural checks between the stages of a compilation.
+"""Structural checks of a schedule between compilation stages.
 
-What is found here is a defect of this tool, never of what the user wrote: each stage may count on
-what these checks promise. Whether halos are right is not asked here but in `coherence.check_halos`.
+A failed check is a defect of the compiler, not of the user's code. Each stage relies on these
+invariants. `coherence.check_halos` checks the halos.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Data = dict[str, sch.Datum]
 
 
 def check_schedule(schedule: sch.Schedule) -> tuple[Diagnostic, ...]:
-    """Return everything that is wrong with the structure of `schedule`; nothing if it is sound."""
+    """Return diagnostics for all structural errors of `schedule`."""
     data = sch.data_by_name(schedule)
     problems = [*_repeated_statements(schedule), *_repeated_data(schedule, data)]
     problems += chain.from_iterable(_check_items(schedule, data))
@@ -54,7 +54,7 @@ def _repeated_data(schedule: sch.Schedule, data: Data) -> Iterator[Diagnostic]:
 
 @kept_by_item
 def _check_items(item: sch.Statement, data: Data) -> tuple[Diagnostic, ...]:
-    """Check a statement of the body of a schedule, and those inside of it."""
+    """Check a top-level statement and the statements nested in it."""
     return tuple(_check_body((item,), (), data))
 
 
@@ -67,7 +67,7 @@ def _entering_in(item: sch.Statement) -> tuple[EnterData, ...]:
 def _check_body(
     body: tuple[sch.Statement, ...], around: tuple[sch.Compound, ...], data: Data
 ) -> Iterator[Diagnostic]:
-    """Check the statements of `body`, and those inside of them; `around` are those around it."""
+    """Check the statements of `body` recursively; `around` are the enclosing statements."""
     for item in body:
         yield from _check_statement(item, data)
         yield from _check_nesting(item, around)
@@ -76,7 +76,7 @@ def _check_body(
 
 
 def _check_nesting(item: sch.Statement, around: tuple[sch.Compound, ...]) -> Iterator[Diagnostic]:
-    """Check that nested loops, as of a colouring, go equally far, and that teams do not nest."""
+    """Check that nested loops have equal extents and that thread teams do not nest."""
     match item:
         case sch.Loop():
             outer = next((one for one in around if isinstance(one, sch.Loop)), item)
@@ -113,7 +113,7 @@ def _check_statement(item: sch.Statement, data: Data) -> Iterator[Diagnostic]:
 def _check_levels(
     item: sch.HaloExchange | sch.MarkHalo | sch.FillHalo | Update,
 ) -> Iterator[Diagnostic]:
-    """Check that what is said of a halo is said of something."""
+    """Check that a statement about a halo affects at least one level."""
     match item:
         case sch.HaloExchange(uid=uid) if not item.depth.terms:
             yield Diagnostic("V006", f"'{uid}' exchanges no level of the halo.")
@@ -124,7 +124,7 @@ def _check_levels(
 
 
 def _check_entering(items: Iterable[EnterData], data: Data) -> Iterator[Diagnostic]:
-    """Check that data are entered once at most, and that the schedule has them."""
+    """Check that data are entered at most once and exist in the schedule."""
     entering = list(items)
     for item in entering[1:]:
         yield Diagnostic("V018", f"'{item.uid}' enters data a second time.")
@@ -141,7 +141,7 @@ def _check_datum(uid: str, datum: str, data: Data) -> Iterator[Diagnostic]:
 def _check_component(
     uid: str, datum: str, component: int | None, data: Data
 ) -> Iterator[Diagnostic]:
-    """Check a statement that acts on one component of a vector, or on a single field."""
+    """Check that a component is given exactly if the datum is a field vector."""
     yield from _check_datum(uid, datum, data)
     size = data[datum].vector if datum in data else 1
     whole = component is None and size == 1
@@ -185,7 +185,7 @@ def _check_loop(loop: sch.Loop) -> Iterator[Diagnostic]:
 
 
 def _check_parts(loop: sch.Loop) -> Iterator[Diagnostic]:
-    """Check that a loop that was fused under a test holds its parts, in their order."""
+    """Check that a fused loop contains its original loops, in order."""
     if not loop.parts:
         return
     uids = [call.uid for call in kernel_calls(loop)]
@@ -195,7 +195,7 @@ def _check_parts(loop: sch.Loop) -> Iterator[Diagnostic]:
 
 
 def _check_construct(construct: sch.DirectiveRegion) -> Iterator[Diagnostic]:
-    """Check that a construct holds loops, one if it shares work."""
+    """Check that a directive region contains loops, and a work-sharing one exactly one."""
     loops = all(
         isinstance(item, sch.Loop | sch.DirectiveRegion | TaskWait | Wait)
         for item in construct.body
@@ -226,7 +226,7 @@ def _phases(known: _Phases, schedule: sch.Schedule, splice: Splice[sch.Statement
 
 
 def _check_phases(items: Iterable[sch.Statement], data: frozenset[str]) -> Iterator[Diagnostic]:
-    """Check that each exchange of `data` that starts finishes, once, with no write in between.
+    """Check that each started exchange of `data` finishes once, without a write in between.
 
     `items` contain all statements that use `data`, in sequence.
     """
@@ -269,7 +269,7 @@ def _check_writes(loop: sch.Loop, flying: _Flying) -> Iterator[Diagnostic]:
 
 @kept_with_first
 def _written(loop: sch.Loop) -> dict[str, list[int | None]]:
-    """Return the data that a loop writes, with the component of each write."""
+    """Return the data that a loop writes, with the components."""
     found: dict[str, list[int | None]] = {}
     for call in kernel_calls(loop):
         for described, actual in zip(call.kernel.args, call.args, strict=False):
@@ -281,7 +281,7 @@ def _written(loop: sch.Loop) -> dict[str, list[int | None]]:
 
 @kept_by_item
 def _check_serial(item: sch.Statement) -> tuple[Diagnostic, ...]:
-    """Check that a statement of a schedule for one process has nothing to do with a halo."""
+    """Check that a statement of a serial schedule has no halo operations."""
     problems = []
     for one in (item, *statements(item)) if isinstance(item, sch.Compound) else (item,):
         if isinstance(one, sch.HaloExchange | sch.MarkHalo | sch.FillHalo | sch.GlobalReduction):

@@ -1,4 +1,4 @@
-"""Pure walks over a schedule: look into it, find places, rebuild parts of it."""
+"""Traversal of schedules: search statements and rebuild parts of the tree."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def _updated_items(
     _: sch.Schedule,
     splice: Splice[sch.Statement],
 ) -> _ItemTable:
-    """Return the statement of a body that is a statement or contains it, by the latter's uid."""
+    """Return the table from uids to top-level statements, updated for a change of the body."""
     found = known.copy()
     made: _ItemTable = {}
     for item in reversed(splice.added):
@@ -147,7 +147,7 @@ def item_with(schedule: sch.Schedule, uid: str) -> sch.Statement | None:
 
 
 def statements(tree: Block) -> tuple[sch.Statement, ...]:
-    """Return every statement below `tree`, parents before their children, in order."""
+    """Return all statements below `tree` in order, parents before children."""
     return _all_statements(tree) if isinstance(tree, sch.Schedule) else _inside(tree)
 
 
@@ -158,7 +158,7 @@ def kernel_calls(tree: Block) -> tuple[sch.KernelCall, ...]:
 
 @kept_with_first
 def calls_in(loop: sch.Loop) -> tuple[tuple[sch.Loop, sch.KernelCall], ...]:
-    """Return every call below `loop` with the loop directly around it, whose extent counts."""
+    """Return each call below `loop` with its innermost loop."""
     found: list[tuple[sch.Loop, sch.KernelCall]] = []
     for item in _opened(loop):
         if isinstance(item, sch.KernelCall):
@@ -169,7 +169,7 @@ def calls_in(loop: sch.Loop) -> tuple[tuple[sch.Loop, sch.KernelCall], ...]:
 
 
 def sequential_statements(tree: Block) -> tuple[sch.Statement, ...]:
-    """Return what is done one after the other: constructs and regions are opened, loops not."""
+    """Return the statements in execution order: regions are expanded, loops are not."""
     if isinstance(tree, sch.Schedule):
         return _all_in_sequence(tree)
     return tuple([item for item in _opened(tree) if not isinstance(item, Region)])
@@ -178,14 +178,14 @@ def sequential_statements(tree: Block) -> tuple[sch.Statement, ...]:
 def outer_loops(
     tree: sch.Schedule | sch.DirectiveRegion | sch.ProfileRegion,
 ) -> tuple[sch.Loop, ...]:
-    """Return the loops that no other loop is around, in order."""
+    """Return the outermost loops of `tree`, in order."""
     if isinstance(tree, sch.Schedule):
         return _all_outer_loops(tree)
     return tuple([item for item in _opened(tree) if isinstance(item, sch.Loop)])
 
 
 def data_in_flight(schedule: sch.Schedule) -> frozenset[str]:
-    """Return the data of halo exchanges that are in two parts."""
+    """Return the data of exchanges with separate start and end."""
     return frozenset(chain.from_iterable(_in_flight(schedule)))
 
 
@@ -200,7 +200,7 @@ def _in_flight(item: sch.Statement) -> tuple[str, ...]:
 
 
 def by_uid(tree: Block) -> dict[str, sch.Statement]:
-    """Return every statement below `tree` by its uid, in order; of two the first."""
+    """Return all statements below `tree` by uid, in order; for duplicates, the first."""
     found: dict[str, sch.Statement] = {}
     for item in statements(tree):
         found.setdefault(item.uid, item)
@@ -212,7 +212,7 @@ def _below(
     inside: Callable[[Any], tuple[sch.Statement, ...]],
     opened: type | UnionType,
 ) -> list[sch.Statement]:
-    """Return the statements of `body`, after each that is `opened` those `inside` of it."""
+    """Return the statements of `body`; after each of the type `opened`, those `inside` it."""
     found: list[sch.Statement] = []
     for item in body:
         found.append(item)
@@ -222,12 +222,12 @@ def _below(
 
 
 def find(tree: Block, uid: str) -> sch.Statement | None:
-    """Return the statement called `uid`, or None."""
+    """Return the statement with this uid, or None."""
     return path[-1] if (path := path_to(tree, uid)) else None
 
 
 def place_of(statement: sch.Statement) -> Span | None:
-    """Return the place in the algorithm of the first call inside `statement`."""
+    """Return the algorithm position of the first kernel call inside `statement`."""
     if isinstance(statement, sch.KernelCall):
         return statement.span
     if not isinstance(statement, sch.Compound):
@@ -236,10 +236,10 @@ def place_of(statement: sch.Statement) -> Span | None:
 
 
 def place_near(schedule: sch.Schedule, uid: str) -> Span | None:
-    """Return the place in the algorithm of the statement `uid`, or of the call that it serves.
+    """Return the algorithm position of the statement `uid` or of the call that it serves.
 
-    Derived statements serve the next call; without one it is the last call, and for an unknown
-    name the first.
+    A derived statement serves the next call, or the last one if none follows. For an unknown uid,
+    the position of the first call is returned.
     """
     found, every = find(schedule, uid), statements(schedule)
     if found is None:
@@ -254,7 +254,7 @@ def _position_of(item: sch.Statement, body: tuple[sch.Statement, ...]) -> int:
 
 
 def path_to(tree: Block, uid: str) -> tuple[sch.Statement, ...]:
-    """Return the statements from the outermost to `uid` itself; empty if it is not there."""
+    """Return the statements from the outermost one down to `uid`; empty if it does not exist."""
     if isinstance(tree, sch.Schedule):
         item = _items_by_uid(tree).get(uid)
         return () if item is None else _path_in((item,), uid)
@@ -271,7 +271,7 @@ def _path_in(body: tuple[sch.Statement, ...], uid: str) -> tuple[sch.Statement, 
 
 
 def replaced(tree: ScheduleTree, uid: str, *new: sch.Statement) -> ScheduleTree:
-    """Return `tree` with the statement `uid` replaced by `new`; the rest is shared."""
+    """Return `tree` with the statement `uid` replaced by `new`; other nodes are shared."""
     if isinstance(tree, sch.Schedule):
         item = _items_by_uid(tree).get(uid)
         if item is None:
@@ -285,7 +285,7 @@ def replaced(tree: ScheduleTree, uid: str, *new: sch.Statement) -> ScheduleTree:
 def _replaced(
     body: tuple[sch.Statement, ...], uid: str, new: tuple[sch.Statement, ...]
 ) -> tuple[sch.Statement, ...]:
-    """Return `body` after the replacement: the same object if `uid` is not in it."""
+    """Return `body` with the statement `uid` replaced; `body` itself if `uid` is absent."""
     for at, item in enumerate(body):
         if item.uid == uid or (isinstance(item, sch.Compound) and uid in _uids(item)):
             return _replaced_at(body, at, uid, new)
@@ -295,7 +295,7 @@ def _replaced(
 def _replaced_at(
     body: tuple[sch.Statement, ...], at: int, uid: str, new: tuple[sch.Statement, ...]
 ) -> tuple[sch.Statement, ...]:
-    """Return `body` after the replacement in its statement at position `at`."""
+    """Return `body` with the statement `uid`, inside the statement at `at`, replaced by `new`."""
     item = body[at]
     if isinstance(item, sch.Compound) and item.uid != uid:
         new = (replace(item, body=_replaced(item.body, uid, new)),)

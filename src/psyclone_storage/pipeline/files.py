@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from operator import is_
 from pathlib import Path
 
+from psyclone_storage.analysis.bodies.authored import promises_of_directives
 from psyclone_storage.analysis.bodies.places import place_of_access
 from psyclone_storage.analysis.bodies.verdict import Clauses, Verdict
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, Severity, raise_if_any
@@ -129,7 +130,7 @@ class FileTransformer:
         raise_if_any(tuple(_not_closed(file)))
         file = link_file(file, self._finder)
         stripped = _without_directives(file, frozenset(self._request.stripped))
-        bench = FileBench(stripped, self._facts())
+        bench = FileBench(stripped, (*self._facts(), *self._promised(file)))
         bench.derive()
         if self._recipe is not None:
             tree = FileContainer.on(bench)
@@ -152,6 +153,13 @@ class FileTransformer:
             Fact(FactKind(name), source=FactSource.COMMAND, place=f"--assume {name}")
             for name in self._request.assumed
         )
+
+    def _promised(self, file: SourceFile) -> Facts:
+        """Return the promises of the author's directives that are removed."""
+        if "omp" not in self._request.stripped:
+            return ()
+        codes = file.routines().values()
+        return tuple(fact for code in codes for fact in promises_of_directives(code))
 
 
 def _not_closed(file: SourceFile) -> Iterator[Diagnostic]:

@@ -365,3 +365,10 @@ def test_numbers_below_the_least_value_are_refused(step: str) -> None:
     """The message has the least value."""
     with pytest.raises(CompileError, match="at least"):
         read_file_steps(step)
+
+
+def test_promises_are_proposed_for_loops_beside_directives() -> None:
+    """The directives of other loops do not change the numbers of the statements."""
+    bench = file_bench(TWO_LOOPS.replace("a(i,j) = t", "call other(a(i,j)); a(i,j) = t"))
+    share(bench, "loop3")
+    assert bench.cures("step", "loop1")[0] == Fact(FactKind.PURE, "other", "step")

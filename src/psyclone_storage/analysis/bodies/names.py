@@ -7,9 +7,11 @@ the worst case: a function with any effect, or a pointer.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from itertools import chain
+from operator import is_
+from typing import Any, Self, TypeVar
 
 from psyclone_storage.analysis.bodies.effects import ASSIGNMENT, OVERLOADS, ProcedureCall, module_of
 from psyclone_storage.base.records import dataclass
@@ -25,6 +27,7 @@ from psyclone_storage.ir.symbols import Procedure, declaration_of
 from psyclone_storage.ir.typed import Typing
 from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
 
+Answer = TypeVar("Answer")
 _SHARED = frozenset({"pointer", "target"})
 _SAVE_ALL = regex(r"(?:^|;)[ \t]*save[ \t]*(?:$|[!;])", re.IGNORECASE | re.MULTILINE)
 _WORD = regex(r"[a-z]\w*", re.IGNORECASE)
@@ -49,6 +52,38 @@ class RoutineNames:
 
     code: Routine
     distinct_pointers: bool = False
+
+    @cached_property
+    def known_statements(self) -> dict[tuple[str, int], tuple[un.Line, Any]]:
+        """Answers about single statements, by the question and the statement's identity."""
+        return {}
+
+    def of_statement(self, line: un.Line, answer: Callable[[un.Line, Self], Answer]) -> Answer:
+        """Return `answer` about the statement itself, which depends on the names alone."""
+        key = (answer.__name__, id(line))
+        found = self.known_statements.get(key)
+        if found is None:
+            found = self.known_statements[key] = (line, answer(line, self))
+        value: Answer = found[1]
+        return value
+
+    def inherit(self, other: Self) -> None:
+        """Take the answers about statements of a former version of the routine.
+
+        They hold if the names have the same meanings in both versions.
+        """
+        same = self.meaning() == other.meaning() and all(
+            map(is_, self.code.contained, other.code.contained)
+        )
+        if same and self.code.module.symbols is other.code.module.symbols:
+            self.known_statements.update(other.known_statements)
+
+    def meaning(self) -> tuple[object, ...]:
+        """Return what gives names their meanings, except for the procedures inside."""
+        code = self.code
+        procedure = (code.dummies, code.result, code.prefix, len(code.contained))
+        marked = (self.aliases, self.unclear, self.assigned)
+        return code.module, code.specification, procedure, marked, self.distinct_pointers
 
     @cached_property
     def imported(self) -> dict[str, un.Declare]:

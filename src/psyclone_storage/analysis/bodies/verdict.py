@@ -97,12 +97,15 @@ class Verdict:
         return self.status is VerdictStatus.INDEPENDENT
 
 
-def flow_with(code: Routine, facts: Facts = ()) -> Flow:
-    """Return the data flow of a routine, given the promises about procedures and pointers."""
+def flow_with(code: Routine, facts: Facts = (), former: Flow | None = None) -> Flow:
+    """Return the data flow of a routine, given the promises about procedures and pointers.
+
+    The `former` flow of another version of the routine saves time.
+    """
     own = of_routine(facts, code.key)
     distinct = any(one.kind is FactKind.DISTINCT_POINTERS for one in own)
     promised = _with_promised(code, names_of_kind(own, FactKind.PURE))
-    return flow_of(promised, distinct_pointers=distinct)
+    return flow_of(promised, distinct_pointers=distinct, former=former)
 
 
 def verdict_of(
