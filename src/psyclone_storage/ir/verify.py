@@ -214,8 +214,9 @@ class _Phases:
     data: frozenset[str] = frozenset()
 
 
-@kept_by_version(_Phases())
-def _phases(known: _Phases, schedule: sch.Schedule, splice: Splice[sch.Statement]) -> _Phases:
+def _updated_phases(
+    known: _Phases, schedule: sch.Schedule, splice: Splice[sch.Statement]
+) -> _Phases:
     """Check the data that changed statements use, and those with earlier problems."""
     data = known.data.union(*map(data_of, (*splice.removed, *splice.added)))
     data &= data_in_flight(schedule)
@@ -223,6 +224,9 @@ def _phases(known: _Phases, schedule: sch.Schedule, splice: Splice[sch.Statement
         return _Phases()
     problems = tuple(_check_phases(sequence_using(schedule, data), data))
     return _Phases(problems, data if problems else frozenset())
+
+
+_phases = kept_by_version(_Phases())(_updated_phases)
 
 
 def _check_phases(items: Iterable[sch.Statement], data: frozenset[str]) -> Iterator[Diagnostic]:

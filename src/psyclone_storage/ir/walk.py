@@ -135,10 +135,14 @@ def repeated_uids(schedule: sch.Schedule) -> list[str]:
     return [uid for uid, number in uses.items() if number > 1]
 
 
-@kept_by_version(_Positions())
-def positions(_: _Positions, schedule: sch.Schedule, __: Splice[sch.Statement]) -> _Positions:
+def _updated_positions(
+    _: _Positions, schedule: sch.Schedule, __: Splice[sch.Statement]
+) -> _Positions:
     """Return the position in the body of a schedule of each statement, by its identity."""
     return dict(zip(map(id, schedule.body), count()))
+
+
+positions = kept_by_version(_Positions())(_updated_positions)
 
 
 def item_with(schedule: sch.Schedule, uid: str) -> sch.Statement | None:

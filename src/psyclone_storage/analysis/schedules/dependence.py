@@ -75,8 +75,9 @@ class Uses:
         """Return the dependences of `second` on `first`, an earlier statement."""
         if second.uid not in self._closures:
             self._closures[second.uid] = self._aliases.closure(data_of(second))
-        in_order = draws_random_numbers(first) and draws_random_numbers(second)
-        if not in_order and self._closures[second.uid].isdisjoint(data_of(first)):
+        if self._closures[second.uid].isdisjoint(data_of(first)) and not (
+            draws_random_numbers(first) and draws_random_numbers(second)
+        ):
             return ()
         later: dict[str, list[DataUse]] = defaultdict(list)
         for use in self.of(second):

@@ -17,19 +17,18 @@ Arithmetic on depths does the rest. Nothing here looks at more than one call at 
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator
 from functools import lru_cache
 from itertools import chain
 
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.base.memo import Splice, kept_by_version
-from psyclone_storage.base.records import dataclass, field
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.infrastructures.lfric import (
     OPERATOR_DEPTH,
-    Continuity,
-    continuity_of,
+    discontinuous_data,
     is_continuous,
     is_wildcard,
 )
@@ -211,7 +210,7 @@ class LfricRules:
         Built-ins take fields on any space; only the other calls determine the space of a field. One
         that is also passed for a continuous field has contradictory metadata and is left out.
         """
-        return _passed_to_calls(schedule).without_annexed
+        return discontinuous_data(_uses_on_spaces(schedule))
 
     def knows_clean_halos(self) -> bool:
         """Return True: every field has a flag for each level of its halo."""
@@ -314,28 +313,16 @@ class LfricRules:
 # ---------------------------------------------------------------------------- inside
 
 
-@dataclass(frozen=True, slots=True)
-class _PassedFields:
-    """How often calls are passed each datum for a field on each space, and the conclusion."""
-
-    uses: Mapping[tuple[str, str], int] = field(default_factory=Counter)
-    without_annexed: frozenset[str] = frozenset()
-
-
-@kept_by_version(_PassedFields())
-def _passed_to_calls(known: _PassedFields, _: Schedule, splice: Splice[Statement]) -> _PassedFields:
+def _updated_uses(
+    known: Counter[tuple[str, str]], _: Schedule, splice: Splice[Statement]
+) -> Counter[tuple[str, str]]:
+    """Return how often calls are passed each datum for a field on each space."""
     removed = Counter(chain.from_iterable(map(_passed_fields, splice.removed)))
     added = Counter(chain.from_iterable(map(_passed_fields, splice.added)))
-    if removed == added:
-        return known
-    uses = Counter(known.uses)
-    uses.update(added)
-    uses.subtract(removed)
-    by_kind: dict[Continuity, set[str]] = defaultdict(set)
-    for space, datum in +uses:
-        by_kind[continuity_of(space)].add(datum)
-    discontinuous = by_kind[Continuity.DISCONTINUOUS] - by_kind[Continuity.CONTINUOUS]
-    return _PassedFields(uses, frozenset(discontinuous))
+    return known if removed == added else known + added - removed
+
+
+_uses_on_spaces = kept_by_version(Counter[tuple[str, str]]())(_updated_uses)
 
 
 def _passed_fields(item: Statement) -> list[tuple[str, str]]:
