@@ -137,18 +137,18 @@ class Versions:
     __slots__ = ("_made", "_splices")
 
     def __init__(self) -> None:
-        self._made: dict[Any, tuple[_Result, ...]] = {}
+        self._made: dict[Any, tuple[_VersionResult, ...]] = {}
         self._splices: dict[tuple[int, int], tuple[Any, Any, Splice[Any]]] = {}
 
     def __reduce__(self) -> tuple[type[Versions], tuple[()]]:
         return Versions, ()
 
-    def results(self, function: Any, others: tuple[Any, ...]) -> list[_Result]:
+    def results(self, function: Any, others: tuple[Any, ...]) -> list[_VersionResult]:
         """Return the latest results of a function with these further arguments, latest first."""
         made = self._made.get(function, ())
         return [one for one in made if all(map(is_, one.others, others))]
 
-    def add(self, function: Any, result: _Result) -> None:
+    def add(self, function: Any, result: _VersionResult) -> None:
         """Cache one more result, and forget the oldest ones."""
         self._made[function] = (result, *self._made.get(function, ())[: _VERSIONS - 1])
 
@@ -162,7 +162,7 @@ class Versions:
         return self._splices[key][2]
 
 
-class _Result(NamedTuple):
+class _VersionResult(NamedTuple):
     """The result of a function for one version of a tuple, with its further arguments."""
 
     items: tuple[Any, ...]
@@ -182,14 +182,14 @@ class Versioned(Protocol[CachedItem_co]):
         """The results for this and other versions."""
 
 
-Tree = TypeVar("Tree", bound=Versioned[Any])
+VersionedTree = TypeVar("VersionedTree", bound=Versioned[Any])
 
 
 def kept_by_version(
     empty: CachedValue,
 ) -> Callable[
-    [Callable[[CachedValue, Tree, Splice[CachedItem], *Others], CachedValue]],
-    Callable[[Tree, *Others], CachedValue],
+    [Callable[[CachedValue, VersionedTree, Splice[CachedItem], *Others], CachedValue]],
+    Callable[[VersionedTree, *Others], CachedValue],
 ]:
     """Return a decorator that memoises a function of the versions of a body.
 
@@ -200,9 +200,9 @@ def kept_by_version(
     """
 
     def decorated(
-        update: Callable[[CachedValue, Tree, Splice[CachedItem], *Others], CachedValue],
-    ) -> Callable[[Tree, *Others], CachedValue]:
-        def known(tree: Tree, *others: *Others) -> CachedValue:
+        update: Callable[[CachedValue, VersionedTree, Splice[CachedItem], *Others], CachedValue],
+    ) -> Callable[[VersionedTree, *Others], CachedValue]:
+        def known(tree: VersionedTree, *others: *Others) -> CachedValue:
             items, versions = tree.body, tree.versions
             same = versions.results(update, others)
             made: CachedValue
@@ -217,7 +217,7 @@ def kept_by_version(
                 if best and best.size <= _SMALL:
                     break
             result = update(nearest, tree, best or splice_between((), items), *others)
-            versions.add(update, _Result(items, others, result))
+            versions.add(update, _VersionResult(items, others, result))
             return result
 
         known.__wrapped__ = update  # type: ignore[attr-defined]

@@ -208,7 +208,7 @@ def _check_construct(construct: sch.DirectiveRegion) -> Iterator[Diagnostic]:
 
 @dataclass(frozen=True, slots=True)
 class _Phases:
-    """What is wrong with the split exchanges of one version of a schedule, and of which data."""
+    """Diagnostics for the split exchanges of one version of a schedule, with their data."""
 
     problems: tuple[Diagnostic, ...] = ()
     data: frozenset[str] = frozenset()
