@@ -213,7 +213,7 @@ class DeviceModules:
         return found
 
     def _obstacle(self, name: str, key: str) -> Diagnostic | None:
-        """Return why directives cannot follow all changes of the variable `key` of a module."""
+        """Return a diagnostic if directives cannot follow all changes of a variable, or None."""
         if name not in self._obstacles:
             module = self._module(name)
             self._obstacles[name] = {} if module is None else dict(self._found_obstacles(module))

@@ -351,10 +351,7 @@ def _is_interior(loop: Loop) -> bool:
 
 
 def _depth_inside(call: KernelCall, arg: int) -> Depth:
-    """Return the depth of cells that touch only owned dofs through an argument.
-
-    Cells at depth 0 are at the edge and have annexed dofs.
-    """
+    """Return the depth of cells (0 at the edge) that touch only owned dofs of an argument."""
     described, extent = call.kernel.args[arg], call.args[arg].extent
     reach = Depth.value(extent) if described.stencil and extent is not None else NOTHING
     return reach.plus(_ONE) if is_continuous(described.space) else reach
@@ -509,10 +506,7 @@ def _cells_left(reach: Reach, depth: Depth, use: _FieldUse) -> HaloLeft:
 
 
 def _annexed_if_entered(depth: Depth, use: _FieldUse) -> Fresh:
-    """Return whether annexed dofs are clean after halo cells to `depth` are computed.
-
-    The depth may be 0. Then they have the state after the owned cells.
-    """
+    """Return whether annexed dofs are clean after halo cells to `depth` are computed."""
     entered = depth.covers(_ONE) is Fresh.YES
     return Fresh.YES if entered or not use.continuous else Fresh.MAYBE
 
@@ -544,10 +538,7 @@ def _dofs_left(reach: Reach, depth: Depth, continuous: bool) -> HaloLeft:
 
 
 def _goes_too_far(extent: Extent, call: KernelCall) -> bool:
-    """Return whether a loop enters halo cells for which an operator may have no memory.
-
-    If a variable of the algorithm gives the depth, the generated code checks it.
-    """
+    """Return whether a loop of known depth enters cells without memory of an operator."""
     known = Depth.of(OPERATOR_DEPTH).covers(extent.depth)
     seen_later = call.kernel.iteration.takes_halo_depth and known is Fresh.MAYBE
     return extent.reach.in_halo and known is not Fresh.YES and not seen_later
