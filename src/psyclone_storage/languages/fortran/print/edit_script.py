@@ -25,6 +25,7 @@ from psyclone_storage.ir.routine import (
     SpecificationItem,
     UseStatement,
 )
+from psyclone_storage.languages.fortran.print.fixed_form import edit_in_form, protected_run
 from psyclone_storage.languages.fortran.print.line_breaks import (
     COMMENT_AFTER,
     LineBreaks,
@@ -53,8 +54,8 @@ _STEP = 2
 
 def emit_changed(before: SourceFile, after: SourceFile) -> str:
     """Return the text of `before`, which was read, with the changes in `after`."""
-    text = before.source.text
-    found = _Difference(before).of_file(after)
+    text = before.source.as_written
+    found = (edit_in_form(edit, before.source) for edit in _Difference(before).of_file(after))
     edits = sorted(found, key=lambda edit: (edit.start, edit.stop))
     newline = "\r\n" if "\r\n" in text else "\n"
     parts: list[str] = []
@@ -351,21 +352,24 @@ class _Difference:
         """
         runs: list[TextRun] = []
         marked = self._marked_lines(nodes, len(lead), runs)
-        runs = with_trailing_comments(runs, self._text)
+        runs = with_trailing_comments(runs, self._text, self._source.as_written)
         comment = COMMENT_AFTER.match(self._text, stop)
         at_end = [number for number, run in enumerate(runs) if run.stop == stop]
         last = _MARK.match(marked[-1])
         if comment is None or not at_end or (last and int(last["run"]) == at_end[-1]):
             return _unmarked(marked, runs, lead), stop
         run = runs[at_end[-1]]
-        runs[at_end[-1]] = replace(run, text=run.text + comment.group())
+        text = self._source.as_written[comment.start() : comment.end()]
+        runs[at_end[-1]] = replace(run, text=run.text + text)
         return _unmarked(marked, runs, lead), comment.end()
 
     def _lines(self, nodes: Sequence[EditedNode], lead: str) -> list[str]:
         """Return the lines of nodes, indented by `lead`; the author's text is unchanged."""
         runs: list[TextRun] = []
         marked = self._marked_lines(nodes, len(lead), runs)
-        return _unmarked(marked, with_trailing_comments(runs, self._text), lead)
+        return _unmarked(
+            marked, with_trailing_comments(runs, self._text, self._source.as_written), lead
+        )
 
     def _marked_lines(
         self, nodes: Sequence[EditedNode], indent: int, runs: list[TextRun]
@@ -434,14 +438,14 @@ class _Difference:
         if first is None or last is None or isinstance(last.node, un.Label):
             return None
         start, stop = node_extent(first.node), node_extent(last.node)
-        assert start is not None
-        assert stop is not None
-        if isinstance(first.node, _Remark) and self._is_in_joint(start):
+        is_remark = isinstance(first.node, _Remark)
+        if start is None or stop is None or (is_remark and self._is_in_joint(start)):
             return None
         head = start_of_line(self._text, start.start)
         own_lines = not self._text[head : start.start].strip()
-        text = self._text[head if own_lines else start.start : stop.stop]
-        return TextRun(text.replace("\r\n", "\n"), start.start, stop.stop, indented=own_lines)
+        text = self._source.as_written[head if own_lines else start.start : stop.stop]
+        run = TextRun(text.replace("\r\n", "\n"), start.start, stop.stop, indented=own_lines)
+        return protected_run(run, self._source)
 
     def _indent_at(self, at: int) -> int:
         return len(self._lead_at(at))

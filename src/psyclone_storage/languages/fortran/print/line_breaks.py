@@ -132,8 +132,11 @@ class TextRun:
     dropped: bool = False
 
 
-def with_trailing_comments(runs: Sequence[TextRun], text: str) -> list[TextRun]:
-    """Return runs of a file with `text` in which a comment follows the statement before it."""
+def with_trailing_comments(runs: Sequence[TextRun], text: str, written: str) -> list[TextRun]:
+    """Return runs of a file with `text` in which a comment follows the statement before it.
+
+    The comment is that of `written`, which differs from `text` for files in fixed form.
+    """
     found = list(runs)
     by_start = {run.start: number for number, run in enumerate(runs)}
     for number, run in enumerate(runs):
@@ -142,6 +145,7 @@ def with_trailing_comments(runs: Sequence[TextRun], text: str) -> list[TextRun]:
         if comment is None or other is None:
             continue
         rest = found[other].text.partition("\n")[2]
-        found[number] = replace(found[number], text=found[number].text + comment.group())
+        more = written[comment.start() : comment.end()]
+        found[number] = replace(found[number], text=found[number].text + more)
         found[other] = replace(found[other], text=rest, indented=True, dropped=not rest)
     return found
