@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from psyclone_storage.base.records import replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.languages.fortran.print.line_breaks import (
@@ -48,20 +47,21 @@ def edit_in_form(edit: TextEdit, source: SourceText) -> TextEdit:
     return TextEdit(start, stop, new)
 
 
-def protected_run(run: TextRun, source: SourceText) -> TextRun:
-    """Return a run of statements as `protected` text, without columns that belong to none of them.
+def text_run(source: SourceText, start: int, stop: int) -> TextRun:
+    """Return the statements from `start` to `stop` as written, `protected` if in fixed form.
 
     The ignored columns of a line are a comment for the reader. They are left out if the statement
     before them is not in the run.
     """
+    head = start_of_line(source.text, start)
+    own_lines = not source.text[head:start].strip()
+    text = source.as_written[head if own_lines else start : stop].replace("\r\n", "\n")
     if source.written is None:
-        return run
-    text, written = source.text, source.written
-    column = run.start - start_of_line(text, run.start)
-    if text[run.start] == "!" != written[run.start] and column > 0:
-        rest = run.text.partition("\n")[2]
-        return replace(run, text=protected(rest, True), indented=True, dropped=not rest)
-    return replace(run, text=protected(run.text, run.indented))
+        return TextRun(text, start, stop, indented=own_lines)
+    if source.text[start] == "!" != source.written[start] and start > head:
+        rest = text.partition("\n")[2]
+        return TextRun(protected(rest, True), start, stop, indented=True, dropped=not rest)
+    return TextRun(protected(text, own_lines), start, stop, indented=own_lines)
 
 
 def fixed_lines(lines: Sequence[str]) -> list[str]:

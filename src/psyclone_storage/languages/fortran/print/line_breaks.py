@@ -1,16 +1,19 @@
-"""Text edits that put new lines between two statements, which may share a line.
+"""Text edits that insert lines between two statements, which may be on one line.
 
 Statements on one line are separated by `;`, and that line may be continued by `&` between them. A
-directive or comment needs a line of its own, so such a line is split where the new lines go.
+directive or comment needs a line of its own. Therefore such a line is split where new lines are
+inserted.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
+from re import Match
 
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.regex import regex
+from psyclone_storage.base.source import SourceText
 
 COMMENT_AFTER = regex(r"[ \t;]*![^\r\n]*")
 """A comment that follows a statement on its line."""
@@ -21,7 +24,7 @@ _JOINT = regex(r"(?<=\S)[ \t]*[;&]|[;&]")
 
 @dataclass(frozen=True, slots=True)
 class TextEdit:
-    """New text for the characters from `start` up to, not with, `stop`."""
+    """Replacement text for the characters from `start` up to but excluding `stop`."""
 
     start: int
     stop: int
@@ -29,7 +32,7 @@ class TextEdit:
 
 
 class LineBreaks:
-    """Insertions of lines into a text whose `statements` are at known offsets."""
+    """Line insertions for a text with known statement offsets."""
 
     def __init__(self, text: str, statements: Sequence[tuple[int, int]]) -> None:
         self._text = text
@@ -37,7 +40,7 @@ class LineBreaks:
         self._stops = [stop for _, stop in statements]
 
     def before(self, at: int, lines: Sequence[str], indent: int) -> Iterator[TextEdit]:
-        """Yield the edits that insert `lines` in front of the statement or remark at `at`."""
+        """Yield the edits that insert `lines` before the statement or comment at `at`."""
         joints = tuple(self.joints_before(at))
         head = start_of_line(self._text, at)
         yield from joints
@@ -63,16 +66,16 @@ class LineBreaks:
         yield self._split(stop, stop + len(code) - len(code.lstrip(" \t")), lines, indent)
 
     def joints_before(self, at: int) -> Iterator[TextEdit]:
-        """Yield the removal of what continues a line between `at` and the statement before it."""
+        """Yield edits that remove the line continuation between `at` and the statement before."""
         previous = bisect_right(self._stops, at) - 1
         yield from self._joints(previous)
 
     def joints_after(self, at: int) -> Iterator[TextEdit]:
-        """Yield the removal of the line continuation between `at` and the statement after it."""
+        """Yield edits that remove the line continuation between `at` and the statement after."""
         yield from self._joints(bisect_left(self._starts, at) - 1)
 
     def _joints(self, previous: int) -> Iterator[TextEdit]:
-        """Yield the removal of the marks that join a statement and the next one across lines."""
+        """Yield edits that remove the continuation marks between a statement and the next one."""
         if not 0 <= previous < len(self._starts) - 1:
             return
         at, stop = self._stops[previous], self._starts[previous + 1]
@@ -97,7 +100,7 @@ class LineBreaks:
         return TextEdit(end + 1, end + 1, _joined(lines) + "\n")
 
     def _split(self, at: int, code: int, lines: Sequence[str], indent: int) -> TextEdit:
-        """Return the insertion of lines at `at`, after which a line continues with `code`."""
+        """Return the edit that inserts lines at `at` and moves `code` to a new line."""
         blanks = " " * max(0, indent - (code - at))
         return TextEdit(at, at, "\n" + _joined(lines) + "\n" + blanks)
 
@@ -119,10 +122,11 @@ def end_of_line(text: str, at: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class TextRun:
-    """Neighbouring statements as their author wrote them, from `start` to `stop` in the file.
+    """Neighbouring statements in the author's text, from `start` to `stop` in the file.
 
-    The first line is `indented` if it was the first statement on its line. A comment that is part
-    of another run is `dropped`.
+    - `indented`: the text includes the indentation of its first line.
+
+    - `dropped`: the text is a comment that became part of another run.
     """
 
     text: str
@@ -132,11 +136,14 @@ class TextRun:
     dropped: bool = False
 
 
-def with_trailing_comments(runs: Sequence[TextRun], text: str, written: str) -> list[TextRun]:
-    """Return runs of a file with `text` in which a comment follows the statement before it.
+def with_comment(run: TextRun, comment: Match[str], source: SourceText) -> TextRun:
+    """Return a run with a comment that was found in the text of its file, as it was written."""
+    return replace(run, text=run.text + source.as_written[comment.start() : comment.end()])
 
-    The comment is that of `written`, which differs from `text` for files in fixed form.
-    """
+
+def with_trailing_comments(runs: Sequence[TextRun], source: SourceText) -> list[TextRun]:
+    """Return runs of a file in which trailing comments belong to the preceding statement."""
+    text = source.text
     found = list(runs)
     by_start = {run.start: number for number, run in enumerate(runs)}
     for number, run in enumerate(runs):
@@ -145,7 +152,6 @@ def with_trailing_comments(runs: Sequence[TextRun], text: str, written: str) -> 
         if comment is None or other is None:
             continue
         rest = found[other].text.partition("\n")[2]
-        more = written[comment.start() : comment.end()]
-        found[number] = replace(found[number], text=found[number].text + more)
+        found[number] = with_comment(found[number], comment, source)
         found[other] = replace(found[other], text=rest, indented=True, dropped=not rest)
     return found
