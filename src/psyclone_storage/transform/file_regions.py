@@ -16,8 +16,8 @@ _SHARING = (Directive.OMP_DO, Directive.OMP_SINGLE, Directive.OMP_MASTER)
 def with_teams(lines: tuple[un.Line, ...], chosen: tuple[un.Line, ...]) -> tuple[un.Line, ...]:
     """Return statements in which each run of blocks that share work has one parallel region.
 
-    Only the statements `chosen`, and those in them, are changed. A run without a shared loop is
-    left as it is.
+    Only the statements `chosen`, and those in them, are changed. A run without a shared loop
+    does not change.
     """
     return _with_teams(lines, {id(one) for one in walk_lines(chosen)})
 
