@@ -24,6 +24,7 @@ from psyclone_storage.ir.facts import Fact, FactKind, Facts, FactSource
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rewrite import blocks_of, place_of_line, with_changed_blocks
 from psyclone_storage.ir.routine import Routine, SourceFile
+from psyclone_storage.languages.fortran.parse.fixed_form import fixed_source, is_fixed_form
 from psyclone_storage.languages.fortran.parse.linked_files import link_file
 from psyclone_storage.languages.fortran.parse.syntax_tree import read_file
 from psyclone_storage.languages.fortran.print.edit_script import emit_changed
@@ -43,7 +44,6 @@ ASSUMPTIONS = tuple(kind.value for kind in FactKind if kind in ASSUMED_KINDS)
 SENTINELS = ("omp", "acc")
 """The families of directives that can be removed."""
 
-_FIXED = frozenset({".f", ".for", ".fpp", ".ftn"})
 _CONDITIONAL = regex(r"^[ \t]*#[ \t]*(?:if|else|elif)", re.MULTILINE)
 _FAMILY = regex(r"(?P<family>\w+)\b")
 
@@ -74,7 +74,8 @@ class LoopReport:
 
     `line` is that of its first statement, `level` the number of loops around it. `directive` is the
     directive that shares its iterations, empty without one. `reasons` are lines of text with their
-    places, and `cures` the promises that would make it independent.
+    places, and `cures` the promises that would make it independent. The promises in `unneeded` were
+    made, but the loop is proved without them.
     """
 
     routine: str
@@ -86,6 +87,7 @@ class LoopReport:
     assumptions: tuple[str, ...]
     reasons: tuple[str, ...]
     cures: tuple[str, ...]
+    unneeded: tuple[str, ...] = ()
     line: int = 0
     level: int = 0
 
@@ -121,14 +123,13 @@ class FileTransformer:
             CompileError: the file cannot be read, the recipe failed, a step was refused, or what
                 was requested is not complete.
         """
-        if key_of(path.suffix) in _FIXED:
-            message = f"'{path}' is written in fixed form."
-            raise CompileError(Diagnostic("P004", message, file=str(path)))
         limited = self._request.line_limit is LineLimit.ALL
         source = read_checked(self._inputs.index, path, limited)
         if "\0" in source.text:
             message = f"'{path}' is not a text file."
             raise CompileError(Diagnostic("P001", message, file=str(path)))
+        if is_fixed_form(path.name):
+            source = fixed_source(source)
         file = read_file(source)
         raise_if_any(tuple(_not_closed(file)))
         file = link_file(file, self._finder)
@@ -250,6 +251,7 @@ def _report(bench: FileBench, routine: str, loop: un.Do, directive: str) -> Loop
         tuple(map(str, verdict.assumptions)),
         tuple(_reasons(verdict)),
         tuple(f"{one.kind.value} {one.name}".strip() for one in cures),
+        tuple(map(str, verdict.unneeded)),
     )
 
 
@@ -276,6 +278,7 @@ def loops_text(path: Path, loops: tuple[LoopReport, ...]) -> str:
         indent = "    " + "  " * one.level
         lines += [f"{indent}{word}({', '.join(names)})" for word, names in one.clauses]
         lines += [f"{indent}needs the promise: {text}" for text in one.assumptions]
+        lines += [f"{indent}does not need the promise: {text}" for text in one.unneeded]
         lines += [f"{indent}{text}" for text in one.reasons]
         if one.cures:
             lines.append(f"{indent}independent with the promises: {', '.join(one.cures)}")
@@ -298,6 +301,7 @@ def loop_object(path: Path, one: LoopReport) -> dict[str, object]:
         "directive": one.directive,
         "clauses": [{"kind": word, "names": list(names)} for word, names in one.clauses],
         "assumptions": list(one.assumptions),
+        "unneeded": list(one.unneeded),
         "reasons": list(one.reasons),
         "cures": list(one.cures),
     }

@@ -46,7 +46,7 @@ def read_assignment(scope: KernelScope, node: ast.Assign) -> list[Line]:
         return made
     known = value_of(scope, node.value)
     value = read(scope, node.value)
-    lines = assigned(scope, node, target, value)
+    lines = assign_value(scope, node, target, value)
     if isinstance(target, ast.Name) and known is not UNKNOWN_VALUE:
         scope.current[target.id] = known
     return lines
@@ -206,13 +206,13 @@ def read_annotated(scope: KernelScope, node: ast.AnnAssign) -> list[Line]:
     module, _, name = _of_module(node.value).rpartition(".")
     if module in scope.modules and scope.offered.constant(node.value) is None:
         variable = TypedExpression(scope.variable_of(module, name, said), said)
-        return assigned(scope, node, node.target, variable)
+        return assign_value(scope, node, node.target, variable)
     value = read(scope, node.value)
     if value.type is not None and value.type is not said:
         what = f"'{scope.text(node.value)}' is {A_VALUE[value.type]}, not {A_VALUE[said]}."
         scope.refuse("P054", what, node.value)
         return []
-    return assigned(scope, node, node.target, value)
+    return assign_value(scope, node, node.target, value)
 
 
 def _of_module(value: ast.expr) -> str:
@@ -245,7 +245,7 @@ def read_augmented(scope: KernelScope, node: ast.AugAssign) -> list[Line]:
     if old.type is None or value.type is None:
         return []
     known = value_of(scope, ast.BinOp(node.target, node.op, node.value))
-    lines = assigned(scope, node, node.target, operation(scope, node, node.op, (old, value)))
+    lines = assign_value(scope, node, node.target, operation(scope, node, node.op, (old, value)))
     if isinstance(node.target, ast.Name) and known is not UNKNOWN_VALUE:
         scope.current[node.target.id] = known
     return lines
@@ -255,7 +255,7 @@ def _is_sliced(scope: KernelScope, target: ast.Subscript) -> bool:
     return scope.access.has_arrays and has_slice(target.slice)
 
 
-def assigned(
+def assign_value(
     scope: KernelScope, node: ast.stmt, target: ast.expr, value: TypedExpression
 ) -> list[Line]:
     """Return the assignment of a value that is read already."""

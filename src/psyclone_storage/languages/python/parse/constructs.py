@@ -52,7 +52,7 @@ _CONSTANTS: Mapping[type, str] = {
 }
 
 
-def construct_of(node: ast.AST) -> str:
+def _construct_of(node: ast.AST) -> str:
     """Return the name, in the plural, of the construct that `node` is."""
     if isinstance(node, ast.Constant):
         return _CONSTANTS.get(type(node.value), "constants of this type")
@@ -65,4 +65,6 @@ def construct_of(node: ast.AST) -> str:
 
 def unsupported(node: ast.AST) -> str:
     """Return the message for a construct that kernels do not support."""
-    return f"{construct_of(node)[0].upper()}{construct_of(node)[1:]} are not supported in kernels."
+    return (
+        f"{_construct_of(node)[0].upper()}{_construct_of(node)[1:]} are not supported in kernels."
+    )

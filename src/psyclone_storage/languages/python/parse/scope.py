@@ -440,7 +440,7 @@ class KernelScope:
         return Name(key)
 
     def alias(self, code: str, place: ast.AST) -> ast.expr:
-        """Return a name that stands for a local of the code, at a place of the text."""
+        """Return an alias of a local of typed code, at a place of the text."""
         name = f"{_RESULT}{code}"
         self.names = {**self.names, name: code}
         return ast.copy_location(ast.Name(name, ast.Load()), place)

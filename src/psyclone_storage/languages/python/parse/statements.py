@@ -122,7 +122,7 @@ def _for(scope: KernelScope, node: ast.For) -> list[Line]:
         what = "'else' clauses of loops are not supported in kernels."
         scope.refuse("P051", what, node.orelse[0])
     counted = scope.access.counted(scope, node.iter)
-    place = place_of(scope, node)
+    place = _place_of(scope, node)
     if counted is None and (place in scope.unrolled or not _is_range(scope, node)):
         return _unrolled(scope, node)
     bounds = counted or _range(scope, node)
@@ -172,7 +172,7 @@ def _counted_loop(
     return [Do(Name(name), first, last, body, step, place=span, extent=span)]
 
 
-def place_of(scope: KernelScope, node: ast.stmt) -> LoopPlace:
+def _place_of(scope: KernelScope, node: ast.stmt) -> LoopPlace:
     """Return the place of a loop, which is the same when the kernel is read again."""
     return scope.tree.source.name, node.lineno, node.col_offset
 
@@ -243,7 +243,7 @@ def _bind(scope: KernelScope, node: ast.For, target: ast.expr, item: ast.expr) -
 
 
 @dataclass(slots=True)
-class _Copies:
+class _UnrolledLoop:
     """The copies of an unrolled loop; jumps leave constructs around them that run once."""
 
     scope: KernelScope
@@ -282,7 +282,7 @@ class _Copies:
 @contextmanager
 def _copies(
     scope: KernelScope, node: ast.For | ast.While, *, leaves: bool = False
-) -> Iterator[_Copies]:
+) -> Iterator[_UnrolledLoop]:
     """Read the copies of an unrolled loop, which its condition may leave if it `leaves`."""
     jumps = own_jumps(node)
     leave = scope.fresh_name("leave") if leaves or ast.Break in jumps else ""
@@ -292,7 +292,7 @@ def _copies(
     once = scope.fresh("once", _WHOLE, span) if leave or following else None
     scope.loops.append(loop)
     with scope.reached(None if once is not None else scope.certain):
-        yield _Copies(scope, node, loop, once, scope.known)
+        yield _UnrolledLoop(scope, node, loop, once, scope.known)
     scope.loops.pop()
 
 
@@ -309,7 +309,7 @@ def _while(scope: KernelScope, node: ast.While) -> list[Line]:
         return []
     start, limit = value_of(scope, _loaded(found.counter, node)), value_of(scope, found.limit)
     is_known = is_integer(start) and is_integer(limit)
-    place = place_of(scope, node)
+    place = _place_of(scope, node)
     if is_known and place in scope.unrolled:
         return _unrolled_while(scope, node, found, (start, limit))
     scope.loops.append(OpenLoop(place if is_known else None))

@@ -77,7 +77,7 @@ def _step(scope: KernelScope, loop: ast.While, name: str) -> int | None:
                             for one in loop.body[:number] for inner in ast.walk(one))  # fmt: skip
                 if not is_integer(value) or not value or skips or len(stores) != 1:
                     return None
-                return value if isinstance(op, ast.Add) else -value
+                return int(value if isinstance(op, ast.Add) else -value)
     return None
 
 
