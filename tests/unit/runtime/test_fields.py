@@ -163,6 +163,8 @@ def test_elements_are_those_of_the_internal_region(device: str | None) -> None:
     assert field.storage.data_ro[1, 2] == wanted[-1, 0]
     with pytest.raises(IndexError):
         field[6, 0] = 0.0
+    with pytest.raises(ValueError, match="broadcast"):
+        field[0] = [1.0, 2.0]
     field[0][0] = 1.0
     assert field[0, 0] == 0.0
 

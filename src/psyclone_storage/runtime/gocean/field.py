@@ -110,12 +110,17 @@ class Field:
         Indices are those of `values`. The halo is dirty afterwards; copies on a device are stale.
 
         Raises:
+            IndexError: there are no such points.
+            TypeError: `values` are no numbers that the field can have.
+            ValueError: `values` have another shape than the points.
             RuntimeError: an exchange of the field has not been finished.
         """
         self.check_idle()
-        check_numbers(self.describe, np.asarray(values), self.storage.dtype)
+        # An exception during the access would leave undefined values.
+        found = np.broadcast_to(np.asarray(values), np.shape(self.values[index]))
+        check_numbers(self.describe, found, self.storage.dtype)
         with self.storage.access(None, RDWR) as array:
-            array[self.internal.box][index] = values
+            array[self.internal.box][index] = found
         self.set_dirty()
 
     def __iter__(self) -> Iterator[Any]:
