@@ -23,7 +23,7 @@ from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.typed import Typing
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.targets.gocean_python import abi
-from psyclone_storage.targets.numpy.differing import differs, diverging, varying_names
+from psyclone_storage.targets.numpy.differing import diverging, varies_at, varying_names
 from psyclone_storage.targets.numpy.expressions import (
     Spelling,
     UnsupportedError,
@@ -184,7 +184,7 @@ class _Writer:
             return isinstance(kind, ScalarType) and kind.intrinsic is Intrinsic.INTEGER
 
         spelling = Spelling(
-            lambda expr: differs(expr, varying, code),
+            lambda expr: varies_at(expr, varying, code),
             lambda expr: arrays.element(expr, spelling),
             is_whole,
             _named,
@@ -393,7 +393,7 @@ class _Writer:
     def _counted(self, line: un.Do, mask: _Mask, loop: _Loop) -> list[str]:
         ends = [line.start, line.stop, *([line.step] if line.step is not None else [])]
         if any(map(self.spelling.varies, ends)):
-            raise UnsupportedError("the number of turns differs from point to point")
+            raise UnsupportedError("the number of turns varies_at from point to point")
         step = 1 if line.step is None else ex.integer_value(line.step)
         if not step:
             raise UnsupportedError("the step of this loop is not known")
