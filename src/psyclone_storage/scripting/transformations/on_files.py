@@ -26,7 +26,12 @@ from psyclone_storage.scripting.psyir.loops import Loop
 from psyclone_storage.scripting.psyir.session import apply_step, routine_around
 from psyclone_storage.scripting.psyir.statements import Assignment, Schedule, Statement
 from psyclone_storage.scripting.psyir.symbols import calling_line
-from psyclone_storage.transform.file_bench import AddDirective, FileBench, RewriteStatement
+from psyclone_storage.transform.file_bench import (
+    AddDirective,
+    EditRoutine,
+    FileBench,
+    RewriteStatement,
+)
 from psyclone_storage.transform.kernel.code import ChangesCode
 from psyclone_storage.transform.workbench import NamedStep
 
@@ -200,6 +205,16 @@ class NodeRequest:
         uid = self.uid if loop is None else loop.uid
         return [one.uid for one in self.bench.loops(self.routine.key)].index(uid) + 1
 
+    def lines(self) -> tuple[un.Line, ...]:
+        """Return the statements that the nodes contain, those of a routine for that."""
+        found: list[un.Line] = []
+        for node in self.nodes:
+            if isinstance(node, Schedule):
+                found += node.block()
+            elif isinstance(node, Statement):
+                found += node.lines()
+        return tuple(found)
+
     def over_loop(self, directive: Directive, options: RegionOptions) -> AddDirective:
         """Return the step that applies a directive to the loop, with the loops to collapse.
 
@@ -309,6 +324,8 @@ def _check_options(transformation: Any, given: Mapping[str, object]) -> None:
 def _tried(transformation: Any, request: NodeRequest, *, check: bool) -> bool:
     """Apply the step of a transformation, or only `check` it; return whether there is any to do."""
     step = transformation._on_file(request)  # noqa: SLF001  # pylint: disable=protected-access
+    if isinstance(step, EditRoutine) and step.before is step.after:
+        return False
     reasons = request.bench.check(step)
     # pylint: disable-next=protected-access
     if reasons and transformation._is_idle(reasons):  # noqa: SLF001

@@ -12,9 +12,12 @@ from psyclone_storage.scripting.transformations.base import (
     RegionTrans,
     Transformation,
     TransformationOptions,
+    Unsupported,
 )
 from psyclone_storage.scripting.transformations.on_files import NodeRequest, thread_schedule
 from psyclone_storage.scripting.views import DirectiveRegion, ScheduleNode
+from psyclone_storage.transform.file_bench import EditRoutine
+from psyclone_storage.transform.file_regions import with_teams, without_barriers
 from psyclone_storage.transform.openmp import OpenParallelRegion, ParallelDo, ShareLoop
 from psyclone_storage.transform.openmp_target import OpenTarget, TeamsDo
 from psyclone_storage.transform.openmp_tasks import (
@@ -131,6 +134,35 @@ class MasterRegion(RegionTrans):
 
     def _step(self, nodes: tuple[ScheduleNode, ...], options: TransformationOptions) -> Step:
         return OpenMaster(*self._ends(nodes))
+
+    def _on_file(self, request: NodeRequest) -> NamedStep:
+        return request.region(Directive.OMP_MASTER, NO_OPTIONS)
+
+
+class CriticalRegion(Unsupported):
+    """Put one or several neighbouring nodes of a file under `omp critical`."""
+
+    def _on_file(self, request: NodeRequest) -> NamedStep:
+        return request.region(Directive.OMP_CRITICAL, NO_OPTIONS)
+
+
+class MaximalParallelRegions(Unsupported):
+    """Put the longest runs of shared loops of a file under `omp parallel`."""
+
+    def _on_file(self, request: NodeRequest) -> NamedStep:
+        before = request.bench.code(request.routine.key).body
+        after = with_teams(before, request.lines())
+        return EditRoutine(request.routine.key, before, after, "maximal-parallel-regions")
+
+
+class MinimalBarriers(Unsupported):
+    """Leave out the barriers after shared loops of a file that no later access needs."""
+
+    def _on_file(self, request: NodeRequest) -> NamedStep:
+        key = request.routine.key
+        before = request.bench.code(key).body
+        after = without_barriers(request.bench, key)
+        return EditRoutine(key, before, after, "minimal-barriers")
 
 
 class TaskLoops(Transformation):

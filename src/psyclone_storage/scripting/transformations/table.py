@@ -99,13 +99,10 @@ TABLE: tuple[tuple[type[Transformation], str], ...] = (
         """,
     ),
     (Unsupported, "GOOpenCLTrans OCLTrans"),
-    (
-        Unsupported,
-        """
-            MaximalOMPParallelRegionTrans MaximalRegionTrans OMPCPURoutineTrans OMPCriticalTrans
-            OMPMinimiseSyncTrans
-        """,
-    ),
+    (openmp.CriticalRegion, "OMPCriticalTrans"),
+    (openmp.MaximalParallelRegions, "MaximalOMPParallelRegionTrans"),
+    (openmp.MinimalBarriers, "OMPMinimiseSyncTrans"),
+    (Unsupported, "MaximalRegionTrans OMPCPURoutineTrans"),
     # Code without an API.
     (
         Unsupported,
