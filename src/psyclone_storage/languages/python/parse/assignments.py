@@ -160,7 +160,7 @@ def _overlap(targets: list[ast.expr], items: list[ast.expr]) -> bool:
 
 
 def _assign_tuple(scope: KernelScope, node: ast.Assign, target: ast.Name) -> list[Line] | None:
-    """Return the assignments to the items of a tuple; None if the value is none."""
+    """Return the assignments to the items of a tuple; None for another value."""
     items = None if _may_be_array(scope, node.value) else sequence_items(scope, node.value)
     name = target.id
     if items is None:
