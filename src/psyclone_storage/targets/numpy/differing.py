@@ -36,15 +36,15 @@ def _spread(lines: Iterable[un.Line], code: Routine, found: set[str], *, masked:
     for line in lines:
         match line:
             case un.Assign(ex.Name(text), value):
-                if masked or differs(value, found, code):
+                if masked or varies_at(value, found, code):
                     found.add(key_of(text))
             case un.Assign(ex.Index(ex.Name(text), items), value) if key_of(text) not in map(
                 key_of, code.dummies
             ):
-                if masked or any(differs(one, found, code) for one in (value, *items)):
+                if masked or any(varies_at(one, found, code) for one in (value, *items)):
                     found.add(key_of(text))
             case un.If(branches, otherwise):
-                inner = masked or any(differs(one.condition, found, code) for one in branches)
+                inner = masked or any(varies_at(one.condition, found, code) for one in branches)
                 parts = [*(one.body for one in branches), otherwise]
                 left = [_spread(part, code, found, masked=inner) for part in parts]
                 masked = masked or any(left)
@@ -60,10 +60,10 @@ def _spread(lines: Iterable[un.Line], code: Routine, found: set[str], *, masked:
 
 def _jumps_vary(body: Iterable[un.Line], varying: set[str], code: Routine) -> bool:
     """Return whether a jump out of a loop, or to its next iteration, is for some points only."""
-    return diverging(body, lambda expr: differs(expr, varying, code))
+    return diverging(body, lambda expr: varies_at(expr, varying, code))
 
 
-def differs(expr: ex.Expr, varying: set[str], code: Routine) -> bool:
+def varies_at(expr: ex.Expr, varying: set[str], code: Routine) -> bool:
     """Return whether a value may differ between points."""
     for part in ex.walk(expr):
         if isinstance(part, ex.Name):

@@ -23,7 +23,7 @@ from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.typed import Typing
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.targets.gocean_python import abi
-from psyclone_storage.targets.numpy.differing import differs, diverging, varying_names
+from psyclone_storage.targets.numpy.differing import diverging, varies_at, varying_names
 from psyclone_storage.targets.numpy.expressions import (
     Spelling,
     UnsupportedError,
@@ -184,7 +184,7 @@ class _Writer:
             return isinstance(kind, ScalarType) and kind.intrinsic is Intrinsic.INTEGER
 
         spelling = Spelling(
-            lambda expr: differs(expr, varying, code),
+            lambda expr: varies_at(expr, varying, code),
             lambda expr: arrays.element(expr, spelling),
             is_whole,
             _named,

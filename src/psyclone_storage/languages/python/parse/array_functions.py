@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from functools import reduce
 
 from psyclone_storage.languages.python.parse.scope import KernelScope
-from psyclone_storage.languages.python.parse.sequences import items_of
+from psyclone_storage.languages.python.parse.sequences import sequence_items
 
 Items = list[ast.expr]
 
@@ -24,7 +24,7 @@ def as_operations(scope: KernelScope, node: ast.Call) -> ast.expr | None:
 
 def product_of(scope: KernelScope, left: ast.expr, right: ast.expr) -> ast.expr | None:
     """Return the dot product of two sequences; None if they are none, or differ in length."""
-    first, second = items_of(scope, left), items_of(scope, right)
+    first, second = sequence_items(scope, left), sequence_items(scope, right)
     if not first or not second or len(first) != len(second):
         return None
     pairs = zip(first, second, strict=True)
@@ -57,13 +57,13 @@ def _of_array(scope: KernelScope, node: ast.Call) -> ast.expr | None:
         case ast.Attribute(ast.Name(id=name) as array, attr) if scope.local(name) is not None:
             word, args = attr, [array, *args]
         case ast.Name(id="max" | "min" as word) if len(args) == 1 and not _is_own(scope, word):
-            items = items_of(scope, args[0])
+            items = sequence_items(scope, args[0])
             return ast.Call(node.func, items, []) if items and len(items) > 1 else None
     if node.keywords or (word not in _OF_ARRAYS and word not in ("dot", "inner")):
         return None
     if word in ("dot", "inner"):
         return product_of(scope, args[0], args[1]) if len(args) == len(("a", "b")) else None
-    items = items_of(scope, args[0]) if len(args) == 1 else None
+    items = sequence_items(scope, args[0]) if len(args) == 1 else None
     return _OF_ARRAYS[word](scope, items) if items else None
 
 

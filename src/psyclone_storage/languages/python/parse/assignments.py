@@ -24,7 +24,7 @@ from psyclone_storage.languages.python.parse.scope import (
     TypedExpression,
     fits,
 )
-from psyclone_storage.languages.python.parse.sequences import indexed, items_of
+from psyclone_storage.languages.python.parse.sequences import indexed, sequence_items
 from psyclone_storage.languages.python.parse.slices import assign_slices, has_slice
 
 _REAL, _WHOLE, _TRUTH = Intrinsic.REAL, Intrinsic.INTEGER, Intrinsic.LOGICAL
@@ -54,7 +54,7 @@ def read_assignment(scope: KernelScope, node: ast.Assign) -> list[Line]:
 
 def _assign_in_turn(scope: KernelScope, node: ast.Assign) -> list[Line]:
     """Return the assignments of one value to several targets, from the left."""
-    items = items_of(scope, node.value)
+    items = sequence_items(scope, node.value)
     if items is not None:
         first, *others = node.targets
         value: ast.expr = ast.copy_location(ast.Tuple(items, ast.Load()), node.value)
@@ -95,7 +95,7 @@ def in_temporaries(
         if _is_plain(item) or (live and _is_element(scope, item)):
             names.append(item)
             continue
-        inner = None if isinstance(item, ast.Name) else items_of(scope, item)
+        inner = None if isinstance(item, ast.Name) else sequence_items(scope, item)
         if inner is not None:
             value, lines = in_temporaries(scope, inner, node, live=live)
             made += lines
@@ -120,7 +120,7 @@ def _assign_items(scope: KernelScope, node: ast.Assign, target: ast.Tuple | ast.
     if any(isinstance(one, ast.Starred) for one in target.elts):
         scope.refuse("P051", "Starred targets are not supported in kernels.", target)
         return []
-    items = items_of(scope, node.value)
+    items = sequence_items(scope, node.value)
     if items is None:
         what = f"'{scope.text(node.value)}' is no sequence whose length is known at compile time."
         scope.refuse("P051", what, node.value, "Assign to one name, or write a tuple.")
@@ -160,8 +160,8 @@ def _overlap(targets: list[ast.expr], items: list[ast.expr]) -> bool:
 
 
 def _assign_tuple(scope: KernelScope, node: ast.Assign, target: ast.Name) -> list[Line] | None:
-    """Return the assignments to the items of a tuple; None if the value is none."""
-    items = None if _may_be_array(scope, node.value) else items_of(scope, node.value)
+    """Return the assignments to the items of a tuple; None for another value."""
+    items = None if _may_be_array(scope, node.value) else sequence_items(scope, node.value)
     name = target.id
     if items is None:
         if name in scope.parts:

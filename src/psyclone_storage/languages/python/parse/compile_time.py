@@ -133,7 +133,7 @@ class CompileTimeValues:
         return function(*map(self._needed, args), **named)
 
 
-def is_integer(value: Any) -> bool:
+def is_int(value: Any) -> bool:
     """Return whether a value is an integer, which conditions are not."""
     return isinstance(value, int) and not isinstance(value, bool)
 

@@ -58,7 +58,7 @@ from psyclone_storage.languages.python.parse.scope import (
     KernelScope,
     TypedExpression,
 )
-from psyclone_storage.languages.python.parse.sequences import indexed, item_of, items_of
+from psyclone_storage.languages.python.parse.sequences import indexed, item_of, sequence_items
 from psyclone_storage.languages.python.parse.weak_types import (
     DOUBLE,
     SINGLE,
@@ -345,7 +345,7 @@ def _comparison(scope: KernelScope, node: ast.Compare) -> TypedExpression:
 
 def _membership(scope: KernelScope, node: ast.Compare) -> TypedExpression:
     """Return whether a value equals one of the items of a sequence."""
-    items = items_of(scope, node.comparators[0])
+    items = sequence_items(scope, node.comparators[0])
     if items is None:
         what = f"'{scope.text(node.comparators[0])}' is no sequence known at compile time."
         return scope.refuse("P051", what, node.comparators[0], "Write a tuple, as 'n in (1, 2)'.")
@@ -359,7 +359,7 @@ def _membership(scope: KernelScope, node: ast.Compare) -> TypedExpression:
 
 def _of_tuples(scope: KernelScope, node: ast.Compare) -> TypedExpression:
     """Return whether two tuples are equal or differ."""
-    pairs = items_of(scope, node.left), items_of(scope, node.comparators[0])
+    pairs = sequence_items(scope, node.left), sequence_items(scope, node.comparators[0])
     is_equal = isinstance(node.ops[0], ast.Eq)
     if None in pairs or not isinstance(node.ops[0], ast.Eq | ast.NotEq):
         return scope.refuse("P051", "Only '==' and '!=' of tuples are supported in kernels.", node)
@@ -496,7 +496,7 @@ def _length(scope: KernelScope, node: ast.Call, name: str) -> TypedExpression | 
     if name != "len" or len(node.args) != 1 or node.keywords:
         return None
     length = scope.access.length(scope, node.args[0])
-    if length is None and (items := items_of(scope, node.args[0])) is not None:
+    if length is None and (items := sequence_items(scope, node.args[0])) is not None:
         return TypedExpression(nodes.signed_integer(len(items)), _WHOLE)
     return length
 

@@ -26,7 +26,7 @@ from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Assign, Line
 from psyclone_storage.languages.python.parse import node_factory as nodes
 from psyclone_storage.languages.python.parse.array_functions import product_of
-from psyclone_storage.languages.python.parse.compile_time import is_integer, value_of
+from psyclone_storage.languages.python.parse.compile_time import is_int, value_of
 from psyclone_storage.languages.python.parse.expressions import read, read_number
 from psyclone_storage.languages.python.parse.indices import (
     from_one,
@@ -41,7 +41,7 @@ from psyclone_storage.languages.python.parse.scope import (
     LocalVariable,
     TypedExpression,
 )
-from psyclone_storage.languages.python.parse.sequences import MOST_ITEMS, indexed, items_of
+from psyclone_storage.languages.python.parse.sequences import MOST_ITEMS, indexed, sequence_items
 
 _MAKES: Mapping[str, float | None] = {"zeros": 0.0, "empty": 0.0, "ones": 1.0, "full": None}
 _LISTS = ("array", "asarray")
@@ -210,11 +210,11 @@ def _rows(scope: KernelScope, node: ast.expr) -> Rows | None:
             ast.BinOp(left=ast.List() as items, op=ast.Mult(), right=by)
             | ast.BinOp(left=by, op=ast.Mult(), right=ast.List() as items)
         ):
-            count, one = value_of(scope, by), items_of(scope, items)
-            if not is_integer(count) or one is None or not 0 < count * len(one) <= MOST_ITEMS:
+            count, one = value_of(scope, by), sequence_items(scope, items)
+            if not is_int(count) or one is None or not 0 < count * len(one) <= MOST_ITEMS:
                 return None
             return [*one] * count
-    found = items_of(scope, node)
+    found = sequence_items(scope, node)
     if found is None:
         return None
     rows = [_rows(scope, one) if isinstance(one, ast.List | ast.Tuple) else one for one in found]
@@ -225,8 +225,8 @@ def _product_rows(scope: KernelScope, node: ast.expr) -> Rows | None:
     """Return the elements of the product of a matrix and a vector; None for other values."""
     match node:
         case ast.BinOp(left, ast.MatMult(), right):
-            rows = items_of(scope, left)
-            if rows is None or not all(items_of(scope, row) for row in rows):
+            rows = sequence_items(scope, left)
+            if rows is None or not all(sequence_items(scope, row) for row in rows):
                 return None
             made = [product_of(scope, row, right) for row in rows]
             return None if None in made else [*made]
@@ -366,7 +366,7 @@ def _element(scope: KernelScope, node: ast.Subscript, local: LocalVariable) -> E
 def _index(scope: KernelScope, part: ast.expr, extent: Expr, name: str) -> Expr | None:
     """Return a part of an index, counted from 0; None, with a note, if it is out of range."""
     known, most = value_of(scope, part), integer_value(extent)
-    if scope.literals and is_integer(known) and most is not None:
+    if scope.literals and is_int(known) and most is not None:
         if not -most <= known < most:
             what = f"'{scope.text(part)}' is out of range: '{name}' has {most} elements."
             scope.refuse("P051", what, part)

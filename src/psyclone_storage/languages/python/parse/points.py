@@ -13,7 +13,7 @@ from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.expr import Expr
 from psyclone_storage.ir.interface import Dummy
 from psyclone_storage.languages.python.parse import node_factory as nodes
-from psyclone_storage.languages.python.parse.compile_time import UNKNOWN_VALUE, is_integer, value_of
+from psyclone_storage.languages.python.parse.compile_time import UNKNOWN_VALUE, is_int, value_of
 from psyclone_storage.languages.python.parse.local_arrays import (
     local_array,
     read_element,
@@ -120,7 +120,7 @@ def _offset_of(scope: KernelScope, node: ast.expr) -> tuple[int, int] | None:
 
 
 def _is_distance(value: Any) -> bool:
-    return is_integer(value) and abs(value) <= _FARTHEST
+    return is_int(value) and abs(value) <= _FARTHEST
 
 
 def _may_read(

@@ -199,7 +199,7 @@ LoopPlace = tuple[str, int, int]
 class OpenLoop:
     """An enclosing loop: its place, and the names of its construct that jumps refer to.
 
-    The place is None if the loop cannot be unrolled or is unrolled already.
+    A loop that cannot be unrolled, or is unrolled already, has no place.
     """
 
     place: LoopPlace | None = None

@@ -17,7 +17,7 @@ MOST_ITEMS = 1000
 _OF_SEQUENCES = ("enumerate", "reversed", "zip")
 
 
-def items_of(scope: KernelScope, node: ast.expr) -> list[ast.expr] | None:
+def sequence_items(scope: KernelScope, node: ast.expr) -> list[ast.expr] | None:
     """Return the items of a sequence as expressions; None if `node` is no known sequence.
 
     Statements that a called function needs are added to those before the current statement.
@@ -57,7 +57,7 @@ def _of_function(scope: KernelScope, node: ast.Call, name: str) -> list[ast.expr
         if not isinstance(start, int):
             return None
     args = node.args[:1] if name == "enumerate" else node.args
-    found = [items_of(scope, one) for one in args]
+    found = [sequence_items(scope, one) for one in args]
     known = [one for one in found if one is not None]
     if len(known) != len(args) or not known or (node.keywords and name != "enumerate"):
         return None
@@ -108,7 +108,7 @@ def item_of(scope: KernelScope, node: ast.Subscript) -> ast.expr | None:
         return None
     found: ast.expr = base
     for part in index:
-        items, number = items_of(scope, found), value_of(scope, part)
+        items, number = sequence_items(scope, found), value_of(scope, part)
         is_number = isinstance(number, int) and not isinstance(number, bool)
         if items is None or not is_number or not -len(items) <= number < len(items):
             return None

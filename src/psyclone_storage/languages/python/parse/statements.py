@@ -29,7 +29,7 @@ from psyclone_storage.languages.python.parse.assignments import (
 from psyclone_storage.languages.python.parse.compile_time import (
     UNKNOWN_VALUE,
     folded_condition,
-    is_integer,
+    is_int,
     value_of,
 )
 from psyclone_storage.languages.python.parse.constructs import unsupported
@@ -43,7 +43,7 @@ from psyclone_storage.languages.python.parse.scope import (
     TypedExpression,
     both,
 )
-from psyclone_storage.languages.python.parse.sequences import MOST_ITEMS, items_of
+from psyclone_storage.languages.python.parse.sequences import MOST_ITEMS, sequence_items
 from psyclone_storage.languages.python.parse.weak_types import UNKNOWN_NUMBER
 from psyclone_storage.languages.python.parse.while_loops import (
     CountedCondition,
@@ -186,7 +186,7 @@ def _is_range(scope: KernelScope, node: ast.For) -> bool:
 
 def _unrolled(scope: KernelScope, node: ast.For) -> list[Line]:
     """Return the statements of a loop over a sequence, once for each item."""
-    items = items_of(scope, node.iter)
+    items = sequence_items(scope, node.iter)
     if items is None:
         if _is_range(scope, node) and scope.needs_unrolling():
             return []
@@ -232,7 +232,7 @@ def _bind(scope: KernelScope, node: ast.For, target: ast.expr, item: ast.expr) -
         scope.literals = {**scope.literals, target.id: value}
         return []
     if isinstance(target, ast.Tuple | ast.List):
-        parts = items_of(scope, item)
+        parts = sequence_items(scope, item)
         if parts is None or len(parts) != len(target.elts):
             what = f"'{scope.text(item)}' is no sequence of {len(target.elts)} items."
             scope.refuse("P051", what, target)
@@ -308,12 +308,12 @@ def _while(scope: KernelScope, node: ast.While) -> list[Line]:
         scope.refuse("P051", what, node.test, hint)
         return []
     start, limit = value_of(scope, _loaded(found.counter, node)), value_of(scope, found.limit)
-    is_known = is_integer(start) and is_integer(limit)
+    is_known = is_int(start) and is_int(limit)
     place = _place_of(scope, node)
     if is_known and place in scope.unrolled:
         return _unrolled_while(scope, node, found, (start, limit))
     scope.loops.append(OpenLoop(place if is_known else None))
-    bound = _bound_of(scope, node, found, start if is_integer(start) else None)
+    bound = _bound_of(scope, node, found, start if is_int(start) else None)
     _forget_values(scope, node.body)
     before = scope.known
     body = () if found.complete else _leaving(scope, node, "")

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterator
 
 from psyclone_storage.base.records import dataclass
-from psyclone_storage.languages.python.parse.compile_time import is_integer, value_of
+from psyclone_storage.languages.python.parse.compile_time import is_int, value_of
 from psyclone_storage.languages.python.parse.scope import KernelScope
 
 _MIRRORED = {ast.Lt: ast.Gt, ast.LtE: ast.GtE, ast.Gt: ast.Lt, ast.GtE: ast.LtE}
@@ -75,7 +75,7 @@ def _step(scope: KernelScope, loop: ast.While, name: str) -> int | None:
                 value = value_of(scope, by)
                 skips = any(isinstance(inner, ast.Continue)
                             for one in loop.body[:number] for inner in ast.walk(one))  # fmt: skip
-                if not is_integer(value) or not value or skips or len(stores) != 1:
+                if not is_int(value) or not value or skips or len(stores) != 1:
                     return None
                 return int(value if isinstance(op, ast.Add) else -value)
     return None
