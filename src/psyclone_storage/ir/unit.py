@@ -480,10 +480,14 @@ class ReductionLine:
 
 @dataclass(frozen=True, slots=True)
 class HoldData:
-    """Statements during which data are acquired on their side; writes are recorded afterwards."""
+    """Statements during which data are acquired on their side; writes are recorded afterwards.
+
+    If it `sets_flags`, the statements record which halos are dirty.
+    """
 
     items: tuple[Held, ...]
     body: tuple[Line, ...]
+    sets_flags: bool = False
 
 
 Generated = (

@@ -18,6 +18,7 @@ from psyclone_storage.runtime.gocean.held import check_fields, check_meant
 from psyclone_storage.runtime.native import CompiledLibrary
 from psyclone_storage.storage import Storage
 
+_WRITTEN = ("written", "covered")
 _ARRAYS = 2
 """Where the description of a function has the positions of its arrays, for a device."""
 SetUp = Callable[..., tuple[tuple[Storage, ...], tuple[float, ...], tuple[int, ...]]]
@@ -44,23 +45,29 @@ def check_within(field: Field, columns: tuple[int, int], rows: tuple[int, int]) 
 class CompiledRoutine(BoundRoutine):
     """One invoke: functions of C, and what they are called with.
 
-    `accesses` are a word for each field: `read`, `written`, or `covered` for one of which all
-    points of the whole region are written before any is read, `meant` words of `check_meant`.
+    `accesses` are a word for each field: `read`, `moved=1` for one whose halo is exchanged to depth
+    1 if it is dirty, `written`, or `covered` for one of which all points of the whole region are
+    written before any is read. `meant` are words of `check_meant`. A routine that `sets_flags`
+    marks itself which halos are dirty.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what a compiler knows of an invoke
         self,
         library: CompiledLibrary,
         setup: SetUp,
         functions: Sequence[tuple[Any, ...]],
         accesses: str,
+        *,
         meant: Sequence[str] = (),
+        sets_flags: bool = False,
     ) -> None:
         super().__init__()
         self._library, self._setup, self._wanted = library, setup, functions
-        self._meant = meant
+        self._meant, self.sets_flags = meant, sets_flags
         words = accesses.split()
-        self.written = tuple(at for at, word in enumerate(words) if word != "read")
+        halos = ((at, word.partition("=")[2]) for at, word in enumerate(words))
+        self.moved = tuple((at, int(depth)) for at, depth in halos if depth)
+        self.written = tuple(at for at, word in enumerate(words) if word in _WRITTEN)
         self.covered = tuple(at for at, word in enumerate(words) if word == "covered")
         self._functions: tuple[Any, ...] = ()
 
@@ -73,7 +80,8 @@ class CompiledRoutine(BoundRoutine):
             ValueError: one field is there twice, and is written; fields are on different grids, or
                 not on the points, or with the offset, that kernels are for.
         """
-        check_fields(fields, [fields[at] for at in self.written])
+        changed = (*self.written, *(at for at, _ in self.moved))
+        check_fields(fields, [fields[at] for at in changed])
         check_meant(fields, self._meant)
         if not self._functions:
             self._functions = tuple(self._library.function(*one) for one in self._wanted)
@@ -113,7 +121,8 @@ class _Prepared(BoundStorages):
         storages = [*(field.storage for field in fields), *properties]
         covered = () if routine.device else (fields[at] for at in routine.covered)
         super().__init__(storages, routine, [one.storage for one in covered if one.region_is_all])
-        self.dirty, self._shape = routine.written, fields[0].grid.shape
+        self.dirty, self.sets_flags = routine.written, routine.sets_flags
+        self._shape = fields[0].grid.shape
         self.addresses = (ctypes.c_void_p * len(storages))()
         whole = (*self._shape, *counts)
         self.numbers = (

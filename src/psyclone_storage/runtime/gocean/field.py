@@ -160,6 +160,10 @@ class Field:
         """Return whether the halo, `depth` points away, may differ from what its owners hold."""
         return depth > self._clean
 
+    def is_moved(self, depth: int) -> bool:
+        """Return whether an exchange of the halo, if it is dirty, changes a value of this rank."""
+        return depth > self._clean and not self.grid.plan(depth).is_empty
+
     def set_dirty(self) -> None:
         """Note that the field was written."""
         self._clean = 0

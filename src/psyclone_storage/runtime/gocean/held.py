@@ -22,38 +22,50 @@ Box = tuple[slice, slice]
 
 
 @contextmanager
-def held(
+def held(  # noqa: PLR0913 - what a compiler knows of an invoke
     read: Sequence[Field] = (),
     written: Sequence[Field] = (),
     covered: Sequence[Field] = (),
     meant: Sequence[str] = (),
+    *,
+    moved: Sequence[Field] = (),
+    depths: Sequence[int] = (),
+    sets_flags: bool = False,
 ) -> Iterator[tuple[Any, ...]]:
-    """Hold fields on the host for a block and give their arrays, in this order.
+    """Hold fields on the host for a block and give their arrays: read, moved, written, covered.
 
-    Of those that are `covered` all points of the whole region are written. Where that is all there
-    is, no value is brought in for them.
-    Written fields are marked dirty. `meant` has
-    words of `check_meant`.
+    The halos of `moved` fields are exchanged to their `depths` if they are dirty. Of those that are
+    `covered` all points of the whole region are written. Where that is all there is, no value is
+    brought in for them. Written fields are marked dirty, unless the block `sets_flags` itself and
+    does not fail. `meant` has words of `check_meant`.
 
     Raises:
         TypeError: something is no field.
         ValueError: one field is there twice, and is written; fields are on different grids, or not
             on the expected points.
     """
-    fields = (*read, *written, *covered)
-    check_fields(fields, (*written, *covered))
+    fields = (*read, *moved, *written, *covered)
+    check_fields(fields, (*moved, *written, *covered))
     check_meant(fields, meant)
     for field in covered:
         if field.region_is_all:
             _ = field.storage.data_wo
     names = {str(number): field.storage for number, field in enumerate(fields)}
-    changed = [str(number) for number in range(len(read), len(fields))]
-    with bound(names, writes=changed) as found, np.errstate(all="ignore"):
-        arrays = tuple(found.values())
-        with holding(HeldData(fields[len(read) :], arrays[len(read) :])):
-            yield arrays
-    for field in (*written, *covered):
-        field.set_dirty()
+    held_for = zip(moved, depths, strict=True)
+    changed = {*written, *covered, *(field for field, depth in held_for if field.is_moved(depth))}
+    writes = [name for name, field in zip(names, fields, strict=True) if field in changed]
+    is_done = False
+    try:
+        with bound(names, writes=writes) as found, np.errstate(all="ignore"):
+            arrays = tuple(found.values())
+            pairs = zip(fields, arrays, strict=True)
+            with holding(HeldData([pair for pair in pairs if pair[0] in changed])):
+                yield arrays
+        is_done = sets_flags
+    finally:
+        if not is_done:
+            for field in (*written, *covered):
+                field.set_dirty()
 
 
 def check_fields(fields: Sequence[Any], changed: Sequence[Any]) -> None:
