@@ -43,7 +43,7 @@ CURES: dict[str, str] = {
     "L014": "Name the folders of these modules with '-I' to have it compiled, too.",
     "L015": "Remove the file if it is an old one, or take '--kernel-renaming multiple'.",
     "L016": "Leave the option out.",
-    "L017": "Install what is missing: pip install 'psyclone-storage[report]'.",
+    "L017": "Install the missing package: pip install jinja2.",
     "L018": "Use a cache folder that only you can write to, or '--no-cache'.",
     "L019": "If the system ran out of memory, compile fewer files at a time: lower '-j'.",
     "L020": "Raise the limit of memory ('ulimit -v'), or compile fewer files at a time.",

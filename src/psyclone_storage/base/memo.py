@@ -2,8 +2,9 @@
 
 `kept_with_first` stores a result on the object itself. `kept_lately` caches results for the last
 few objects, if many versions of an object stay alive. `kept_by_version` derives the result for a
-version from that of an earlier one; `kept_by_item` does so item by item. Objects are compared by
-identity, because equal records may differ in fields that comparisons ignore.
+version from that of an earlier one; `kept_by_item` does so item by item. Both store results in the
+`Versions` that all versions of an object share. Objects are compared by identity, because equal
+records may differ in fields that comparisons ignore.
 """
 
 from __future__ import annotations
@@ -12,14 +13,16 @@ from collections.abc import Callable
 from functools import lru_cache, wraps
 from itertools import compress, count
 from operator import is_, is_not, not_
-from typing import Any, Generic, NamedTuple, TypeVar, TypeVarTuple
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar, TypeVarTuple
 
 CachedRecord = TypeVar("CachedRecord")
 Others = TypeVarTuple("Others")
 CachedValue = TypeVar("CachedValue")
 CachedItem = TypeVar("CachedItem")
+CachedItem_co = TypeVar("CachedItem_co", covariant=True)
 
 _VERSIONS = 8
+_SPLICES = 16
 _SMALL = 16
 """The number of changed items with which no more similar version is searched for."""
 
@@ -124,42 +127,97 @@ class Splice(NamedTuple, Generic[CachedItem]):
         return (*known[: self.start], *made, *known[stop:])
 
 
+class Versions:
+    """The results of functions for the last versions of a tuple, such as the body of a schedule.
+
+    An object and all objects that are derived from it share one. A copy of an object in another
+    process begins without results.
+    """
+
+    __slots__ = ("_made", "_splices")
+
+    def __init__(self) -> None:
+        self._made: dict[Any, tuple[_VersionResult, ...]] = {}
+        self._splices: dict[tuple[int, int], tuple[Any, Any, Splice[Any]]] = {}
+
+    def __reduce__(self) -> tuple[type[Versions], tuple[()]]:
+        return Versions, ()
+
+    def results(self, function: Any, others: tuple[Any, ...]) -> list[_VersionResult]:
+        """Return the latest results of a function with these further arguments, latest first."""
+        made = self._made.get(function, ())
+        return [one for one in made if all(map(is_, one.others, others))]
+
+    def add(self, function: Any, result: _VersionResult) -> None:
+        """Cache one more result, and forget the oldest ones."""
+        self._made[function] = (result, *self._made.get(function, ())[: _VERSIONS - 1])
+
+    def splice(self, earlier: tuple[Any, ...], later: tuple[Any, ...]) -> Splice[Any]:
+        """Return the difference between two versions, which many functions request."""
+        key = id(earlier), id(later)
+        if key not in self._splices:
+            if len(self._splices) == _SPLICES:
+                del self._splices[next(iter(self._splices))]
+            self._splices[key] = earlier, later, splice_between(earlier, later)
+        return self._splices[key][2]
+
+
+class _VersionResult(NamedTuple):
+    """The result of a function for one version of a tuple, with its further arguments."""
+
+    items: tuple[Any, ...]
+    others: tuple[Any, ...]
+    made: Any
+
+
+class Versioned(Protocol[CachedItem_co]):
+    """An object with a tuple of which there are several versions, as a schedule has a body."""
+
+    @property
+    def body(self) -> tuple[CachedItem_co, ...]:
+        """The tuple."""
+
+    @property
+    def versions(self) -> Versions:
+        """The results for this and other versions."""
+
+
+VersionedTree = TypeVar("VersionedTree", bound=Versioned[Any])
+
+
 def kept_by_version(
     empty: CachedValue,
 ) -> Callable[
-    [Callable[[CachedValue, tuple[CachedItem, ...], Splice[CachedItem], *Others], CachedValue]],
-    Callable[[tuple[CachedItem, ...], *Others], CachedValue],
+    [Callable[[CachedValue, VersionedTree, Splice[CachedItem], *Others], CachedValue]],
+    Callable[[VersionedTree, *Others], CachedValue],
 ]:
-    """Return a decorator that memoises a function of versions of a tuple.
+    """Return a decorator that memoises a function of the versions of a body.
 
     The function computes the result for a version from the result for an earlier one. Its arguments
     are the earlier result, the new version, the difference (`Splice`) and further arguments, which
-    are compared by identity. It must not modify them. Without an earlier version, it updates
-    `empty`, the result for an empty tuple.
+    are compared by identity. It must depend only on these and must not modify them. Without an
+    earlier version, it updates `empty`, the result for an empty body.
     """
 
     def decorated(
-        update: Callable[
-            [CachedValue, tuple[CachedItem, ...], Splice[CachedItem], *Others], CachedValue
-        ],
-    ) -> Callable[[tuple[CachedItem, ...], *Others], CachedValue]:
-        versions: tuple[tuple[tuple[CachedItem, ...], tuple[Any, ...], CachedValue], ...] = ()
-
-        def known(items: tuple[CachedItem, ...], *others: *Others) -> CachedValue:
-            nonlocal versions
-            same = [one for one in versions if all(map(is_, one[1], others))]
+        update: Callable[[CachedValue, VersionedTree, Splice[CachedItem], *Others], CachedValue],
+    ) -> Callable[[VersionedTree, *Others], CachedValue]:
+        def known(tree: VersionedTree, *others: *Others) -> CachedValue:
+            items, versions = tree.body, tree.versions
+            same = versions.results(update, others)
+            made: CachedValue
             for earlier, _, made in same:
                 if earlier is items:
                     return made
-            best, nearest = splice_between((), items), empty
+            best, nearest = None, empty
             for earlier, _, made in same:
-                if best.size <= _SMALL:
-                    break
-                splice = splice_between(earlier, items)
-                if splice.size < best.size:
+                splice = versions.splice(earlier, items)
+                if splice.size < (best.size if best else len(items)):
                     best, nearest = splice, made
-            result = update(nearest, items, best, *others)
-            versions = ((items, others, result), *versions[: _VERSIONS - 1])
+                if best and best.size <= _SMALL:
+                    break
+            result = update(nearest, tree, best or splice_between((), items), *others)
+            versions.add(update, _VersionResult(items, others, result))
             return result
 
         known.__wrapped__ = update  # type: ignore[attr-defined]
@@ -170,16 +228,16 @@ def kept_by_version(
 
 def kept_by_item(
     make: Callable[[CachedItem, *Others], CachedValue],
-) -> Callable[[tuple[CachedItem, ...], *Others], tuple[CachedValue, ...]]:
-    """Return a memoised function that applies `make` to each item of a tuple.
+) -> Callable[[Versioned[CachedItem], *Others], tuple[CachedValue, ...]]:
+    """Return a memoised function that applies `make` to each item of a body.
 
-    Results are reused for items in common with a recent version of the tuple.
+    Results are reused for items in common with a recent version of the body.
     """
     nothing: tuple[CachedValue, ...] = ()
 
     def update(
         known: tuple[CachedValue, ...],
-        _: tuple[CachedItem, ...],
+        _: Versioned[CachedItem],
         splice: Splice[CachedItem],
         *others: *Others,
     ) -> tuple[CachedValue, ...]:

@@ -8,10 +8,9 @@ statements access. `tests/properties` compares it with complete plans.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from itertools import chain, count
 from operator import attrgetter
 
-from psyclone_storage.base.memo import Splice, kept_by_item
+from psyclone_storage.base.memo import Splice
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.coherence.halo_effects import HaloEffects
 from psyclone_storage.coherence.halo_init import Wanted, depth_to_fill, wanted_levels
@@ -21,7 +20,7 @@ from psyclone_storage.ir.datum_parts import DatumPart, alias_parts
 from psyclone_storage.ir.insertion import END, Insertion
 from psyclone_storage.ir.region import NOTHING, Depth
 from psyclone_storage.ir.rules import Rules
-from psyclone_storage.ir.walk import sequential_statements
+from psyclone_storage.ir.walk import find, item_with, positions, sequential_statements
 
 Planned = sch.HaloExchange | sch.FillHalo | sch.MarkHalo
 """A statement that a plan inserts for one part of the data."""
@@ -84,9 +83,6 @@ class _Update:
         self._rules = rules
         self._effects = HaloEffects(schedule, rules)
         self._aliases = alias_parts(schedule)
-        sequence = tuple(chain.from_iterable(_planned_for(schedule.body)))
-        self._by_uid = dict(zip(map(_UID, sequence), sequence, strict=True))
-        self._positions = dict(zip(self._by_uid, count()))
         self._removed = [one for item in splice.removed for one in _planned_in(item)]
         self._added = [one for item in splice.added for one in _planned_in(item)]
         self._touching = dict(known.touching)
@@ -98,17 +94,16 @@ class _Update:
         parts = self._with_aliases(self._touched())
         wanted, computed = self._computed(parts)
         differ = {
-            uid
-            for uid in self._statements_of(parts)
-            if known.computed.get(uid) != computed.get(uid)
+            part
+            for item in self._statements_of(parts)
+            if known.computed.get(item.uid) != computed.get(item.uid)
+            for part in self._parts_of(item)
         }
-        more = (part for uid in differ for part in self._parts_of(self._by_uid[uid]))
-        parts = self._with_aliases(parts.union(more))
-        uids = self._statements_of(parts)
-        items = [self._by_uid[uid] for uid in uids]
+        parts = self._with_aliases(parts | differ)
+        items = self._statements_of(parts)
         plan = plan_parts(self._schedule, self._rules, computed, items, parts)
         before = (known.touching.get(part, frozenset()) for part in parts)
-        changed = frozenset((END, *uids)).union(*before)
+        changed = frozenset((END, *map(_UID, items))).union(*before)
 
         def merged(
             old: Mapping[str, _ByPart], new: Iterable[tuple[str, Planned, str]]
@@ -158,14 +153,22 @@ class _Update:
             waiting += others
         return found
 
-    def _statements_of(self, parts: Iterable[DatumPart]) -> list[str]:
+    def _statements_of(self, parts: Iterable[DatumPart]) -> list[sch.Statement]:
         """Return the statements that access some of `parts`, in order."""
         uids = frozenset().union(*(self._touching.get(part, ()) for part in parts))
-        return sorted(uids, key=self._positions.__getitem__)
+        places = positions(self._schedule)
+        found = {places[id(item)]: item for item in map(self._item_with, uids)}
+        return [one for at in sorted(found) for one in _planned_in(found[at]) if one.uid in uids]
+
+    def _item_with(self, uid: str) -> sch.Statement:
+        """Return the statement of the body that is or contains one that the plan is about."""
+        item = item_with(self._schedule, uid)
+        assert item is not None
+        return item
 
     def _computed(self, parts: set[DatumPart]) -> tuple[dict[str, Wanted], dict[str, Depth]]:
         """Return the levels wanted after loops, and the levels that loops compute."""
-        items = [self._by_uid[uid] for uid in self._statements_of(parts)]
+        items = self._statements_of(parts)
         wanted, computed = dict(self._known.wanted), dict(self._known.computed)
         for item in self._removed:
             wanted.pop(item.uid, None)
@@ -174,7 +177,7 @@ class _Update:
         for uid, levels in found.items():
             others = wanted.get(uid, {}).items()
             wanted[uid] = {part: depth for part, depth in others if part not in parts} | levels
-            loop = self._by_uid[uid]
+            loop = find(self._schedule, uid)
             assert isinstance(loop, sch.Loop)
             computed[uid] = depth_to_fill(loop, self._effects, wanted[uid])
             if not computed[uid].terms:
@@ -201,8 +204,8 @@ class _Update:
                 merged.pop(place, None)
                 continue
             merged[place] = found
-            if len(found) > 1 and (loop := self._by_uid.get(place)):
-                assert isinstance(loop, sch.Loop)
+            loop = find(self._schedule, place) if len(found) > 1 else None
+            if isinstance(loop, sch.Loop):
                 order = (effect.part for effect in self._effects.of(loop, NOTHING))
                 merged[place] = {part: found[part] for part in order if part in found}
         return merged
@@ -223,6 +226,3 @@ def _planned_in(item: sch.Statement) -> tuple[sch.Statement, ...]:
         for one in inside
         if isinstance(one, sch.Loop) or (isinstance(one, sch.HaloExchange) and one.pinned)
     )
-
-
-_planned_for = kept_by_item(_planned_in)

@@ -35,6 +35,13 @@ class Aliases:
         given = frozenset(names)
         return given.union(*(self.others(name) for name in given))
 
+    def connected(self, names: Iterable[str]) -> frozenset[str]:
+        """Return `names` and all data that may be the same as one of them, or as one of those."""
+        found = frozenset(names)
+        while (more := self.closure(found)) != found:
+            found = more
+        return found
+
     def overlap(self, first: Actual, second: Actual) -> bool:
         """Return whether the arguments of two calls may refer to overlapping data."""
         if first.datum is None or second.datum is None:

@@ -1,12 +1,22 @@
-"""The units of data that have their own replicas: fields, operators and vector components."""
+"""The units of data that have their own replicas, and the statements that access them.
+
+The units are fields, operators and vector components.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from itertools import chain, compress
+from operator import not_
 from typing import NamedTuple
 
-from psyclone_storage.base.memo import kept_lately
+from psyclone_storage.base.memo import kept_by_item, kept_lately, kept_with_first
+from psyclone_storage.ir import schedule as sch
 from psyclone_storage.ir.aliases import Aliases, aliases_in
+from psyclone_storage.ir.kernel import Access
 from psyclone_storage.ir.schedule import Actual, Datum, Schedule
+from psyclone_storage.ir.transfer import EnterData, Update
+from psyclone_storage.ir.walk import Region, sequential_statements, statements
 
 
 class DatumPart(NamedTuple):
@@ -53,3 +63,63 @@ def _alias_parts(aliases: Aliases) -> dict[str, tuple[DatumPart, ...]]:
         )
         for name in aliases.data
     }
+
+
+# ---------------------------------------------------------------------------- uses
+
+_Accesses = Iterable[tuple[str, int | None, Access]]
+"""Names of data, the component of each (all of them if None), and what is done to it."""
+
+
+def own_accesses(item: sch.Statement) -> _Accesses:
+    """Return the direct data accesses of `item`, without nested statements."""
+    match item:
+        case sch.KernelCall():
+            # `check_schedule` examines calls with too few arguments, too.
+            passed = zip(item.kernel.args, item.args, strict=False)
+            known = [(described, actual, actual.datum) for described, actual in passed]
+            return [
+                (datum, actual.component, described.access)
+                for described, actual, datum in known
+                if datum is not None
+            ]
+        case sch.HaloExchange(phase=sch.Phase.START) | sch.MarkHalo():
+            return [(item.datum, item.component, Access.READ)]
+        case sch.HaloExchange() | sch.FillHalo() | Update():
+            return [(item.datum, item.component, Access.READWRITE)]
+        case sch.GlobalReduction():
+            return [(item.datum, None, Access.READWRITE)]
+        case EnterData():
+            return [(name, None, Access.READ) for name in item.data]
+    return []
+
+
+def data_of(item: sch.Statement) -> frozenset[str]:
+    """Return the names of the data that `item` and the statements nested in it access."""
+    return _data_inside(item) if isinstance(item, sch.Compound) else _data_in((item,))
+
+
+@kept_with_first
+def _data_inside(item: sch.Compound) -> frozenset[str]:
+    return _data_in(statements(item))
+
+
+def _data_in(items: tuple[sch.Statement, ...]) -> frozenset[str]:
+    return frozenset(datum for item in items for datum, _, _ in own_accesses(item))
+
+
+_data_by_item = kept_by_item(data_of)
+
+
+def positions_using(schedule: Schedule, data: frozenset[str]) -> Iterator[int]:
+    """Yield the positions of the top-level statements that access some of `data`."""
+    uses = map(not_, map(data.isdisjoint, _data_by_item(schedule)))
+    return compress(range(len(schedule.body)), uses)
+
+
+def sequence_using(schedule: Schedule, data: frozenset[str]) -> Iterator[sch.Statement]:
+    """Yield the sequential statements of the top-level statements that access some of `data`."""
+    items = (schedule.body[at] for at in positions_using(schedule, data))
+    return chain.from_iterable(
+        sequential_statements(item) if isinstance(item, Region) else (item,) for item in items
+    )

@@ -41,7 +41,7 @@ def takes_data(item: object) -> bool:
 
 def has_device(schedule: Schedule) -> bool:
     """Return whether `schedule` contains a device region or a data transfer."""
-    return any(_have_device(schedule.body))
+    return any(_have_device(schedule))
 
 
 @kept_by_item

@@ -25,9 +25,15 @@ class FactKind(Enum):
     """The iterations of a loop may run in any order."""
     DISTINCT_POINTERS = "component-pointers-distinct"
     """Pointer components with different names do not alias."""
+    DATA_COMPONENTS = "unknown-components-are-data"
+    """Brackets after a component of a type whose definition is not at hand are subscripts."""
+    COLUMNS = "columns"
+    """No two cells, the last subscript of a dofmap, share a dof, or an element at an offset."""
 
 
-FLOW_KINDS = (FactKind.PURE, FactKind.DISTINCT_POINTERS)
+ASSUMPTIONS = frozenset({FactKind.DISTINCT_POINTERS, FactKind.DATA_COMPONENTS})
+"""Promises about all names of a routine, which the command line can make."""
+FLOW_KINDS = ASSUMPTIONS | {FactKind.PURE, FactKind.COLUMNS}
 """Promises that change the data flow of a routine; others concern the verdicts on loops."""
 
 
@@ -72,6 +78,13 @@ def names_of_kind(facts: Facts, kind: FactKind, loop: str | None = None) -> froz
     )
 
 
-def of_routine(facts: Facts, routine: str) -> Facts:
-    """Return the facts that apply to the routine with the key `routine`."""
-    return tuple(one for one in facts if key_of(one.routine) in ("", routine))
+def of_routine(facts: Facts, routine: str, loop: str | None = None) -> Facts:
+    """Return the facts that apply to the routine with the key `routine`.
+
+    With `loop`, the uid of a loop, those about other loops are left out.
+    """
+    return tuple(
+        one
+        for one in facts
+        if (loop is None or one.loop in ("", loop)) and key_of(one.routine) in ("", routine)
+    )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from enum import Enum
 
-from psyclone_storage.base.memo import Keeper, kept_lately
+from psyclone_storage.base.memo import Keeper, Versions, kept_lately
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir.directive import NO_OPTIONS, Directive, RegionOptions
@@ -441,6 +441,7 @@ class Schedule:
     - `distributed`: the data are distributed over ranks.
     - `annexed_clean`: every loop leaves annexed dofs clean (COMPUTE_ANNEXED_DOFS).
     - `fills`: dofs are initialised before a loop adds to them (FILL_BEFORE_INCREMENT).
+    - `versions`: cached results for this and earlier bodies of the schedule.
     """
 
     name: str
@@ -450,6 +451,7 @@ class Schedule:
     annexed_clean: bool
     imported: tuple[Datum, ...] = ()
     fills: bool = True
+    versions: Versions = field(default_factory=Versions, compare=False, repr=False)
 
     @property
     def all_data(self) -> tuple[Datum, ...]:

@@ -11,14 +11,16 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from psyclone_storage.base.diagnostic import Diagnostic
-from psyclone_storage.base.memo import kept_by_item, kept_with_first
+from psyclone_storage.base.memo import Splice, kept_by_item, kept_by_version, kept_with_first
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir import schedule as sch
+from psyclone_storage.ir.datum_parts import data_of, sequence_using
 from psyclone_storage.ir.kernel import Access
 from psyclone_storage.ir.transfer import EnterData, TaskWait, Update, Wait
 from psyclone_storage.ir.walk import (
-    has_split_exchange,
+    data_in_flight,
     kernel_calls,
-    sequential_statements,
+    repeated_uids,
     statements,
 )
 
@@ -29,22 +31,17 @@ def check_schedule(schedule: sch.Schedule) -> tuple[Diagnostic, ...]:
     """Return diagnostics for all structural errors of `schedule`."""
     data = sch.data_by_name(schedule)
     problems = [*_repeated_statements(schedule), *_repeated_data(schedule, data)]
-    problems += chain.from_iterable(_check_items(schedule.body, data))
-    if has_split_exchange(schedule):
-        problems += _check_phases(schedule)
-    problems += _check_entering(chain.from_iterable(_entering_in(schedule.body)), data)
+    problems += chain.from_iterable(_check_items(schedule, data))
+    problems += _phases(schedule).problems
+    problems += _check_entering(chain.from_iterable(_entering_in(schedule)), data)
     if not schedule.distributed:
-        problems += chain.from_iterable(_check_serial(schedule.body))
+        problems += chain.from_iterable(_check_serial(schedule))
     return tuple(problems)
 
 
 def _repeated_statements(schedule: sch.Schedule) -> Iterator[Diagnostic]:
-    uids = list(chain.from_iterable(_uids_of(schedule.body)))
-    if len(uids) == len(set(uids)):
-        return
-    for uid, uses in Counter(uids).items():
-        if uses > 1:
-            yield Diagnostic("V001", f"Two statements of '{schedule.name}' are called '{uid}'.")
+    for uid in repeated_uids(schedule):
+        yield Diagnostic("V001", f"Two statements of '{schedule.name}' are called '{uid}'.")
 
 
 def _repeated_data(schedule: sch.Schedule, data: Data) -> Iterator[Diagnostic]:
@@ -53,12 +50,6 @@ def _repeated_data(schedule: sch.Schedule, data: Data) -> Iterator[Diagnostic]:
     for datum, uses in Counter(datum.name for datum in schedule.all_data).items():
         if uses > 1:
             yield Diagnostic("V002", f"Two data of '{schedule.name}' are called '{datum}'.")
-
-
-@kept_by_item
-def _uids_of(item: sch.Statement) -> tuple[str, ...]:
-    inside = statements(item) if isinstance(item, sch.Compound) else ()
-    return (item.uid, *(one.uid for one in inside))
 
 
 @kept_by_item
@@ -215,15 +206,43 @@ def _check_construct(construct: sch.DirectiveRegion) -> Iterator[Diagnostic]:
         yield Diagnostic("V015", f"'{construct.uid}' ({what}) does not hold what it should.")
 
 
-def _check_phases(schedule: sch.Schedule) -> Iterator[Diagnostic]:
-    """Check that each started exchange finishes once, without a write in between."""
+@dataclass(frozen=True, slots=True)
+class _Phases:
+    """Diagnostics for the split exchanges of one version of a schedule, with their data."""
+
+    problems: tuple[Diagnostic, ...] = ()
+    data: frozenset[str] = frozenset()
+
+
+def _updated_phases(
+    known: _Phases, schedule: sch.Schedule, splice: Splice[sch.Statement]
+) -> _Phases:
+    """Check the data that changed statements use, and those with earlier problems."""
+    data = known.data.union(*map(data_of, (*splice.removed, *splice.added)))
+    data &= data_in_flight(schedule)
+    if not data:
+        return _Phases()
+    problems = tuple(_check_phases(sequence_using(schedule, data), data))
+    return _Phases(problems, data if problems else frozenset())
+
+
+_phases = kept_by_version(_Phases())(_updated_phases)
+
+
+def _check_phases(items: Iterable[sch.Statement], data: frozenset[str]) -> Iterator[Diagnostic]:
+    """Check that each started exchange of `data` finishes once, without a write in between.
+
+    `items` contain all statements that use `data`, in sequence.
+    """
     flying: _Flying = {}
-    for item in sequential_statements(schedule):
+    for item in items:
         if isinstance(item, sch.Loop):
             if flying and not _written(item).keys().isdisjoint(flying):
                 yield from _check_writes(item, flying)
             continue
-        if not isinstance(item, sch.HaloExchange) or item.phase is sch.Phase.WHOLE:
+        if not isinstance(item, sch.HaloExchange) or item.datum not in data:
+            continue
+        if item.phase is sch.Phase.WHOLE:
             continue
         parts = flying.setdefault(item.datum, {})
         if (item.phase is sch.Phase.START) == (item.component in parts):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
-from itertools import chain, compress, count, repeat
+from itertools import chain, compress, count, islice, repeat
 from operator import is_
 from types import UnionType
 from typing import Any, TypeVar
@@ -76,39 +77,43 @@ def _loops_of(item: sch.Statement) -> tuple[sch.Loop, ...]:
 
 @kept_lately
 def _all_statements(schedule: sch.Schedule) -> tuple[sch.Statement, ...]:
-    return tuple(chain.from_iterable(_with_inside(schedule.body)))
+    return tuple(chain.from_iterable(_with_inside(schedule)))
 
 
 @kept_lately
 def _all_calls(schedule: sch.Schedule) -> tuple[sch.KernelCall, ...]:
-    return tuple(chain.from_iterable(_calls_of(schedule.body)))
+    return tuple(chain.from_iterable(_calls_of(schedule)))
 
 
 @kept_lately
 def _all_in_sequence(schedule: sch.Schedule) -> tuple[sch.Statement, ...]:
-    return tuple(chain.from_iterable(_sequence_of(schedule.body)))
+    return tuple(chain.from_iterable(_sequence_of(schedule)))
 
 
 @kept_lately
 def _all_outer_loops(schedule: sch.Schedule) -> tuple[sch.Loop, ...]:
-    return tuple(chain.from_iterable(_loops_of(schedule.body)))
+    return tuple(chain.from_iterable(_loops_of(schedule)))
 
 
 _ItemTable = dict[str, sch.Statement]
+_Positions = dict[int, int]
 
 
 def _updated_items(
     known: _ItemTable,
-    _: tuple[sch.Statement, ...],
+    _: sch.Schedule,
     splice: Splice[sch.Statement],
 ) -> _ItemTable:
     """Return the table from uids to top-level statements, updated for a change of the body."""
     found = known.copy()
+    made: _ItemTable = {}
+    for item in reversed(splice.added):
+        made.update(dict.fromkeys(_own_uids(item), item))
     for item in splice.removed:
         for uid in _own_uids(item):
-            found.pop(uid, None)
-    for item in reversed(splice.added):
-        found.update(dict.fromkeys(_own_uids(item), item))
+            if uid not in made:
+                found.pop(uid, None)
+    found.update(made)
     return found
 
 
@@ -117,6 +122,32 @@ _items_by_uid = kept_by_version(_ItemTable())(_updated_items)
 
 def _own_uids(item: sch.Statement) -> tuple[str, ...]:
     return (item.uid, *_uids(item)) if isinstance(item, sch.Compound) else (item.uid,)
+
+
+_uids_of = kept_by_item(_own_uids)
+
+
+def repeated_uids(schedule: sch.Schedule) -> list[str]:
+    """Return the uids that several statements have."""
+    if len(_items_by_uid(schedule)) == sum(map(len, _uids_of(schedule))):
+        return []
+    uses = Counter(chain.from_iterable(_uids_of(schedule)))
+    return [uid for uid, number in uses.items() if number > 1]
+
+
+def _updated_positions(
+    _: _Positions, schedule: sch.Schedule, __: Splice[sch.Statement]
+) -> _Positions:
+    """Return the position in the body of a schedule of each statement, by its identity."""
+    return dict(zip(map(id, schedule.body), count()))
+
+
+positions = kept_by_version(_Positions())(_updated_positions)
+
+
+def item_with(schedule: sch.Schedule, uid: str) -> sch.Statement | None:
+    """Return the statement of the body that is the statement `uid` or contains it."""
+    return _items_by_uid(schedule).get(uid)
 
 
 def statements(tree: Block) -> tuple[sch.Statement, ...]:
@@ -157,16 +188,18 @@ def outer_loops(
     return tuple([item for item in _opened(tree) if isinstance(item, sch.Loop)])
 
 
-def has_split_exchange(schedule: sch.Schedule) -> bool:
-    """Return whether `schedule` contains an exchange with separate start and end."""
-    return any(_splits_exchange(schedule.body))
+def data_in_flight(schedule: sch.Schedule) -> frozenset[str]:
+    """Return the data of exchanges with separate start and end."""
+    return frozenset(chain.from_iterable(_in_flight(schedule)))
 
 
 @kept_by_item
-def _splits_exchange(item: sch.Statement) -> bool:
+def _in_flight(item: sch.Statement) -> tuple[str, ...]:
     inside = sequential_statements(item) if isinstance(item, Region) else (item,)
-    return any(
-        isinstance(one, sch.HaloExchange) and one.phase is not sch.Phase.WHOLE for one in inside
+    return tuple(
+        one.datum
+        for one in inside
+        if isinstance(one, sch.HaloExchange) and one.phase is not sch.Phase.WHOLE
     )
 
 
@@ -212,22 +245,22 @@ def place_near(schedule: sch.Schedule, uid: str) -> Span | None:
     A derived statement serves the next call, or the last one if none follows. For an unknown uid,
     the position of the first call is returned.
     """
-    behind = False
-    last: Span | None = None
-    for item in statements(schedule):
-        behind = behind or item.uid == uid
-        place = place_of(item)
-        if behind and place is not None:
-            return place
-        last = place or last
-    first = (call.span for call in kernel_calls(schedule) if call.span is not None)
-    return last if behind else next(first, None)
+    found, every = find(schedule, uid), statements(schedule)
+    if found is None:
+        return next((call.span for call in kernel_calls(schedule) if call.span is not None), None)
+    at = _position_of(found, every)
+    following = chain(islice(every, at, None), reversed(every[:at]))
+    return next((place for place in map(place_of, following) if place is not None), None)
+
+
+def _position_of(item: sch.Statement, body: tuple[sch.Statement, ...]) -> int:
+    return next(compress(count(), map(is_, body, repeat(item))))
 
 
 def path_to(tree: Block, uid: str) -> tuple[sch.Statement, ...]:
     """Return the statements from the outermost one down to `uid`; empty if it does not exist."""
     if isinstance(tree, sch.Schedule):
-        item = _items_by_uid(tree.body).get(uid)
+        item = _items_by_uid(tree).get(uid)
         return () if item is None else _path_in((item,), uid)
     return _path_in(tree.body, uid) if uid in _uids(tree) else ()
 
@@ -244,11 +277,10 @@ def _path_in(body: tuple[sch.Statement, ...], uid: str) -> tuple[sch.Statement, 
 def replaced(tree: ScheduleTree, uid: str, *new: sch.Statement) -> ScheduleTree:
     """Return `tree` with the statement `uid` replaced by `new`; other nodes are shared."""
     if isinstance(tree, sch.Schedule):
-        item = _items_by_uid(tree.body).get(uid)
+        item = _items_by_uid(tree).get(uid)
         if item is None:
             return tree
-        at = next(compress(count(), map(is_, tree.body, repeat(item))))
-        body = _replaced_at(tree.body, at, uid, new)
+        body = _replaced_at(tree.body, _position_of(item, tree.body), uid, new)
     else:
         body = _replaced(tree.body, uid, new)
     return tree if body is tree.body else replace(tree, body=body)

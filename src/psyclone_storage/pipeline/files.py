@@ -19,16 +19,19 @@ from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.config.settings import Settings
 from psyclone_storage.ir import unit as un
+from psyclone_storage.ir.facts import ASSUMPTIONS as ASSUMED_KINDS
 from psyclone_storage.ir.facts import Fact, FactKind, Facts, FactSource
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rewrite import blocks_of, place_of_line, with_changed_blocks
 from psyclone_storage.ir.routine import Routine, SourceFile
+from psyclone_storage.languages.fortran.parse.fixed_form import fixed_source, is_fixed_form
 from psyclone_storage.languages.fortran.parse.linked_files import link_file
 from psyclone_storage.languages.fortran.parse.syntax_tree import read_file
 from psyclone_storage.languages.fortran.print.edit_script import emit_changed
 from psyclone_storage.languages.sources.module_finder import ModuleFinder
 from psyclone_storage.pipeline.inputs import Inputs
 from psyclone_storage.pipeline.kernels import read_checked
+from psyclone_storage.pipeline.metadata_facts import facts_of_metadata
 from psyclone_storage.pipeline.request import LineLimit
 from psyclone_storage.scripting.psyir.containers import FileContainer
 from psyclone_storage.scripting.psyir.session import finish
@@ -36,12 +39,11 @@ from psyclone_storage.scripting.recipe import read_recipe
 from psyclone_storage.transform.file_bench import FileBench
 from psyclone_storage.transform.file_steps import apply_file_steps, read_file_steps
 
-ASSUMPTIONS = (FactKind.DISTINCT_POINTERS.value,)
+ASSUMPTIONS = tuple(kind.value for kind in FactKind if kind in ASSUMED_KINDS)
 """The promises that the command line can make."""
 SENTINELS = ("omp", "acc")
 """The families of directives that can be removed."""
 
-_FIXED = frozenset({".f", ".for", ".fpp", ".ftn"})
 _CONDITIONAL = regex(r"^[ \t]*#[ \t]*(?:if|else|elif)", re.MULTILINE)
 _FAMILY = regex(r"(?P<family>\w+)\b")
 
@@ -105,6 +107,7 @@ class FileTransformer:
     """Transforms files that share settings, options, and the modules that they use."""
 
     def __init__(self, settings: Settings, request: FileRequest, inputs: Inputs) -> None:
+        self._settings = settings
         self._request = request
         self._inputs = inputs
         self._recipe = None if request.script is None else read_recipe(request.script)
@@ -118,19 +121,19 @@ class FileTransformer:
             CompileError: the file cannot be read, the recipe failed, a step was refused, or what
                 was requested is not complete.
         """
-        if key_of(path.suffix) in _FIXED:
-            message = f"'{path}' is written in fixed form."
-            raise CompileError(Diagnostic("P004", message, file=str(path)))
         limited = self._request.line_limit is LineLimit.ALL
         source = read_checked(self._inputs.index, path, limited)
         if "\0" in source.text:
             message = f"'{path}' is not a text file."
             raise CompileError(Diagnostic("P001", message, file=str(path)))
+        if is_fixed_form(path.name):
+            source = fixed_source(source)
         file = read_file(source)
         raise_if_any(tuple(_not_closed(file)))
         file = link_file(file, self._finder)
         stripped = _without_directives(file, frozenset(self._request.stripped))
-        bench = FileBench(stripped, (*self._facts(), *self._promised(file)))
+        known = facts_of_metadata(file, self._settings)
+        bench = FileBench(stripped, (*self._facts(), *self._promised(file), *known))
         bench.derive()
         if self._recipe is not None:
             tree = FileContainer.on(bench)

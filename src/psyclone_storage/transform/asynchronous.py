@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import takewhile
 from typing import ClassVar
 
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.analysis.schedules.dependence import Uses
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass, replace
-from psyclone_storage.coherence.halos import plan_halos
-from psyclone_storage.ir.datum_parts import DatumPart
+from psyclone_storage.ir.aliases import aliases_in
+from psyclone_storage.ir.datum_parts import DatumPart, positions_using
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Compound, HaloExchange, Phase, Schedule
 from psyclone_storage.ir.walk import find, place_near, replaced, statements
-from psyclone_storage.transform.halos import without_halos
+from psyclone_storage.transform.halos import with_halos, without_halos
 from psyclone_storage.transform.legality import HalosInFlight
 from psyclone_storage.transform.step import CheckedStep, StepPlace, check_present
 
@@ -121,17 +122,20 @@ class OverlapExchange(CheckedStep):
             return None
         start = body[at]
         assert isinstance(start, HaloExchange)
-        uses, halos, earliest = Uses(split), HalosInFlight(split, rules), at
+        uses, halos = Uses(split), HalosInFlight(split, rules)
         busy = halos.busy({DatumPart(start.datum, start.component): start})
-        for place in reversed(range(at)):
-            passed = body[place]
-            if uses.dependences(passed, start):
-                break
-            if isinstance(passed, Compound):
-                if halos.touched_by(passed, busy):
-                    break
-                earliest = place
-        if earliest == at:
+        shared = aliases_in(split).closure([start.datum])
+        obstacles = (
+            place
+            for place in reversed(tuple(takewhile(at.__gt__, positions_using(split, shared))))
+            if uses.dependences(passed := body[place], start)
+            or (isinstance(passed, Compound) and halos.touched_by(passed, busy))
+        )
+        first = next(obstacles, -1) + 1
+        earliest = next(
+            (place for place in range(first, at) if isinstance(body[place], Compound)), None
+        )
+        if earliest is None:
             return None
         return replace(split, body=(*body[:earliest], start, *body[earliest:at], *body[at + 1 :]))
 
@@ -219,8 +223,8 @@ def exchanges_instead(schedule: Schedule, rules: Rules, uid: str) -> tuple[HaloE
 
 def _planned(schedule: Schedule, rules: Rules) -> tuple[HaloExchange, ...]:
     """Return the exchanges that the compiler plans for `schedule`."""
-    plan = plan_halos(without_halos(schedule), rules)
-    return tuple(placed.statement for placed in plan.exchanges)
+    planned = statements(with_halos(schedule, rules))
+    return tuple(item for item in planned if isinstance(item, HaloExchange) and not item.pinned)
 
 
 def _free_number(schedule: Schedule, uid: str) -> str:

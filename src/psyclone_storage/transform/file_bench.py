@@ -151,6 +151,7 @@ class FileBench(Bench[FileTree, NamedStep]):
         self._latest: dict[str, Flow] = {}
         self._plans: dict[tuple[int, Facts], tuple[Routine, PlannedCode]] = {}
         self._verdicts: dict[tuple[int, Facts], tuple[Routine, KnownVerdicts]] = {}
+        self._names: tuple[FileTree | None, frozenset[str]] = (None, frozenset())
         self.left_out: list[Diagnostic] = []
         self._new: list[un.DirectiveBlock] = []
         self._statements: dict[int, tuple[Routine, Routine]] = {}
@@ -172,8 +173,12 @@ class FileBench(Bench[FileTree, NamedStep]):
     @property
     def names(self) -> frozenset[str]:
         """All words in the statements of the file, and the names of new variables."""
-        items = (item for code in self._tree.values() for item in code.declarations)
-        return self._words.union(item.key for item in items if isinstance(item, un.Declare))
+        tree, found = self._names
+        if tree is not self._tree:
+            items = (item for code in self._tree.values() for item in code.declarations)
+            found = self._words.union(item.key for item in items if isinstance(item, un.Declare))
+            self._names = (self._tree, found)
+        return found
 
     @property
     def facts(self) -> Facts:

@@ -7,7 +7,7 @@ pinned stay in place.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import chain, compress, count, takewhile
+from itertools import chain, compress, takewhile
 from operator import is_, is_not
 
 from psyclone_storage.base.diagnostic import InternalError
@@ -32,9 +32,10 @@ from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.transfer import Update, Wait
 from psyclone_storage.ir.walk import (
     calls_in,
+    item_with,
     kernel_calls,
     outer_loops,
-    path_to,
+    positions,
     replaced,
     sequential_statements,
     statements,
@@ -44,7 +45,7 @@ from psyclone_storage.ir.walk import (
 @kept_lately
 def without_halos(schedule: sch.Schedule) -> sch.Schedule:
     """Return `schedule` without derived statements, including transfers; pinned ones stay."""
-    body = _same_or(schedule.body, _bare_items(schedule.body))
+    body = _same_or(schedule.body, _bare_items(schedule))
     return schedule if body is schedule.body else replace(schedule, body=body)
 
 
@@ -98,7 +99,7 @@ def with_halos(schedule: sch.Schedule, rules: Rules) -> sch.Schedule:
     if not bare.distributed:
         return bare
     flags = (bare.distributed, bare.annexed_clean, bare.fills)
-    made = _derived(bare.body, rules, bare.data, bare.imported, *flags)
+    made = _derived(bare, rules, bare.data, bare.imported, *flags)
     end = (one.statement for one in made.plan.before(END))
     return replace(bare, body=(*chain.from_iterable(made.body), *end))
 
@@ -112,17 +113,14 @@ class _Derived:
 
 
 @kept_by_version(_Derived())
-def _derived(  # noqa: PLR0913, PLR0917 (parts of a schedule, compared by identity)
+def _derived(
     known: _Derived,
-    body: tuple[sch.Statement, ...],
+    bare: sch.Schedule,
     splice: Splice[sch.Statement],
     rules: Rules,
-    data: tuple[sch.Datum, ...],
-    imported: tuple[sch.Datum, ...],
-    *flags: bool,
+    *_: object,
 ) -> _Derived:
     """Return the plan and the resulting statements; statements with unchanged plans are reused."""
-    bare = sch.Schedule("", data, body, flags[0], flags[1], imported, flags[2])
     plan = updated_plan(known.plan, bare, splice, rules)
     aliases = aliases_in(bare)
     made = list(splice.updated(known.body, lambda _: ()))
@@ -135,7 +133,7 @@ def _derived(  # noqa: PLR0913, PLR0917 (parts of a schedule, compared by identi
         if loop.filled.terms
     }
     for at in stale:
-        arranged = tuple(_arranged((body[at],), plan, aliases))
+        arranged = tuple(_arranged((bare.body[at],), plan, aliases))
         made[at] = tuple(_computing(arranged, plan.computed, earlier))
     return _Derived(plan, tuple(made))
 
@@ -144,11 +142,9 @@ def _stale(
     schedule: sch.Schedule, added: tuple[sch.Statement, ...], changed: Iterable[str]
 ) -> set[int]:
     """Return the positions of top-level statements that are new or contain changed ones."""
-    positions = dict(zip(map(id, schedule.body), count()))
-    found = {positions[id(item)] for item in added}
-    for uid in changed:
-        found.update(positions[id(item)] for item in path_to(schedule, uid)[:1])
-    return found
+    places = positions(schedule)
+    items = (*added, *(item_with(schedule, uid) for uid in changed))
+    return {places[id(item)] for item in items if item is not None}
 
 
 def _loops_in(item: sch.Statement) -> tuple[sch.Loop, ...]:

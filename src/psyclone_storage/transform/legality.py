@@ -11,19 +11,20 @@ from itertools import chain
 
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic
-from psyclone_storage.base.memo import kept_by_item
+from psyclone_storage.base.memo import Splice, kept_by_item, kept_by_version
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.coherence.halo_effects import HaloEffect, HaloEffects
 from psyclone_storage.ir import schedule as sch
-from psyclone_storage.ir.datum_parts import DatumPart, alias_parts
+from psyclone_storage.ir.aliases import aliases_in
+from psyclone_storage.ir.datum_parts import DatumPart, alias_parts, data_of, sequence_using
 from psyclone_storage.ir.directive import Directive
 from psyclone_storage.ir.region import NOTHING
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.walk import (
-    has_split_exchange,
+    data_in_flight,
     outer_loops,
     path_to,
     place_of,
-    sequential_statements,
     statements,
 )
 from psyclone_storage.transform.device import check_devices
@@ -35,14 +36,41 @@ def check_flights(schedule: sch.Schedule, rules: Rules) -> Reasons:
     Owned dofs may be read during an exchange. Replicas must not be accessed, even if they are
     clean, because the exchange writes them.
     """
-    if not has_split_exchange(schedule):
-        return ()
+    flags = (schedule.distributed, schedule.annexed_clean, schedule.fills)
+    return _flights(schedule, rules, schedule.data, schedule.imported, *flags).problems
+
+
+@dataclass(frozen=True, slots=True)
+class _Flights:
+    """The accesses to halos in flight in one version of a schedule, and to which data."""
+
+    problems: Reasons = ()
+    data: frozenset[str] = frozenset()
+
+
+@kept_by_version(_Flights())
+def _flights(
+    known: _Flights,
+    schedule: sch.Schedule,
+    splice: Splice[sch.Statement],
+    rules: Rules,
+    *_: object,
+) -> _Flights:
+    """Check the data that changed statements use, what may be the same, and earlier problems."""
+    changed = map(data_of, (*splice.removed, *splice.added))
+    aliases = aliases_in(schedule)
+    data = aliases.connected(data_in_flight(schedule))
+    data &= aliases.connected(known.data.union(*changed)) if data else data
+    if not data:
+        return _Flights()
     halos = HalosInFlight(schedule, rules)
     flying: dict[DatumPart, sch.HaloExchange] = {}
     busy: dict[DatumPart, sch.HaloExchange] = {}
     problems: list[Diagnostic] = []
-    for item in sequential_statements(schedule):
+    for item in sequence_using(schedule, data):
         if isinstance(item, sch.HaloExchange) and item.phase is not sch.Phase.WHOLE:
+            if item.datum not in data:
+                continue
             key = DatumPart(item.datum, item.component)
             if item.phase is sch.Phase.START:
                 flying[key] = item
@@ -51,7 +79,7 @@ def check_flights(schedule: sch.Schedule, rules: Rules) -> Reasons:
             busy = halos.busy(flying)
         elif isinstance(item, sch.Loop) and busy:
             problems += halos.touched_by(item, busy)
-    return tuple(problems)
+    return _Flights(tuple(problems), data if problems else frozenset())
 
 
 class HalosInFlight:
@@ -101,7 +129,7 @@ def _touched(loop: sch.Loop, effect: HaloEffect, exchange: sch.HaloExchange) -> 
 
 def check_constructs(schedule: sch.Schedule) -> Reasons:
     """Return diagnostics for exchanges and halo fills inside a directive region (T025)."""
-    return tuple(chain.from_iterable(_check_construct(schedule.body)))
+    return tuple(chain.from_iterable(_check_construct(schedule)))
 
 
 @kept_by_item

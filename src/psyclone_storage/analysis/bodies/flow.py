@@ -35,6 +35,7 @@ from psyclone_storage.base.regex import regex
 from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.affine import constant_polynomial, polynomial_of
 from psyclone_storage.ir.expr import Expr, Name, walk
+from psyclone_storage.ir.facts import FactKind
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.paths import AccessPath, Component, Subscripts, Variable, path_of
 from psyclone_storage.ir.rewrite import blocks_of, names_in, substituted, walk_lines
@@ -115,6 +116,18 @@ class Flow:
     later: Mapping[int, frozenset[Variable]]
     has_jumps: bool
 
+    def without(self, kind: FactKind) -> Flow:
+        """Return the data flow without the promises of one kind."""
+        if kind not in self._without:
+            names = self.names
+            dofmaps = frozenset[str]() if kind is FactKind.COLUMNS else names.dofmaps
+            self._without[kind] = flow_of(self.code, names.assumed - {kind}, dofmaps)
+        return self._without[kind]
+
+    @cached_property
+    def _without(self) -> dict[FactKind, Flow]:
+        return {}
+
     @property
     def loops(self) -> tuple[FlowNode, ...]:
         """The counted loops in the order of the text."""
@@ -169,13 +182,18 @@ class Flow:
         return touches_any(variable, self.later[loop.number])
 
 
-def flow_of(code: Routine, *, distinct_pointers: bool = False, former: Flow | None = None) -> Flow:
-    """Return how values go through `code`.
+def flow_of(
+    code: Routine,
+    assumed: frozenset[FactKind] = frozenset(),
+    dofmaps: frozenset[str] = frozenset(),
+    former: Flow | None = None,
+) -> Flow:
+    """Return how values go through `code`, given promises about all names in it.
 
-    With `distinct_pointers` pointer components with different names do not alias. The `former` flow
-    of another version of the routine saves time: most of its statements are the same.
+    The `former` flow of another version of the routine saves time: most of its statements are the
+    same.
     """
-    names = RoutineNames(code, distinct_pointers)
+    names = RoutineNames(code, assumed, dofmaps)
     if former is not None:
         names.inherit(former.names)
     has_jumps = any(map(_jumps_anywhere, walk_lines(code.body)))

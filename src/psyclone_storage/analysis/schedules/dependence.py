@@ -10,14 +10,14 @@ draw random numbers remain in order.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from enum import Enum
 
 from psyclone_storage.analysis.schedules.access import AccessCoverage, DataUse, touched_parts
-from psyclone_storage.base.memo import kept_with_first
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir import schedule as sch
 from psyclone_storage.ir.aliases import aliases_in
+from psyclone_storage.ir.datum_parts import data_of, own_accesses
 from psyclone_storage.ir.kernel import Access
 from psyclone_storage.ir.transfer import EnterData, TaskWait, Update, Wait
 from psyclone_storage.ir.walk import kernel_calls, statements
@@ -74,10 +74,10 @@ class Uses:
     def dependences(self, first: sch.Statement, second: sch.Statement) -> tuple[Dependence, ...]:
         """Return the dependences of `second` on `first`, an earlier statement."""
         if second.uid not in self._closures:
-            data = _data_of(second)
-            others = self._aliases.closure(data - {RANDOM_NUMBERS})
-            self._closures[second.uid] = data | others
-        if self._closures[second.uid].isdisjoint(_data_of(first)):
+            self._closures[second.uid] = self._aliases.closure(data_of(second))
+        if self._closures[second.uid].isdisjoint(data_of(first)) and not (
+            draws_random_numbers(first) and draws_random_numbers(second)
+        ):
             return ()
         later: dict[str, list[DataUse]] = defaultdict(list)
         for use in self.of(second):
@@ -93,13 +93,13 @@ class Uses:
         data, uid = self._aliases.data, item.uid
         inside = statements(item) if isinstance(item, sch.Compound) else (item,)
         for one in inside:
-            for datum, component, access in _touched(one):
+            for datum, component, access in own_accesses(one):
                 parts = touched_parts(component, data[datum].vector)
                 yield DataUse(uid, datum, parts, access, isinstance(one, sch.HaloExchange))
                 for name in self._aliases.others(datum):
                     parts = touched_parts(None, data[name].vector)
                     yield DataUse(uid, name, parts, access, isinstance(one, sch.HaloExchange), True)
-        if any(isinstance(one, sch.KernelCall) and takes_random_numbers(one) for one in inside):
+        if draws_random_numbers(item):
             yield DataUse(uid, RANDOM_NUMBERS, touched_parts(None, 1), Access.READWRITE)
 
 
@@ -172,50 +172,10 @@ def _between(first: DataUse, second: DataUse, parts: frozenset[int]) -> Iterator
 # ---------------------------------------------------------------------------- uses
 
 
-_Touched = Iterable[tuple[str, int | None, Access]]
-"""Names of data, the component of each (all of them if None), and what is done to it."""
-
-
-def _touched(item: sch.Statement) -> _Touched:
-    """Return the direct data accesses of `item`, without nested statements."""
-    match item:
-        case sch.KernelCall():
-            passed = zip(item.kernel.args, item.args, strict=True)
-            known = [(described, actual, actual.datum) for described, actual in passed]
-            return [
-                (datum, actual.component, described.access)
-                for described, actual, datum in known
-                if datum is not None
-            ]
-        case sch.HaloExchange(phase=sch.Phase.START) | sch.MarkHalo():
-            return [(item.datum, item.component, Access.READ)]
-        case sch.HaloExchange() | sch.FillHalo() | Update():
-            return [(item.datum, item.component, Access.READWRITE)]
-        case sch.GlobalReduction():
-            return [(item.datum, None, Access.READWRITE)]
-        case EnterData():
-            return [(name, None, Access.READ) for name in item.data]
-    return []
-
-
-def _data_of(item: sch.Statement) -> frozenset[str]:
-    """Return the names of the data that `item` accesses.
-
-    `RANDOM_NUMBERS` is included if it draws random numbers.
-    """
-    return _data_inside(item) if isinstance(item, sch.Compound) else _data_in((item,))
-
-
-@kept_with_first
-def _data_inside(item: sch.Compound) -> frozenset[str]:
-    return _data_in(statements(item))
-
-
-def _data_in(items: tuple[sch.Statement, ...]) -> frozenset[str]:
-    found = {datum for item in items for datum, _, _ in _touched(item)}
-    if any(isinstance(one, sch.KernelCall) and takes_random_numbers(one) for one in items):
-        found.add(RANDOM_NUMBERS)
-    return frozenset(found)
+def draws_random_numbers(item: sch.Statement) -> bool:
+    """Return whether `item` or a call nested in it draws random numbers."""
+    inside = kernel_calls(item) if isinstance(item, sch.Compound) else (item,)
+    return any(isinstance(one, sch.KernelCall) and takes_random_numbers(one) for one in inside)
 
 
 def takes_random_numbers(call: sch.KernelCall) -> bool:
