@@ -11,6 +11,7 @@ from typing import Any
 
 from psyclone_storage import __version__
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
+from psyclone_storage.tools.page import SYMBOLS
 
 _TEMPLATE = Path(__file__).with_name("page.html.jinja")
 
@@ -38,9 +39,17 @@ def page_text(files: Sequence[dict[str, Any]]) -> str:
     )
     template = environment.from_string(_TEMPLATE.read_text(encoding="utf-8"))
     names = ", ".join(file["file"] for file in files)
-    costs = [
-        {"name": invoke["name"], "exchanges": invoke["exchanges"]}
+    data = [
+        {
+            "name": invoke["name"],
+            "exchanges": invoke["exchanges"],
+            "statements": [
+                f"{'  ' * row['depth']}{row['uid']}: {row['text']}" for row in invoke["rows"]
+            ],
+        }
         for file in files
         for invoke in file["invokes"]
     ]
-    return template.render(files=files, title=names, version=__version__, costs=costs)
+    return template.render(
+        files=files, title=names, version=__version__, data=data, symbols=SYMBOLS
+    )

@@ -21,6 +21,25 @@ from psyclone_storage.transform.halos import without_halos
 from psyclone_storage.transform.step import Step
 from psyclone_storage.transform.workbench import JournalEntry
 
+SYMBOLS = (
+    ("R", "the statement reads the field"),
+    ("W", "it writes the field"),
+    ("RW", "it reads and writes the field"),
+    ("+", "it increments values that neighbouring cells share"),
+    ("R+", "it increments such values and reads them in the halo"),
+    ("sum", "it reduces to the scalar"),
+    ("\u03a3", "the scalar is combined over all ranks"),
+    ("\u21c4", "the halo is exchanged"),
+    ("\u2691", "the program records whether the halo is clean or dirty"),
+    ("0", "values are initialised"),
+    ("\u2192D", "values are copied to the device"),
+    ("\u2192H", "values are copied to the host"),
+    ("read", "the loop reads the field and does not change its halo"),
+    ("clean", "the halo is clean after the loop, down to the level in the description"),
+    ("dirty", "the halo is dirty after the loop"),
+)
+"""The texts of cells in a diagram, with their meanings."""
+
 
 def page_object(file: Path, build: Build) -> dict[str, Any]:
     """Return what a page says of the algorithm `file`."""
