@@ -480,10 +480,7 @@ class ReductionLine:
 
 @dataclass(frozen=True, slots=True)
 class HoldData:
-    """Statements during which data are acquired on their side; writes are recorded afterwards.
-
-    If it `sets_flags`, the statements record which halos are dirty.
-    """
+    """Statements during which data are acquired; they record dirty halos if it `sets_flags`."""
 
     items: tuple[Held, ...]
     body: tuple[Line, ...]

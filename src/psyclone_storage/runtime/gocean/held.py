@@ -51,8 +51,7 @@ def held(  # noqa: PLR0913 - what a compiler knows of an invoke
         if field.region_is_all:
             _ = field.storage.data_wo
     names = {str(number): field.storage for number, field in enumerate(fields)}
-    held_for = zip(moved, depths, strict=True)
-    changed = {*written, *covered, *(field for field, depth in held_for if field.is_moved(depth))}
+    changed = {*written, *covered, *_dirty(moved, depths)}
     writes = [name for name, field in zip(names, fields, strict=True) if field in changed]
     is_done = False
     try:
@@ -66,6 +65,13 @@ def held(  # noqa: PLR0913 - what a compiler knows of an invoke
         if not is_done:
             for field in (*written, *covered):
                 field.set_dirty()
+
+
+def _dirty(fields: Sequence[Field], depths: Sequence[int]) -> Iterator[Field]:
+    """Yield the fields of which an exchange to a depth changes the halo."""
+    for field, depth in zip(fields, depths, strict=True):
+        if field.is_moved(depth):
+            yield field
 
 
 def check_fields(fields: Sequence[Any], changed: Sequence[Any]) -> None:
