@@ -1,6 +1,6 @@
-"""One page about a compilation, for a browser: a frame in Jinja2 around `tools.page`.
+"""HTML report page on a compilation, created with Jinja2 from `tools.page`.
 
-The page needs nothing from elsewhere, no network and no other file.
+The page needs no other files and no network.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _TEMPLATE = Path(__file__).with_name("page.html.jinja")
 
 
 def check_template_engine() -> None:
-    """Do nothing if pages can be made.
+    """Check that pages can be created.
 
     Raises:
         CompileError: `L017`, Jinja2 is not installed.
@@ -31,7 +31,7 @@ def check_template_engine() -> None:
 
 
 def page_text(files: Sequence[dict[str, Any]]) -> str:
-    """Return the page about `files`, the objects of `tools.page`."""
+    """Return the page for `files`, the objects of `tools.page`."""
     from jinja2 import Environment, StrictUndefined  # noqa: PLC0415
 
     environment = Environment(

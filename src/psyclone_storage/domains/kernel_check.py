@@ -1,9 +1,8 @@
-"""Does a kernel's subroutine take what its metadata says it is passed?
+"""Check whether a kernel's subroutine matches its metadata.
 
-Compares the dummy arguments of a written subroutine with those that the metadata asks for: their
-number, and of each its type, kind, rank, intent and declared extents. Names are the author's
-own and do not count. What an author may write otherwise is for a domain to say, as an
-`InterfaceTolerance`.
+The dummy arguments of the subroutine are compared with those required by the metadata: their
+number, types, kinds, ranks, intents and declared extents. Names are ignored. A domain defines
+permitted differences as an `InterfaceTolerance`.
 """
 
 from __future__ import annotations
@@ -31,10 +30,13 @@ def _as_named(extent: Expr) -> Expr:
 class InterfaceTolerance:
     """Permitted differences between the declarations of a subroutine and its metadata.
 
-    `kind` returns whether a dummy may have a kind, in lower case and empty for the default
-    one, that differs from the expected one. `undefined` returns whether a dummy array may be
-    `intent(out)`, so that elements that are not written are undefined. `same_extent` returns one
-    name for extents that always have the same value.
+    - `kind`: returns whether a dummy may have another kind, given in lower case or '' for the
+      default.
+
+    - `undefined`: returns whether a dummy array may be `intent(out)`, so that elements not written
+      become undefined.
+
+    - `same_extent`: returns one name for extents that always have the same value.
     """
 
     kind: Callable[[Dummy, str], bool]
@@ -43,7 +45,7 @@ class InterfaceTolerance:
 
 
 class _DummyPair(NamedTuple):
-    """A dummy that the metadata asks for, and what the subroutine declares in its place."""
+    """Required dummy, with the corresponding declaration in the subroutine."""
 
     number: int
     wanted: Dummy
@@ -54,7 +56,7 @@ class _DummyPair(NamedTuple):
 def check_interface(
     kernel: Kernel, routine: ParsedRoutine, wanted: tuple[Dummy, ...], tolerance: InterfaceTolerance
 ) -> tuple[Diagnostic, ...]:
-    """Return every way in which `routine` differs from the `wanted` dummies of `kernel`."""
+    """Return a diagnostic for each difference between `routine` and the `wanted` dummies."""
     if len(wanted) != len(routine.dummies):
         return (_wrong_count(kernel, routine, wanted),)
     declared = {declaration.key: declaration for declaration in routine.declarations}
@@ -97,7 +99,7 @@ def _metadata(span: Span | None) -> tuple[Related, ...]:
 
 
 def describe_dummy(dummy: Dummy) -> str:
-    """Return the declaration of `dummy`, as an author would write it."""
+    """Return the declaration of `dummy` as Fortran text."""
     shape = f"({', '.join(map(spell, dummy.shape))})" if dummy.shape else ""
     kind = f"({dummy.type.kind})" if dummy.type.kind else ""
     return f"{dummy.type.intrinsic.value}{kind}, intent({dummy.intent}) :: {dummy.name}{shape}"
@@ -158,7 +160,7 @@ def _kind_problem(pair: _DummyPair) -> str:
 def _has_default_integer_kind(pair: _DummyPair) -> bool:
     """Return whether an integer is declared without a kind.
 
-    Real kernels often do so, and it works as long as the model's kind is the compiler's default.
+    Existing kernels often do so. This works if the model's kind is the compiler's default kind.
     """
     wanted, found = pair.wanted.type, pair.found.type
     both = isinstance(found, ScalarType) and found.intrinsic is wanted.intrinsic
@@ -180,10 +182,10 @@ def _rank_problem(pair: _DummyPair) -> str:
 
 
 def _intent_problem(pair: _DummyPair) -> str:
-    """Return what is wrong with the intent.
+    """Return the error in the intent, or ''.
 
-    An author may promise less than the metadata allows, but may not write what is read, nor
-    say `out` of what is only partly written.
+    The intent may be more restrictive than the metadata. It must not allow writing a read argument,
+    and must not be `out` for a partly written one.
     """
     wanted, found = pair.wanted.intent, pair.found.intent
     if found is None:
@@ -198,10 +200,10 @@ def _intent_problem(pair: _DummyPair) -> str:
 
 
 def _shape_problem(pair: _DummyPair, meaning: dict[str, str]) -> str:
-    """Return what is wrong with an extent that is another dummy argument, or a number for one.
+    """Return the error in an extent that is another dummy argument or a number, or ''.
 
-    A number where the metadata names an extent is the author's knowledge, as are an assumed
-    shape and an expression.
+    A number is accepted where metadata require a named extent. Assumed shapes and expressions are
+    also accepted.
     """
     shapes = zip(pair.wanted.shape, pair.found.shape, strict=True)
     for dimension, (wanted, found) in enumerate(shapes, start=1):
@@ -216,7 +218,7 @@ def _shape_problem(pair: _DummyPair, meaning: dict[str, str]) -> str:
 
 
 def _in_names_of_metadata(extent: Expr, meaning: dict[str, str]) -> Expr | None:
-    """Return what `extent` says in the metadata's names, None if that cannot be told."""
+    """Return `extent` with the names used by metadata, or None if it cannot be compared."""
     match extent:
         case Literal() if (number := whole_number(extent)) is not None:
             return shape_of_extents(number)[0]
