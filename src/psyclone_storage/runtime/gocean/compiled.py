@@ -48,9 +48,9 @@ def check_within(field: Field, columns: tuple[int, int], rows: tuple[int, int]) 
 class CompiledRoutine(BoundRoutine):
     """One invoke: its C functions and their arguments.
 
-    - `accesses`: one word for each field: `read`, `moved=1` if a dirty halo is exchanged to depth 1,
-      `written`, or `covered` if all points of the whole region are written before any
-      is read.
+    - `accesses`: one word for each field: `read`, `moved=1` if a dirty halo is exchanged to
+      depth 1, `written`, or `covered` if all points of the whole region are written before any is
+      read.
 
     - `meant`: words for `check_meant`.
 

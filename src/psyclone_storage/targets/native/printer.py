@@ -291,7 +291,7 @@ def _described(one: _NativeRoutine, held: HoldData, api: ProgramApi) -> Iterator
 
 
 def _access(item: Held) -> str:
-    """Return the word by which the runtime knows what data are held for."""
+    """Return the word that describes the access of a routine to data."""
     if not item.written:
         return f"moved={item.moved}" if item.moved else "read"
     return "covered" if item.covered else "written"
