@@ -108,6 +108,7 @@ class Field:
         """Assign to points of the internal region of this rank, on the host.
 
         Indices are those of `values`. The halo is dirty afterwards; copies on a device are stale.
+        Exchanges that test the flags of halos require that all ranks assign.
 
         Raises:
             IndexError: there are no such points.
