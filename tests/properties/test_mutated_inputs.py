@@ -23,7 +23,7 @@ from types import FrameType
 import pytest
 
 from command import NOT_INPUT, Outcome, run_command
-from properties.mutated_texts import WORDS, mutated
+from mutated_texts import WORDS, mutated
 
 TESTS = Path(__file__).parents[1]
 COUNT = int(os.environ.get("MUTATED_INPUTS", "240"))

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from properties import random_models
-from properties.mutated_texts import seeds
+from mutated_texts import seeds
 from runtime.programs import command
 
 ROOT = Path(__file__).parents[2]
