@@ -89,6 +89,18 @@ def is_named_constant(expr: ex.Expr) -> bool:
     )
 
 
+def is_read_only(known: Declared) -> bool:
+    """Return whether a dummy argument may not be changed; the target of a pointer may be."""
+    words = {"".join(one.lower().split()) for one in known.symbol.attributes}
+    return "intent(in)" in words and "pointer" not in words
+
+
+def write_real(digits: str, kind: str | None) -> str:
+    """Return the hint to write a real constant instead of an integer one."""
+    real = f"{digits}.0_{kind}" if kind else f"{digits}.0"
+    return f"Write {real}, or change the metadata if the kernel takes an integer."
+
+
 def check_declared_bounds(invoke: ParsedInvoke) -> Iterator[Diagnostic]:
     """Yield `S106` for each constant subscript that is outside of the declared bounds."""
     for call in invoke.calls:

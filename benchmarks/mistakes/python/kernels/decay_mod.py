@@ -1,3 +1,5 @@
+from math import sqrt
+
 from psyclone_storage.gocean import *
 
 

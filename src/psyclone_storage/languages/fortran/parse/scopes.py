@@ -54,7 +54,8 @@ class ScopeNode:
 
     `head` is what opens a subroutine or function. `named` are the texts of enumerators and of
     declarations of procedures. `untyped` are the names in attribute statements such as `parameter`.
-    `module` is what a module offers to its procedures, once that is read.
+    `module` is what a module offers to its procedures, once that is read. `has_contains` is true
+    once a `contains` statement or a procedure was read.
     """
 
     kind: parsed.ScopeKind
@@ -77,6 +78,7 @@ class ScopeNode:
     included: list[str] = field(default_factory=list)
     generics: list[InterfaceBlock] = field(default_factory=list)
     named: list[str] = field(default_factory=list)
+    has_contains: bool = False
     module: KernelModule | None = field(default=None, repr=False)
     _parsed: parsed.Scope | None = None
 
