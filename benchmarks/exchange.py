@@ -1,6 +1,7 @@
-"""What a halo exchange costs beside a bare MPI_Sendrecv of the same bytes, in one run.
+"""Cost of halo exchanges: in Fortran next to MPI_Sendrecv, in Python next to mpi4py by hand.
 
-    python benchmarks/exchange.py
+    python benchmarks/exchange.py                  both tables
+    python benchmarks/exchange.py --only python    invokes in Python alone
 
 Both infrastructures in `external/` are built with MPI, and the programs in `exchange/` exchange
 halos between two ranks: of one field, and of several together. Each measurement times ours and what
@@ -16,11 +17,19 @@ exchange faster than it is.
 The goal is 1.3 times the bare message, or, for values that do not lie together, the one with
 copies. The exit status is 0 whatever the times are: they depend on the machine. More than two ranks
 are not measured, as they would wait for cores rather than for messages.
+
+The second table is for invokes in Python (`exchange/in_python.py`) on 1, 2 and 4 ranks, in CPU
+microseconds. `invoke` has three kernels with one exchange before each, `loops` is the invoke
+without exchanges, `messages` are the bare messages, and `by hand` is the same model with mpi4py.
+`each` is what an exchange costs beyond loops and messages; the goal is 3 us. `apart` and `joint`
+are three exchanges before the first of three kernels, without and with JOINT_EXCHANGES.
 """
 
+import argparse
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -28,10 +37,47 @@ ROOT = Path(__file__).resolve().parents[1]
 SOURCES = ROOT / "benchmarks" / "exchange"
 FLAGS = "-O2"
 GOAL = 1.3
+EXCHANGES = 3
+SIZES = ("16", "256")
 
 
 def main() -> None:
-    """Build and run the programs, and print their times and ratios."""
+    """Print both tables, or the one that is asked for."""
+    parser = argparse.ArgumentParser(description="Time halo exchanges.")
+    parser.add_argument("--only", choices=("fortran", "python"))
+    wanted = parser.parse_args().only
+    if wanted != "python":
+        in_fortran()
+    if wanted != "fortran":
+        in_python()
+
+
+def in_python() -> None:
+    """Run the models in Python, and print their times and ratios."""
+    if not shutil.which("mpirun"):
+        print("not measured: mpirun not installed")
+        return
+    print(
+        "Python, CPU us ranks points  invoke   loops messages   each by hand  ratio"
+        "   apart   joint  ratio"
+    )
+    for ranks in ("1", "2", "4"):
+        for line in launched(ranks, sys.executable, str(SOURCES / "in_python.py"), *SIZES):
+            points, *pairs = line.split()
+            found = {name: float(value) for name, value in (pair.split("=") for pair in pairs)}
+            invoke, hand, apart = found["apart"], found["by-hand"], found["group"]
+            sent = found["messages"] if ranks != "1" else 0.0
+            each = (invoke - found["loops"] - sent) / EXCHANGES
+            print(
+                f"{'':14}{ranks:>6}{points:>7}{invoke:8.2f}{found['loops']:8.2f}{sent:9.2f}"
+                f"{each:7.2f}{hand:8.2f}{invoke / hand:7.2f}{apart:8.2f}{found['joint']:8.2f}"
+                f"{found['joint'] / apart:7.2f}"
+            )
+        print(f"{'':14}np.empty(8) takes {found['np.empty']:.2f} us")
+
+
+def in_fortran() -> None:
+    """Build and run the programs in Fortran, and print their times and ratios."""
     lacking = [tool for tool in ("make", "mpif90", "mpirun") if not shutil.which(tool)]
     if lacking:
         print(f"not measured: {' and '.join(lacking)} not installed")
@@ -40,7 +86,7 @@ def main() -> None:
     print(f"{'2 ranks, microseconds':<32}{'bytes':>7}{titles}")
     with tempfile.TemporaryDirectory() as scratch:
         for name in ("gocean", "lfric"):
-            for line in run(build(name, Path(scratch) / name)).splitlines():
+            for line in launched("2", str(build(name, Path(scratch) / name))):
                 print(verdict(line))
 
 
@@ -57,14 +103,14 @@ def build(name: str, folder: Path) -> Path:
     return folder / "program"
 
 
-def run(program: Path) -> str:
-    """Run a program on two ranks and return what it prints."""
+def launched(ranks: str, *words: str) -> list[str]:
+    """Run a program on some ranks and return the lines that it prints."""
     # A machine may run everything as root, which Open MPI refuses unless told twice.
     allowed = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    mpirun = ["mpirun", "--oversubscribe", "-n", "2", str(program)]
-    environment = {**os.environ, **allowed}
+    mpirun = ["mpirun", "--oversubscribe", "-n", ranks, *words]
+    environment = {**os.environ, **allowed, "OMP_NUM_THREADS": "1"}
     done = subprocess.run(mpirun, env=environment, stdout=subprocess.PIPE, text=True, check=True)
-    return done.stdout
+    return done.stdout.splitlines()
 
 
 def verdict(line: str) -> str:

@@ -17,6 +17,7 @@ from dataclasses import MISSING, Field, fields
 from enum import Enum, StrEnum
 from pathlib import Path
 
+from psyclone_storage import scripting
 from psyclone_storage.base.codes import CODES
 from psyclone_storage.cli.kern_options import _build_parser as build_kernel_parser
 from psyclone_storage.cli.options import _build_parser as build_parser
@@ -35,10 +36,15 @@ from psyclone_storage.infrastructures.lfric import (
 from psyclone_storage.ir.expr import spell
 from psyclone_storage.ir.kernel import Access, Kernel
 from psyclone_storage.lowering.routine_builder import SetupSection
+from psyclone_storage.scripting.psyclone_names import _NODES, _OLD_NODES
+from psyclone_storage.scripting.psyir.vocabulary import NODES as NODES_OF_FILES
+from psyclone_storage.scripting.psyir.vocabulary import SYMBOLS as SYMBOLS_OF_FILES
 from psyclone_storage.scripting.transformations.base import Transformation, Unsupported
 from psyclone_storage.scripting.transformations.table import TRANSFORMATIONS
+from psyclone_storage.scripting.views import ScheduleNode
 from psyclone_storage.targets.lfric_fortran import abi
 from psyclone_storage.transform.catalogue import RECIPES, STEPS
+from psyclone_storage.transform.step import CheckedStep
 
 ROOT = Path(__file__).resolve().parents[1]
 TESTS = ROOT / "tests"
@@ -88,6 +94,9 @@ def parts() -> dict[str, str]:
         "recipes": _table(("Recipe", "Steps"), ((_code(n), _code(s)) for n, s in RECIPES.items())),
         "step-pages": "\n\n".join(_step_page(name, step) for name, step in STEPS.items()),
         "psyclone-transformations": _psyclone_transformations(),
+        "script-views": _script_views(),
+        "script-names": _script_names(),
+        "file-names": _codes_of(sorted({*NODES_OF_FILES, *SYMBOLS_OF_FILES})),
         "psyclone-missing": _codes_of(sorted(_missing())),
         "sections": "\n".join(f"1. {item.value}" for item in SetupSection if item.value),
     }
@@ -322,6 +331,48 @@ def _psyclone_transformations() -> str:
         ("PSyclone", "Effect", "Options", "Steps"),
         ((_codes_of(names), *row) for row, names in rows.items()),
     )
+
+
+def _script_views() -> str:
+    """Return each class of nodes and views with its base class, description and own members."""
+    shown = {getattr(scripting, name): name for name in scripting.__all__ if name != "Construct"}
+    views = [kind for kind in (*shown, ScheduleNode) if not issubclass(kind, CheckedStep)]
+    rows = []
+    for kind in sorted(views, key=lambda one: shown.get(one, "")):
+        base = next((one for one in kind.__mro__[1:] if one in views), None)
+        above = {name for one in (base,) if one for name in dir(one)}
+        members = sorted(
+            name for name in dir(kind) if not name.startswith("_") and name not in above
+        )
+        rows.append(
+            (
+                _code(shown[kind]) if kind in shown else "nodes of schedules",
+                ""
+                if base is None
+                else _code(shown[base])
+                if base in shown
+                else "nodes of schedules",
+                inspect.getdoc(kind).partition("\n")[0],
+                ", ".join(_member(kind, name) for name in members),
+            )
+        )
+    return _table(("Class", "Base", "Represents", "Attributes and methods of its own"), rows)
+
+
+def _member(kind: type, name: str) -> str:
+    found = inspect.getattr_static(kind, name, None)
+    return _code(f"{name}()" if inspect.isfunction(found) else name)
+
+
+def _script_names() -> str:
+    """Return the classes with the names of PSyclone's nodes that stand for them."""
+    names: dict[str, list[str]] = {}
+    own = {getattr(scripting, name): name for name in scripting.__all__ if name != "Construct"}
+    for name, kind in sorted({**_NODES, **_OLD_NODES}.items()):
+        if kind in own:
+            names.setdefault(own[kind], []).append(name)
+    rows = ((_code(name), _codes_of(others)) for name, others in sorted(names.items()))
+    return _table(("Class", "Names in PSyclone"), rows)
 
 
 def _missing() -> list[str]:

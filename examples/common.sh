@@ -11,10 +11,26 @@ need() {
   done
 }
 
-check_ranks() {
-  if [[ ! $1 =~ ^[1-9][0-9]*$ ]]; then
-    echo "The number of ranks is 1 or more, not '$1'." >&2
+# Read the arguments of a script, `[--ranks N] [build folder]`. Set `ranks`, to the first argument of
+# this function if they name no number, `folder`, and `launch`, the words before a program.
+read_arguments() {
+  ranks=$1 launch=(env)
+  shift
+  if [[ "${1:-}" == --ranks ]]; then
+    ranks=${2:-}
+    shift $(($# > 1 ? 2 : 1))
+  fi
+  if [[ $# -gt 1 || "${1:-}" == -* || "${1:-}" =~ ^[0-9]+$ ]]; then
+    echo "Usage: run [--ranks N] [build folder]" >&2
     exit 2
+  fi
+  if [[ ! $ranks =~ ^[1-9][0-9]*$ ]]; then
+    echo "The number of ranks must be 1 or more, not '$ranks'." >&2
+    exit 2
+  fi
+  folder=${1:-build}
+  if ((ranks > 1)); then
+    launch=(mpirun --oversubscribe -n "$ranks")
   fi
 }
 

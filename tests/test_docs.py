@@ -1,5 +1,5 @@
-"""The code blocks of the README, the tutorial and the guide run, links are valid, and generated
-parts are up to date.
+"""The code blocks of the README, the tutorial, the guide and the reference run, links are valid,
+and generated parts are up to date.
 
 The words after the language of a fenced `python` or `console` block define how it is tested: `run`
 executes it, and `show` only displays it. `needs=PROGRAM` skips a block if the program is missing;
@@ -8,8 +8,8 @@ any language is written to that file. A page runs in its own directory, which co
 `examples/` and, for reading, `external/`; its blocks run in order.
 
 In a `console` block, lines that begin with `$ ` are commands, followed by their output, in which
-`...` matches anything. A command without output below it must only succeed. Outputs are generated:
-`--update-golden` writes them.
+`...` matches anything. A command without output below it must succeed and print nothing. Outputs
+are generated: `--update-golden` writes them.
 """
 
 from __future__ import annotations
@@ -33,7 +33,11 @@ ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = [
     ROOT / "README.md",
-    *sorted(page for folder in ("tutorial", "guide") for page in DOCS.glob(f"{folder}/**/*.md")),
+    *sorted(
+        page
+        for folder in ("tutorial", "guide", "reference")
+        for page in DOCS.glob(f"{folder}/**/*.md")
+    ),
 ]
 LINKED = [
     *sorted(DOCS.rglob("*.md")),
@@ -42,7 +46,10 @@ LINKED = [
 ]
 BASIN = "examples/gocean/shallow_water"
 LIBRARIES = {
-    "examples/lfric/advection/run 2": ("examples/lfric/advection/build/library", LFRIC_OF_EXAMPLES),
+    "examples/lfric/advection/run --ranks 2": (
+        "examples/lfric/advection/build/library",
+        LFRIC_OF_EXAMPLES,
+    ),
     f"{BASIN}/run serial": (f"{BASIN}/serial/serial", GOCEAN_OF_EXAMPLE["serial", "none"]),
     f"{BASIN}/run device": (f"{BASIN}/device/serial", GOCEAN_OF_EXAMPLE["serial", "none"]),
 }
@@ -78,26 +85,33 @@ class Block:
 
 @dataclass(frozen=True)
 class Run:
-    """A command of a block: what it is to print, what it printed, and its exit status."""
+    """A command of a block: its expected and its actual output, and its exit status.
+
+    Of a Python block only the exit status counts, so it expects no particular output (None).
+    """
 
     command: str
-    expected: str
+    expected: str | None
     printed: str
     status: int
 
     @property
     def is_right(self) -> bool:
-        """Whether it printed what it was to, or succeeded if that is nothing."""
-        if not self.expected.strip():
+        """Whether the command printed the expected output, and succeeded if that is nothing."""
+        if self.expected is None:
             return self.status == 0
+        if not self.expected.strip():
+            return self.status == 0 and not self.printed.strip()
         flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
         return doctest.OutputChecker().check_output(self.expected, self.printed, flags)
 
     @property
     def rewritten(self) -> str:
-        """The output for the page; a failure where nothing is to be printed stays a failure."""
-        is_kept = not self.expected.strip() or ("..." in self.expected and self.is_right)
-        return self.expected if is_kept else self.printed
+        """The output for the page; a command that should print nothing still fails if it fails."""
+        expected = self.expected or ""
+        is_failure = not expected.strip() and self.status != 0
+        is_kept = is_failure or ("..." in expected and self.is_right)
+        return expected if is_kept else self.printed
 
 
 def blocks_of(text: str) -> list[Block]:
@@ -166,7 +180,7 @@ def run_block(block: Block, directory: Path) -> list[Run]:
         (directory / block.file).parent.mkdir(parents=True, exist_ok=True)
         (directory / block.file).write_text(block.text, encoding="utf-8")
     elif "run" in block.words and block.language == "python":
-        return [run_command([sys.executable, "-c", block.text], "", directory)]
+        return [run_command([sys.executable, "-c", block.text], None, directory)]
     elif "run" in block.words and block.language == "console":
         return [
             run_command(["bash", "-ec", command], output, directory)
@@ -189,7 +203,7 @@ def commands_of(text: str) -> list[tuple[str, str]]:
     return commands
 
 
-def run_command(command: list[str], expected: str, directory: Path) -> Run:
+def run_command(command: list[str], expected: str | None, directory: Path) -> Run:
     done = subprocess.run(
         command,
         cwd=directory,
@@ -283,6 +297,7 @@ def test_a_part_that_is_out_of_date_is_named_and_rewritten(tmp_path: Path) -> No
     caches = shutil.ignore_patterns("__pycache__", ".*_cache", "build")
     for folder in ("config", "docs", "examples", "src", "tests"):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=caches)
+    shutil.copy2(ROOT / "CHANGELOG.md", tmp_path)
     build_docs(tmp_path)
     page = tmp_path / "docs" / "reference" / "built-ins.md"
     text = page.read_text(encoding="utf-8")
@@ -354,6 +369,8 @@ def test_blocks_run_in_order_in_one_directory(tmp_path: Path) -> None:
         "```python run\nassert False\n```\n",
         "```console run\n$ false\n```\n",
         "```console run\n$ echo one\ntwo\n```\n",
+        "```console run\n$ echo one\n```\n",
+        "```console run\n$ true\n$ echo one\n\n$ true\n```\n",
         "```console run\nno prompt\n```\n",
     ],
 )
@@ -363,8 +380,12 @@ def test_a_block_can_fail(block: str, tmp_path: Path) -> None:
 
 
 def test_outputs_are_rewritten_where_they_are_wrong(tmp_path: Path) -> None:
-    text = "```console run\n$ echo one\ntwo\n$ cat no-file\n$ echo four\nf...\n```\nmore\n"
-    expected = "```console run\n$ echo one\none\n$ cat no-file\n$ echo four\nf...\n```\nmore\n"
+    commands = ("echo one\ntwo", "cat no-file", "echo four\nf...", "echo five", "true")
+    results = ("echo one\none", "cat no-file", "echo four\nf...", "echo five\nfive", "true")
+    text, expected = (
+        "```console run\n" + "".join(f"$ {one}\n" for one in blocks) + "```\nmore\n"
+        for blocks in (commands, results)
+    )
     assert rewrite_page(text, tmp_path) == expected
 
 

@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import subprocess
+import tomllib
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -123,6 +124,13 @@ def test_nothing_is_written_where_something_is_wrong(tmp_path: Path) -> None:
     done, _ = report(tmp_path, "--apply", "nonsense")
     assert done.status == 1
     assert not (tmp_path / "out.html").exists()
+
+
+def test_a_plain_installation_includes_the_template_engine() -> None:
+    text = (Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8")
+    project = tomllib.loads(text)["project"]
+    assert [name for name in project["dependencies"] if name.startswith("jinja2")]
+    assert "report" not in project["optional-dependencies"]
 
 
 def test_without_the_template_engine_it_says_what_to_install(

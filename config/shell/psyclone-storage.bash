@@ -7,7 +7,7 @@
 
 
 
-_shtab_psyclone_storage_option_strings=(-h --help --version --schema --examples -api --psykal-dsl -d --directory -I --include -c --config --config-opts -dm --dist_mem -nodm --no_dist_mem -s --script --script-kwargs --apply -p --profile -l --limit -o --strip-directives --assume --require-applied --loops-json --target -oalg -opsy -okern --kernel-renaming --output-dir -j --jobs --no-cache --depfile --stamp --gather-kernels --kernel-list --dyndep --cmake-dir --make-dir -v --verbose --schedule --schedule-json --dag --report --explain --check --diagnostics --traceback --colour --warnings --compile --f90 --f90flags --enable-cache --keep-comments --keep-directives --keep-conditional-openmp-statements --frontend --log-level --log-file --modman-file-ignore --backend-add-all-intrinsic-arg-names --backend-disable-validation --backend-disable-indentation --free-form --fixed-form)
+_shtab_psyclone_storage_option_strings=(-h --help --version --schema --examples --clear-cache -api --psykal-dsl -d --directory -I --include -c --config --config-opts -dm --dist_mem -nodm --no_dist_mem -s --script --script-kwargs --apply -p --profile -l --limit -o --strip-directives --assume --require-applied --loops-json --target -oalg -opsy -okern --kernel-renaming --output-dir -j --jobs --no-cache --depfile --stamp --gather-kernels --kernel-list --dyndep --cmake-dir --make-dir -v --verbose --schedule --schedule-json --dag --report --explain --check --diagnostics --traceback --colour --warnings --compile --f90 --f90flags --enable-cache --keep-comments --keep-directives --keep-conditional-openmp-statements --frontend --log-level --log-file --modman-file-ignore --backend-add-all-intrinsic-arg-names --backend-disable-validation --backend-disable-indentation --free-form --fixed-form)
 
 _shtab_psyclone_storage_pos_0_COMPGEN=_shtab_compgen_files
 _shtab_psyclone_storage__d_COMPGEN=_shtab_compgen_dirs
@@ -47,6 +47,7 @@ _shtab_psyclone_storage_pos_0_nargs=+
 _shtab_psyclone_storage__h_nargs=0
 _shtab_psyclone_storage___help_nargs=0
 _shtab_psyclone_storage___version_nargs=0
+_shtab_psyclone_storage___clear_cache_nargs=0
 _shtab_psyclone_storage__dm_nargs=0
 _shtab_psyclone_storage___dist_mem_nargs=0
 _shtab_psyclone_storage__nodm_nargs=0

@@ -24,17 +24,12 @@ from psyclone_storage.base.hints import CURES
 HERE = Path(__file__).resolve().parent
 DOCS = HERE.parent
 ROOT = DOCS.parent
+sys.path.append(str(DOCS))
+
+from changelog import with_fragments  # noqa: E402 (next to docs/build.py, which uses it, too)
+
 ERRORS = ROOT / "tests" / "errors"
 
-CHAPTERS = {
-    "Tutorial": "tutorial",
-    "Guide": "guide",
-    "Reference": "reference",
-    "Diagnostics": "diagnostics",
-    "Python": "python",
-    "Design": "design",
-    "Changes": "changes",
-}
 MODULES = {
     "Scripts": ("psyclone_storage.scripting", "Views of a program, and steps that change it."),
     "Transformations under PSyclone's names": (
@@ -69,10 +64,13 @@ MAX_LINES = 60
 SHOWN = (".x90", ".f90", ".py", ".cfg")
 FRAGMENT = re.compile(r"\.(added|changed|fixed|removed)\.md$")
 LINK = re.compile(r"(?<!!)\[(?P<text>[^\]]*)\]\((?P<target>[^)\s]+)\)")
+CHANGELOG = ROOT / "CHANGELOG.md"
 ALL_CODES = DOCS / "reference" / "diagnostics.md"
 CODE = re.compile(r"^### ([A-Z]\d{3})$", re.MULTILINE)
 ORPHAN = "---\norphan: true\n---\n\n"
 """The marker of a page that is in no table of contents: readers find it by a list or by search."""
+TABS = {"<!-- tabs -->": '<div class="tabs">', "<!-- end tabs -->": "</div>"}
+"""Marks around blocks that are alternatives, each after a paragraph with its label."""
 PLACE = re.compile(r"^  --> ([^:\n]+)", re.MULTILINE)
 HINT = re.compile(r"^  hint: (.+)$", re.MULTILINE)
 
@@ -117,46 +115,46 @@ def inside(page: Path) -> str:
 
     def led(link: re.Match[str]) -> str:
         target = (page.parent / link["target"].partition("#")[0]).resolve()
+        if target == CHANGELOG:
+            return f"[{link['text']}]({'../' if page.parent != DOCS else ''}changes/changelog.md)"
         if ":" in link["target"] or target.is_relative_to(DOCS):
             return link[0]
         return f"{link['text']} (`{target.relative_to(ROOT)}`)"
 
     text = LINK.sub(led, page.read_text(encoding="utf-8"))
+    for mark, element in TABS.items():
+        text = text.replace(mark, element)
     # Every page includes a table of contents with all headings: 250 of them would slow all pages.
     return CODE.sub(r"**[\1](../diagnostics/\1.md)**", text) if page == ALL_CODES else text
 
 
 def change_pages() -> dict[str, str]:
-    """Return the page of changes since the last release, from the fragments."""
-    lines = ["# Unreleased changes", ""]
-    for kind in ("added", "changed", "fixed", "removed"):
-        found = sorted((DOCS / "changes").glob(f"*.{kind}.md"))
-        lines += [f"## {kind.capitalize()}", ""] if found else []
-        texts = (" ".join(file.read_text(encoding="utf-8").split()) for file in found)
-        lines += [f"- {text}" for text in texts]
-        lines.append("")
-    return {"changes/next.md": "\n".join(lines)}
+    """Return the change log with the fragments since its last entry."""
+    text = with_fragments(CHANGELOG.read_text(encoding="utf-8"), DOCS / "changes")
+    return {"changes/changelog.md": text.replace("](docs/", "](../")}
 
 
 def contents(source: Path) -> str:
-    """Return the table of contents: the pages of each chapter in the order of the landing page."""
-    text = (source / "index.md").read_text(encoding="utf-8")
-    linked = list(dict.fromkeys(re.findall(r"\]\(([\w/-]+)\.md", text)))
-    parts = []
-    for title, folder in CHAPTERS.items():
-        there = [page.stem for page in (source / folder).glob("*.md")]
-        there = [name for name in there if name not in CODES]
-        names = [name.partition("/")[2] for name in linked if name.startswith(f"{folder}/")]
-        ordered = sorted(there, key=lambda name: (_rank(names, name), name))
-        entries = "\n".join(f"{folder}/{name}" for name in ordered)
-        parts.append(f"\n```{{toctree}}\n:hidden:\n:caption: {title}\n\n{entries}\n```\n")
-    return "".join(parts)
-
-
-def _rank(names: list[str], name: str) -> int:
-    if name == "index":
-        return -1
-    return names.index(name) if name in names else len(names)
+    """Return the table of contents: the groups of the page "All pages", and generated pages."""
+    text = (source / "contents.md").read_text(encoding="utf-8")
+    _, *parts = re.split(r"^## (.+)$", text, flags=re.MULTILINE)
+    groups = {
+        title: re.findall(r"^- \[[^\]]*\]\(([\w./-]+)\.md", body, re.MULTILINE)
+        for title, body in zip(parts[::2], parts[1::2], strict=True)
+    }
+    first, *others = groups
+    modules = sorted(page.stem for page in (source / "python").glob("*.md"))
+    ordered = {
+        first: ["contents", *groups[first]],
+        **{title: groups[title] for title in others},
+        "Diagnostics": ["diagnostics/index"],
+        "Python API": [f"python/{name}" for name in modules],
+    }
+    ordered |= {title: ordered.pop(title) for title in ("Design", "Changes")}
+    head = "\n```{toctree}\n:hidden:\n:caption: "
+    return "".join(
+        "\n".join((head + title, "", *entries, "```", "")) for title, entries in ordered.items()
+    )
 
 
 # ---------------------------------------------------------------------------- diagnostics
@@ -166,14 +164,12 @@ def diagnostic_pages() -> dict[str, str]:
     """Return the page of each code, and a list of them, by their paths."""
     pages = {f"diagnostics/{code}.md": diagnostic_page(code) for code in CODES}
     rows = (f"- [{code}]({code}.md): {CODES[code]}" for code in sorted(CODES))
-    head = (
-        "# All codes\n\nThe page of each code contains its cause, the solution and an example.\n\n"
-    )
+    head = "# All codes\n\nThe page of each code contains the solution and an example.\n\n"
     return {**pages, "diagnostics/index.md": head + "\n".join(rows) + "\n"}
 
 
 def diagnostic_page(code: str) -> str:
-    """Return the page of a code: its cause, the solution, and examples."""
+    """Return the page of a code: its summary as the title, the solution, and examples."""
     folders = sorted(ERRORS.glob(f"{code}_*"))
     messages = {folder: message_of(folder, code) for folder in folders}
     hints = dict.fromkeys(
@@ -182,11 +178,7 @@ def diagnostic_page(code: str) -> str:
     cures = [CURES[code]] if code in CURES else []
     # 250 pages would hide the others in the table of contents: codes are found by list or search.
     lines = [
-        f"{ORPHAN}# {code}",
-        "",
-        "## Cause",
-        "",
-        CODES[code],
+        f"{ORPHAN}# {code}: {CODES[code].rstrip('.')}",
         "",
         "## Solution",
         "",

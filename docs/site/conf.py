@@ -8,12 +8,19 @@ from psyclone_storage import __version__
 
 project = "psyclone-storage"
 author = "psyclone-storage contributors"
+project_copyright = author
 version = release = __version__
 html_title = f"psyclone-storage {__version__}"
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
 html_theme = "furo"
-html_copy_source = False
+html_static_path = ["static"]
+html_css_files = ["site.css"]
+html_js_files = [("site.js", {"defer": "defer"})]
+# Each page links to its source text, and the pages of the Python reference to the code.
+html_copy_source = True
+html_theme_options = {"top_of_page_buttons": ["view"]}
+html_show_sphinx = False
 root_doc = "index"
 
 # Headings have the same anchors as on GitHub, so links work in both; a broken one is a warning.

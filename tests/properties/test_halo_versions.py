@@ -11,13 +11,17 @@ import pytest
 
 from properties.random_schedules import RULES, random_case
 from properties.worked import ALIASED, GRIDS, PLANES, Worked, on_grid, on_plane
-from psyclone_storage.base.memo import splice_between
+from psyclone_storage.analysis.schedules.dependence import dependences
+from psyclone_storage.base.memo import Versions, splice_between
 from psyclone_storage.coherence.halos import plan_halos
 from psyclone_storage.ir import verify, walk
+from psyclone_storage.ir.datum_parts import DatumPart
 from psyclone_storage.ir.rules import Rules
-from psyclone_storage.ir.schedule import Schedule
+from psyclone_storage.ir.schedule import Compound, HaloExchange, Phase, Schedule
 from psyclone_storage.transform import halos
+from psyclone_storage.transform.asynchronous import OverlapExchange, SplitExchange
 from psyclone_storage.transform.halos import with_halos, without_halos
+from psyclone_storage.transform.legality import HalosInFlight, check_flights
 from psyclone_storage.transform.transfers import with_derived, with_transfers
 
 EDITS = 12
@@ -28,10 +32,9 @@ def planned_anew(schedule: Schedule, rules: Rules) -> Schedule:
     bare = without_halos(schedule)
     if not bare.distributed:
         return bare
-    flags = (bare.distributed, bare.annexed_clean, bare.fills)
     whole = splice_between((), bare.body)
     update = halos._derived.__wrapped__  # type: ignore[attr-defined]
-    made = update(halos._Derived(), bare.body, whole, rules, bare.data, bare.imported, *flags)
+    made = update(halos._Derived(), replace(bare, versions=Versions()), whole, rules)
     end = [one.statement for one in made.plan.before("end")]
     return replace(bare, body=(*(item for items in made.body for item in items), *end))
 
@@ -50,7 +53,7 @@ def check_walks(schedule: Schedule) -> None:
     body = schedule.body
     whole = splice_between((), body)
     update = walk._items_by_uid.__wrapped__  # type: ignore[attr-defined]
-    assert walk._items_by_uid(body) == update({}, body, whole)
+    assert walk._items_by_uid(schedule) == update({}, schedule, whole)
     every = [one for item in body for one in (item, *inside(item))]
     assert list(map(id, walk.statements(schedule))) == list(map(id, every))
     assert not verify.check_schedule(schedule)
@@ -103,3 +106,101 @@ def edited(rng: random.Random, schedule: Schedule, removed: list[object]) -> Sch
         case _ if body:
             body.insert(rng.randrange(len(body)), body.pop(at))
     return replace(schedule, body=tuple(body))
+
+
+@pytest.mark.parametrize("aliased", [False, True])
+def test_edited_schedules_are_checked_completely(aliased: bool) -> None:
+    refused, broken = 0, 0
+    for seed in range(30):
+        rng = random.Random(seed)
+        start = random_case(seed, aliased=aliased).schedule
+        whole = [one for one in with_halos(start, RULES).body if isinstance(one, HaloExchange)]
+        removed = [*start.body, *(end for one in whole for end in ends(one))]
+        schedule = without_halos(start)
+        for _ in range(3 * EDITS):
+            schedule = edited(rng, schedule, removed)
+            anew = replace(schedule, versions=Versions())
+            reasons, problems = check_flights(schedule, RULES), verify.check_schedule(schedule)
+            assert reasons == check_flights(anew, RULES)
+            assert problems == verify.check_schedule(anew)
+            assert RULES.without_annexed(schedule) == RULES.without_annexed(anew)
+            refused += bool(reasons)
+            broken += bool(problems)
+        check_places(schedule)
+    assert min(refused, broken) > 50
+
+
+def ends(exchange: HaloExchange) -> list[HaloExchange]:
+    """Return the start and the finish of an exchange."""
+    split = replace(exchange, pinned=True)
+    return [
+        replace(split, uid=f"{phase.value}({exchange.uid})", phase=phase)
+        for phase in (Phase.START, Phase.FINISH)
+    ]
+
+
+def check_places(schedule: Schedule) -> None:
+    """Compare the places of statements with those that a search from the beginning finds."""
+    every = walk.statements(schedule)
+    places = [walk.place_of(one) for one in every]
+    first = next((one.span for one in walk.kernel_calls(schedule) if one.span), None)
+    assert walk.place_near(schedule, "absent") == first
+    for at, item in enumerate(every):
+        later = [place for place in places[at:] if place is not None]
+        earlier = [place for place in places[:at] if place is not None]
+        assert walk.place_near(schedule, item.uid) == (*later[:1], *earlier[-1:], None)[0]
+
+
+def test_a_repeated_statement_is_found_after_any_edit() -> None:
+    found = 0
+    for seed in range(40):
+        rng = random.Random(seed)
+        schedule = without_halos(random_case(seed).schedule)
+        for _ in range(EDITS):
+            body = [*schedule.body]
+            if len(body) > 1 and rng.random() < 0.5:
+                del body[rng.randrange(len(body))]
+            else:
+                body.insert(rng.randrange(len(body) + 1), rng.choice(body))
+            schedule = replace(schedule, body=tuple(body))
+            uids = [one.uid for one in walk.statements(schedule)]
+            repeated = {uid for uid in uids if uids.count(uid) > 1}
+            assert set(walk.repeated_uids(schedule)) == repeated
+            found += bool(repeated)
+    assert found > 50
+
+
+def test_an_exchange_starts_after_the_last_obstacle() -> None:
+    moved = 0
+    for seed in range(150):
+        schedule = with_halos(random_case(seed, aliased=seed % 2 == 0).schedule, RULES)
+        for item in schedule.body:
+            if not isinstance(item, HaloExchange):
+                continue
+            step = OverlapExchange(item.uid)
+            split = without_halos(SplitExchange(item.uid).apply(schedule, RULES))
+            at = next(at for at, one in enumerate(split.body) if one.uid.startswith("start("))
+            early = earliest_start(split, at)
+            assert bool(step.check(schedule, RULES)) == (early == at)
+            if early < at:
+                body = step.transform(schedule, RULES).body
+                assert body[early].uid == split.body[at].uid
+                moved += 1
+    assert moved > 50
+
+
+def earliest_start(schedule: Schedule, at: int) -> int:
+    """Return the place of the first loop after which nothing hinders the start at `at`."""
+    start, early = schedule.body[at], at
+    assert isinstance(start, HaloExchange)
+    halos = HalosInFlight(schedule, RULES)
+    busy = halos.busy({DatumPart(start.datum, start.component): start})
+    for place in reversed(range(at)):
+        passed = schedule.body[place]
+        if dependences(schedule, passed, start):
+            break
+        if isinstance(passed, Compound):
+            if halos.touched_by(passed, busy):
+                break
+            early = place
+    return early

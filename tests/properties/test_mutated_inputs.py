@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import mutated_inputs
+from command import run_words
 from mutated_inputs import Campaign, defect_of
 
 COUNT = 240
@@ -62,3 +63,16 @@ def test_the_program_prints_a_table() -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     assert "8 inputs in" in done.stdout
     assert "0 classes of defects" in done.stdout.replace("\n", " ")
+
+
+def test_a_subroutine_without_brackets_is_no_internal_error(tmp_path: Path) -> None:
+    """GOcean code on a device: the coverage of fields that a kernel writes is derived."""
+    project = next(one for one in mutated_inputs.projects() if one.name == "registry_on_device")
+    name = "kernels/smooth_mod.f90"
+    text = project.files[name].replace(
+        b"subroutine smooth_code(i,", b"subroutine smooth_code-i,", 1
+    )
+    assert text != project.files[name]
+    work = mutated_inputs.Workspace(tmp_path).prepare(project, {name: text})
+    status, out, err = run_words(list(project.words), work)
+    assert not defect_of(status, out, err, project.words)

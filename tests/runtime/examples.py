@@ -41,7 +41,8 @@ class BuiltExample:
             old.unlink()
         if self.times_built < TIMES_BUILT:
             self.times_built += 1
-            return run_example(self.script, self.tools, str(ranks), **self.variables)
+            words = ["--ranks", str(ranks), str(self.build)]
+            return run_example(self.script, self.tools, *words, **self.variables)
         (program,) = (path for path in self.build.iterdir() if path.is_file() and is_program(path))
         settings = ["env", *(f"{name}={value}" for name, value in self.variables.items())]
         words = ["mpirun", "--oversubscribe", "-n", str(ranks), str(program)]

@@ -159,7 +159,7 @@ def waves(
         copy_library(built(LFRIC_OF_EXAMPLES), build / "library")
         settings = build / "psyclone.cfg"
         settings.write_text(f"[lfric]\nEXACT_SUMS = {str(exact).lower()}\n", encoding="utf-8")
-        variables = {"BUILD": str(build), "PSYCLONE_CONFIG": str(settings)}
+        variables = {"PSYCLONE_CONFIG": str(settings)}
         return BuiltExample(EXAMPLES / "lfric" / "shallow_water" / "run", tools, build, variables)
 
     @cache

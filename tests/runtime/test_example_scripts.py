@@ -56,25 +56,57 @@ def run(
     )
 
 
+@pytest.mark.parametrize("script", SCRIPTS)
 @pytest.mark.parametrize(
-    ("script", "words"),
+    "words",
     [
-        (LFRIC, ("0",)),
-        (LFRIC, ("two",)),
-        (LFRIC, ("-1",)),
-        (GOCEAN, ("--ranks",)),
-        (GOCEAN, ("--ranks", "0")),
-        (GOCEAN, ("--ranks", "two")),
-        (GOCEAN, ("--help",)),
-        (GOCEAN, ("one", "two")),
+        ("--ranks",),
+        ("--ranks", "0"),
+        ("--ranks", "-1"),
+        ("--ranks", "two"),
+        ("--help",),
+        ("one", "two"),
+        ("2",),
     ],
+    ids=" ".join,
 )
-def test_words_that_mean_nothing_are_refused(
+def test_every_script_refuses_the_same_arguments(
     script: str, words: tuple[str, ...], idle: Path
 ) -> None:
     done = run(EXAMPLES / script, idle, *words)
-    assert done.returncode == 2
-    assert "number of ranks" in done.stderr or "Usage" in done.stderr
+    assert (done.returncode, done.stdout) == (2, "")
+    number = words[1] if len(words) > 1 else ""
+    expected = (
+        f"The number of ranks must be 1 or more, not '{number}'.\n"
+        if words[0] == "--ranks"
+        else "Usage: run [--ranks N] [build folder]\n"
+    )
+    assert done.stderr == expected
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_every_script_builds_in_the_folder_that_is_given(
+    script: str, clone: Path, idle: Path, tmp_path: Path
+) -> None:
+    """The tools note the number of ranks and the folder in which the program runs."""
+    note = f'#!/bin/bash\necho "$PWD $*" >>"{tmp_path}/notes"\n'
+    (idle / "mpirun").write_text(note, encoding="utf-8")
+    before = set((clone / "examples").rglob("*"))
+    folder = tmp_path / "chosen"
+    layer = "gravity_wave_alg_mod_psy.f90"
+    if script == DEMO:
+        folder.mkdir()
+        (folder / layer).touch()
+    done = run(clone / script, idle, "--ranks", "3", str(folder))
+    assert (done.returncode, done.stderr) == (0, "")
+    ((place, words),) = (
+        line.split(" ", 1) for line in (tmp_path / "notes").read_text("utf-8").splitlines()
+    )
+    assert words.startswith("--oversubscribe -n 3 ")
+    assert folder.is_dir()
+    if script != DEMO:  # its waves are those of another example
+        assert Path(place) == folder
+        assert set((clone / "examples").rglob("*")) == before
 
 
 @pytest.mark.parametrize(
@@ -138,16 +170,14 @@ def test_building_beside_the_sources_keeps_them(script: str, clone: Path, idle: 
     """Kernels that steps have made are removed before the next build, the example's own are not."""
     kernels = (clone / script).parent / "kernels"
     before = sorted(kernels.iterdir())
-    words, variables = ((".",), {}) if script == GOCEAN else ((), {"BUILD": "."})
-    run(clone / script, idle, *words, **variables)
+    run(clone / script, idle, ".")
     assert sorted(kernels.iterdir()) == before
 
 
 @pytest.mark.parametrize("script", [LFRIC, GOCEAN])
 def test_a_folder_that_make_cannot_name_is_refused(script: str, idle: Path) -> None:
     folder = str(idle.parent / "my models")
-    words, variables = ((folder,), {}) if script == GOCEAN else ((), {"BUILD": folder})
-    done = run(EXAMPLES / script, idle, *words, **variables)
+    done = run(EXAMPLES / script, idle, folder)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.endswith(f"must be without spaces, for make: '{folder}'.\n")
 

@@ -121,7 +121,7 @@ def runner(
             if made in ANNEXED:
                 variables["PSYCLONE_CONFIG"] = str(annexed_config(tmp_path_factory))
             path = EXAMPLES / "lfric" / name / "run"
-            variables |= {"BUILD": str(build), "PATH": path_to(command_folder, compilers)}
+            variables["PATH"] = path_to(command_folder, compilers)
             return BuiltExample(path, command_folder, build, variables)
 
         @cache

@@ -1,1 +1,1 @@
-"""Questions about a schedule, answered by pure functions: plans, edges, reasons, proofs."""
+"""Analyses of schedules and routines, as pure functions."""

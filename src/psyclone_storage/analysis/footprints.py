@@ -1,9 +1,9 @@
-"""Legality of loop transformations, on footprints.
+"""Legality of loop transformations, based on footprints.
 
-A footprint is what the iterations of a loop touch. Metadata of kernels provide it for loops of a
+A footprint is the set of accesses of a loop's iterations. Kernel metadata provide it for loops of a
 schedule (`analysis.schedules.nests`), statements for loops of a subroutine
-(`analysis.bodies.nests`). The functions here combine what a provider reports, and know
-neither an API nor a language. Each returns the reasons against one transformation.
+(`analysis.bodies.nests`). These functions are independent of API and language; each returns the
+reasons why a transformation is illegal.
 """
 
 from __future__ import annotations
@@ -20,10 +20,9 @@ Reasons = tuple[Diagnostic, ...]
 class UserAssertions:
     """Properties of loops that a user asserts or permits.
 
-    `same_space` means that the bounds of loops over dofs agree, which metadata may leave open;
-    `in_order` that iterations of a fused loop over a grid may wait for each other; `tested` that
-    the program may compare bounds on a grid when it runs; `sums` that sums may be rounded in
-    another order.
+    `same_space`: the bounds of dof loops agree, which metadata may not imply. `in_order`:
+    iterations of a fused grid loop may depend on each other. `tested`: the program may compare grid
+    bounds at run time. `sums`: sums may be reassociated.
     """
 
     same_space: bool = False
@@ -36,67 +35,67 @@ NO_ASSERTIONS = UserAssertions()
 
 
 class Footprint(Protocol):
-    """The data that the iterations of one loop touch.
+    """The accesses of the iterations of a loop.
 
-    Each method reports what prevents one property of the loop.
+    Each method returns diagnostics for violations of one property.
     """
 
     @property
     def inner(self) -> Self | None:
-        """The loop that is all of the body, if there is one."""
+        """The loop that is the complete body, or None."""
 
     def check_nested(self) -> Reasons:
-        """Return why the body is not exactly one loop."""
+        """Return diagnostics if the body is not exactly one loop."""
 
     def check_known(self) -> Reasons:
-        """Return which statements may touch anything or jump out of the loop."""
+        """Return diagnostics for statements with unknown accesses or jumps out of the loop."""
 
     def check_bounds(self) -> Reasons:
-        """Return why the bounds of the loop and the inner loop may change between iterations."""
+        """Return diagnostics if bounds of the loop or the inner loop may change during the loop."""
 
     def check_order(self) -> Reasons:
-        """Return what another order of the iterations of the loop and the inner loop changes."""
+        """Return diagnostics for dependences that interchange with the inner loop would violate."""
 
     def check_strips(self) -> Reasons:
-        """Return why the loop cannot count strips."""
+        """Return diagnostics if the loop cannot be strip-mined."""
 
     def check_alike(self, other: Self | None) -> Reasons:
-        """Return why the iterations of the loop and of `other`, which follows it, differ."""
+        """Return diagnostics if `other`, the following loop, has a different iteration space."""
 
     def check_ahead(self, other: Self) -> Reasons:
-        """Return what `other` would touch too early or too late in one loop with this one."""
+        """Return diagnostics for dependences on `other` that fusion would violate."""
 
     def check_concurrent(self) -> Reasons:
-        """Return why the iterations must not run at the same time."""
+        """Return diagnostics if the iterations must not run concurrently."""
 
 
 AnyFootprint = TypeVar("AnyFootprint", bound=Footprint)
 
 
 def check_swap(nest: Footprint) -> Reasons:
-    """Return why a loop and the loop that is all of its body must not change places."""
+    """Return diagnostics if a loop and its inner loop must not be interchanged."""
     problems = nest.check_nested()
     return problems or (*nest.check_known(), *nest.check_bounds(), *nest.check_order())
 
 
 def check_strip_mine(nest: Footprint) -> Reasons:
-    """Return why a loop cannot be split into strips of iterations in the same order."""
+    """Return diagnostics if a loop cannot be strip-mined."""
     return (*nest.check_known(), *nest.check_strips())
 
 
 def check_tile(nest: Footprint) -> Reasons:
-    """Return why a loop and the loop that is all of its body cannot run in tiles."""
+    """Return diagnostics if a loop and its inner loop cannot be tiled."""
     strips = () if nest.inner is None else (*check_strip_mine(nest), *check_strip_mine(nest.inner))
     return tuple(dict.fromkeys((*check_swap(nest), *strips)))
 
 
 def check_jam(nest: Footprint) -> Reasons:
-    """Return why several iterations of a loop cannot share the loop that is all of its body."""
+    """Return diagnostics if a loop cannot be unrolled and jammed into its inner loop."""
     return tuple(dict.fromkeys((*check_swap(nest), *check_strip_mine(nest))))
 
 
 def check_fuse(first: AnyFootprint, second: AnyFootprint | None) -> Reasons:
-    """Return why a loop must not become part of the one before it."""
+    """Return diagnostics if `second` must not be fused into `first`, the loop before it."""
     problems = first.check_alike(second)
     if problems or second is None:
         return problems
@@ -104,5 +103,5 @@ def check_fuse(first: AnyFootprint, second: AnyFootprint | None) -> Reasons:
 
 
 def check_parallel(nest: Footprint) -> Reasons:
-    """Return why the iterations of a loop must not run at the same time."""
+    """Return diagnostics if the iterations of a loop must not run concurrently."""
     return nest.check_concurrent()

@@ -1,4 +1,4 @@
-"""Common utilities of all layers: source positions, diagnostics, names, text.
+"""Utilities used by all layers: source positions, diagnostics, names and text.
 
-Nothing here depends on the compiler or on storages.
+This package depends neither on the compiler nor on storages.
 """

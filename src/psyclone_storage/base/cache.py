@@ -1,11 +1,11 @@
-"""A cache folder of bytes by key, shared by concurrent commands; every problem with it is a miss.
+"""An on-disk cache of bytes by key, shared by concurrent processes.
 
-An entry is written to a temporary file and renamed, so that a reader sees all of it or nothing. A
-later command removes the temporary files of killed ones. The folder is divided
-by the first digit of the keys; each part is kept below its share of the limit by taking away
-the least recently used entries. If the folder cannot be written, nothing is cached, without a
-message. Entries become code that is executed, so that whatever another user may have written is
-ignored, and reported.
+Any problem with the cache is treated as a miss. An entry is written to a temporary file and
+renamed, so that readers see a complete entry or none. A later command removes temporary files of
+killed processes. The folder is divided by the first digit of the keys. Each part evicts the least
+recently used entries when it exceeds its share of the limit. If the folder is not writable, nothing
+is cached and no message is printed. Cached entries become executable code, so files that another
+user may have written are ignored and reported.
 """
 
 from __future__ import annotations
@@ -13,9 +13,11 @@ from __future__ import annotations
 import os
 import time
 import zlib
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from psyclone_storage.base.regex import regex
 from psyclone_storage.base.trusted import UntrustedError, check_folder, read_owned, write_owned
 
 LIMIT = 256 * 1024 * 1024
@@ -23,10 +25,11 @@ _PARTS = 16
 _KEPT = 0.75  # of its share, when a part has grown beyond it
 _HOUR = 3600
 _UNFINISHED = ".new-"
+_ENTRY = regex(r"[0-9a-f]{64}")
 
 
 class Cache:
-    """The entries below `folder`, of at most `limit` bytes together; a key is hexadecimal."""
+    """A cache in `folder` with at most `limit` bytes of entries; keys are hexadecimal."""
 
     def __init__(self, folder: Path, limit: int = LIMIT) -> None:
         self._folder = folder
@@ -37,7 +40,7 @@ class Cache:
         """Why entries were ignored, in the order in which that was found."""
 
     def find(self, key: str) -> bytes | None:
-        """Return what was kept under `key`, None if that is nothing or not whole."""
+        """Return the entry for `key`, or None if it is missing or incomplete."""
         path = self._path(key)
         try:
             if path.parent not in self._checked:
@@ -55,7 +58,7 @@ class Cache:
         return data.removeprefix(mark) if data.startswith(mark) else None
 
     def keep(self, key: str, data: bytes) -> None:
-        """Keep `data` under `key`, if the folder can be written."""
+        """Store `data` under `key` if the folder is writable."""
         if not self._usable:
             return
         path = self._path(key)
@@ -76,12 +79,38 @@ class Cache:
             self.ignored[str(error)] = None
             self._usable = False
 
-    def _check(self, part: Path, *, create: bool = False) -> None:
-        """Check that no other user can have written to a part of the folder.
+    def entries(self) -> Iterator[Path]:
+        """Yield the entries, without temporary files and files of other origin.
 
         Raises:
-            UntrustedError: another user may have.
-            OSError: the part does not exist, or cannot be created.
+            UntrustedError: another user may have written to the folder.
+            OSError: the folder does not exist, or cannot be read.
+        """
+        check_folder(self._folder)
+        for part in map(self._folder.joinpath, "0123456789abcdef"):
+            if part.is_symlink() or not part.is_dir():
+                continue
+            for path in sorted(part.iterdir()):
+                if _ENTRY.fullmatch(path.name) and path.name[0] == part.name:
+                    yield path
+
+    def is_complete(self, entry: Path) -> bool:
+        """Return whether a file begins as `keep` writes it.
+
+        Raises:
+            OSError: it cannot be read.
+        """
+        with suppress(UntrustedError, zlib.error):
+            mark = entry.name.encode() + b"\n"
+            return zlib.decompressobj().decompress(read_owned(entry), len(mark)) == mark
+        return False
+
+    def _check(self, part: Path, *, create: bool = False) -> None:
+        """Check that no other user can have written to `part`, a subfolder of the cache.
+
+        Raises:
+            UntrustedError: another user may have written to it.
+            OSError: the folder does not exist, or cannot be created.
         """
         check_folder(self._folder, create=create)
         check_folder(part, create=create)
@@ -91,7 +120,10 @@ class Cache:
         return self._folder / key[0] / key
 
     def _tidy(self, part: Path) -> None:
-        """Evict the oldest entries where a part exceeds its share, and stale entries."""
+        """Evict old entries if `part` exceeds its share of the limit.
+
+        Temporary files of killed processes are deleted too.
+        """
         found = []
         with os.scandir(part) as entries:
             for entry in entries:

@@ -1,10 +1,9 @@
-"""Every diagnostic code and its meaning.
+"""All diagnostic codes with their meanings.
 
-The first letter names the subject: P parsing, M metadata, S schedule, T transformation,
-V verifier, G generation, R run time, C configuration, L command line, I a defect of this tool.
-A code is never reused.
-What a file, a word or a step can bring about has a folder under `tests/errors/`; what to do is in
-`cures`, where a message does not say it.
+The first letter is the category: P parsing, M metadata, S schedule, T transformation, V verifier, G
+generation, R run time, C configuration, L command line, I internal error. A code is never reused.
+Each error that an input file, an option or a step can cause has a folder in `tests/errors/`.
+`hints` contains default hints.
 """
 
 from __future__ import annotations

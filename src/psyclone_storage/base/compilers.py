@@ -1,4 +1,4 @@
-"""The compilers that generated code needs, as compiler and run time look for them."""
+"""Search for the C and Fortran compilers that compile generated code."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ class NoCompilerError(ImportError):
 
 @cache
 def find_c_compiler() -> Path | None:
-    """Return the compiler for C that CC names; the first one that is found if CC is not set."""
+    """Return the C compiler that CC names; if CC is not set, the first one found."""
     return _first_of(os.environ.get(VARIABLE, ""), _COMPILERS)
 
 
 @cache
 def find_fortran_compiler() -> Path | None:
-    """Return the compiler for Fortran that FC names; gfortran if FC is not set."""
+    """Return the Fortran compiler that FC names; if FC is not set, gfortran."""
     return _first_of(os.environ.get(FORTRAN_VARIABLE, ""), _FORTRAN_COMPILERS)
 
 
 def compiler_options(variable: str) -> tuple[str, ...]:
-    """Return the words after the compiler in `variable`, as in `CC="gcc -m64"`."""
+    """Return the options in the environment variable `variable`, as in `CC="gcc -m64"`."""
     return tuple(os.environ.get(variable, "").split()[1:])
 
 
 def why_not_found(variable: str) -> str:
-    """Return why a search for the compiler of `variable` failed, as the end of a sentence."""
+    """Return the reason why no compiler was found, as the end of a sentence."""
     wanted = os.environ.get(variable, "").split()[:1]
     return f"{variable} names '{wanted[0]}', which is not found" if wanted else "none is installed"
 

@@ -1,8 +1,8 @@
-"""Diagnostics and the exceptions that carry them.
+"""Diagnostics and the exceptions that contain them.
 
-A `Diagnostic` is data; `base.render` alone turns it into text. `CompileError` carries what the
-user can mend, `InternalError` is a defect of this tool. Misuse of a Python function is an
-ordinary `ValueError` or `TypeError`.
+A `Diagnostic` is data; `base.render` converts it to text. A `CompileError` reports errors that the
+user can fix, an `InternalError` a defect of the compiler. Incorrect calls of Python functions raise
+`ValueError` or `TypeError`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Severity(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Related:
-    """A second place that explains a diagnostic, with a text about it."""
+    """An additional source position that explains a diagnostic, with a label."""
 
     span: Span
     label: str
@@ -30,11 +30,14 @@ class Related:
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One thing that is wrong: a code, a full sentence, the smallest place, and what to do.
+    """A diagnostic: a code, a complete sentence, a source position and a hint.
 
-    `code` is a key of `base.codes.CODES`. `label` is printed next to the caret. `hint` is an edit
-    or action. `file` names the file where no place in a text is known. `remedies` are steps, by
-    name, that would mend it. `trace` is Python's call stack, for `--traceback`.
+    - `code`: a key of `base.codes.CODES`.
+    - `label`: printed next to the caret.
+    - `hint`: an edit or action that fixes the problem.
+    - `file`: the file, if no source position is known.
+    - `remedies`: names of steps that would fix the problem.
+    - `trace`: the Python stack trace, for `--traceback`.
     """
 
     code: str
@@ -50,24 +53,24 @@ class Diagnostic:
 
 
 class CompileError(Exception):
-    """One or more errors in the user's input: all that a stage found."""
+    """One or more errors in the user's input, as found by one compilation stage."""
 
     def __init__(self, *problems: Diagnostic) -> None:
         super().__init__("; ".join(f"{problem.code}: {problem.message}" for problem in problems))
         self.problems = problems
 
     def _render_traceback_(self) -> list[str]:
-        """Return the lines that IPython shows: the errors, with their places as far as known.
+        """Return the lines that IPython prints: the errors, with source positions if known.
 
-        A notebook shows no notes of an exception by itself.
+        Notebooks do not print the notes of an exception.
         """
         return "\n".join(getattr(self, "__notes__", [str(self)])).splitlines()
 
 
 class InternalError(Exception):
-    """A promise between two parts of this tool was broken: never the user's fault.
+    """A defect of the compiler: an internal invariant does not hold.
 
-    `span` is the place in the user's text that it was about, if there is one.
+    `span` is the related position in the user's source, if any.
     """
 
     def __init__(self, message: str, span: Span | None = None) -> None:
@@ -75,12 +78,12 @@ class InternalError(Exception):
         self.span = span
 
     def __reduce__(self) -> tuple[type[InternalError], tuple[str, Span | None]]:
-        """Return what makes it anew in another process, its place included."""
+        """Return the arguments for unpickling, including the source position."""
         return type(self), (str(self), self.span)
 
 
 def raise_if_any(problems: list[Diagnostic] | tuple[Diagnostic, ...]) -> None:
-    """Raise one `CompileError` with all the errors among `problems`; do nothing without any."""
+    """Raise `CompileError` with all diagnostics if at least one of them is an error."""
     errors = [problem for problem in problems if problem.severity is Severity.ERROR]
     if errors:
         raise CompileError(*problems)

@@ -16,11 +16,11 @@ _CHOICES = ("auto", "compiled", "python")
 
 
 def is_compiled(name: str, edition: int) -> bool:
-    """Return whether the compiled module `name` is to be used; an older edition does not fit.
+    """Return whether to use the compiled module `name`, whose edition must match.
 
     Raises:
-        ValueError: the variable says something else.
-        ImportError: what is compiled is demanded, and not there.
+        ValueError: the environment variable has an invalid value.
+        ImportError: the environment requires the compiled module, but it does not exist.
     """
     wanted = os.environ.get(VARIABLE) or "auto"
     if wanted not in _CHOICES:
@@ -37,7 +37,7 @@ def is_compiled(name: str, edition: int) -> bool:
 
 
 def _edition(name: str) -> int:
-    """Return the edition of a compiled module, which may be older than its fallback; 0 for none."""
+    """Return the edition of a compiled module, 0 if it does not exist."""
     try:
         return int(import_module(name).EDITION)
     except ImportError:

@@ -1,9 +1,8 @@
 """Fingerprint of this tool: the digest of all its source files.
 
-Reading 400 files takes a tenth of a small translation, so that the digest of their contents is kept
-by their sizes and times. A time says when a file was last changed or replaced, and cannot be set by
-who does it; only where a file has changed within the last seconds, its time may belong to two
-contents.
+Reading 400 files takes a tenth of a small translation, so the digest is cached under the sizes and
+change times of the files. Users cannot set a change time. The digest is not cached if a file
+changed within the last seconds, because two contents may then have the same time.
 """
 
 from __future__ import annotations
@@ -22,10 +21,9 @@ _SETTLED = 5.0  # seconds; clocks of file systems are coarser than those of proc
 
 
 def tool_digest(cache: Cache, package: Path = _PACKAGE) -> str:
-    """Return the digest of the sources in `package` and of the Python that runs them.
+    """Return the digest of the sources in `package` and of the Python version.
 
-    It is empty where they are not there, as in a package of compiled files, or cannot be read: then
-    nothing that depends on the tool can be kept or found.
+    The result is empty if the sources do not exist or cannot be read; then nothing is cached.
     """
     try:
         return _digest(cache, package)
@@ -34,7 +32,7 @@ def tool_digest(cache: Cache, package: Path = _PACKAGE) -> str:
 
 
 def _digest(cache: Cache, package: Path) -> str:
-    """Return what `tool_digest` does.
+    """Return the digest of the sources in `package` and of the Python version.
 
     Raises:
         OSError: a file cannot be read.
@@ -56,7 +54,7 @@ def _digest(cache: Cache, package: Path) -> str:
 
 
 def _stamps(package: str) -> Iterator[tuple[str, int, int, int, int]]:
-    """Yield path, inode, size and times of each source file."""
+    """Yield path, inode, size, modification time and change time of each source file."""
     waiting = [package]
     while waiting:
         with os.scandir(waiting.pop()) as entries:

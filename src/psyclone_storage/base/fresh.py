@@ -1,6 +1,6 @@
-"""Is a replica of a field up to date? The lattice that the compiler and the storage share.
+"""Three-valued logic for replica states: yes, no or maybe.
 
-The compiler knows each fact as yes, no or maybe; at run time only yes and no are left.
+The compiler and the storage runtime share it. At run time only yes and no occur.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from enum import Enum
 
 
 class Fresh(Enum):
-    """A fact that is known to hold, known not to hold, or known only at run time."""
+    """True if a fact holds: yes, no, or known only at run time (maybe)."""
 
     NO = "no"
     MAYBE = "maybe"
@@ -17,25 +17,25 @@ class Fresh(Enum):
 
     @staticmethod
     def of(value: bool) -> Fresh:
-        """Return the certain fact that `value` states."""
+        """Return YES or NO."""
         return Fresh.YES if value else Fresh.NO
 
     def join(self, other: Fresh) -> Fresh:
-        """Return the join of two control-flow paths: the fact if both agree, else maybe."""
+        """Return the fact after control-flow paths join: MAYBE if they disagree."""
         return self if self is other else Fresh.MAYBE
 
     def __and__(self, other: Fresh) -> Fresh:
-        """Return whether both hold."""
+        """Return the three-valued conjunction."""
         if Fresh.NO in (self, other):
             return Fresh.NO
         return Fresh.YES if self is other is Fresh.YES else Fresh.MAYBE
 
     def __or__(self, other: Fresh) -> Fresh:
-        """Return whether at least one holds."""
+        """Return the three-valued disjunction."""
         if Fresh.YES in (self, other):
             return Fresh.YES
         return Fresh.NO if self is other is Fresh.NO else Fresh.MAYBE
 
     def __invert__(self) -> Fresh:
-        """Return whether it does not hold."""
+        """Return the three-valued negation."""
         return {Fresh.YES: Fresh.NO, Fresh.NO: Fresh.YES, Fresh.MAYBE: Fresh.MAYBE}[self]

@@ -1,7 +1,7 @@
 """Default hints of diagnostics, by code.
 
-Each code has a default hint, which holds for every case of the code. The hint of a diagnostic
-replaces it. The page of the code in the documentation shows the default hint.
+A default hint applies to all diagnostics with the code. A diagnostic can replace it. The
+documentation page of the code shows the default hint.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ CURES: dict[str, str] = {
     "L014": "Name the folders of these modules with '-I' to have it compiled, too.",
     "L015": "Remove the file if it is an old one, or take '--kernel-renaming multiple'.",
     "L016": "Leave the option out.",
-    "L017": "Install what is missing: pip install 'psyclone-storage[report]'.",
+    "L017": "Install the missing package: pip install jinja2.",
     "L018": "Use a cache folder that only you can write to, or '--no-cache'.",
     "L019": "If the system ran out of memory, compile fewer files at a time: lower '-j'.",
     "L020": "Raise the limit of memory ('ulimit -v'), or compile fewer files at a time.",
@@ -275,9 +275,9 @@ CURES: dict[str, str] = {
 
 
 def cure_of(problem: Diagnostic) -> str:
-    """Return what to do about `problem`: its own hint, or what holds for its code.
+    """Return the hint of `problem`, or the default hint of its code.
 
-    About metadata in a program in Python it is said in the words of that.
+    Hints about metadata of Python programs use Python syntax.
     """
     hint = problem.hint or CURES.get(problem.code, "")
     return in_python(hint) if problem.code.startswith("M") and _is_python(problem) else hint
@@ -294,7 +294,7 @@ def in_python(hint: str) -> str:
 
 
 def _is_python(problem: Diagnostic) -> bool:
-    """Return whether a problem is in a file in Python, or in a cell of a notebook."""
+    """Return whether a diagnostic refers to a Python file or a notebook cell."""
     name = problem.span.source.name if problem.span else problem.file
     return str(name).endswith(".py") or str(name).startswith(("<ipython", "<kernel"))
 

@@ -1,10 +1,10 @@
-"""Memoisation of functions of immutable objects, by identity.
+"""Memoisation of functions of immutable objects, by object identity.
 
-`kept_with_first` stores a result on the object, with which it dies. `kept_lately` is for objects of
-which many versions stay alive: it caches the results of the last few. `kept_by_version` derives the
-result for a version from that for an earlier one, and `kept_by_item` does so item by item. All
-distinguish objects by identity, not equality, as equal records may differ in fields that take no
-part in comparisons.
+`kept_with_first` stores a result on the object itself. `kept_lately` caches results for the last
+few objects, if many versions of an object stay alive. `kept_by_version` derives the result for a
+version from that of an earlier one; `kept_by_item` does so item by item. Both store results in the
+`Versions` that all versions of an object share. Objects are compared by identity, because equal
+records may differ in fields that comparisons ignore.
 """
 
 from __future__ import annotations
@@ -13,24 +13,26 @@ from collections.abc import Callable
 from functools import lru_cache, wraps
 from itertools import compress, count
 from operator import is_, is_not, not_
-from typing import Any, Generic, NamedTuple, TypeVar, TypeVarTuple
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar, TypeVarTuple
 
 CachedRecord = TypeVar("CachedRecord")
 Others = TypeVarTuple("Others")
 CachedValue = TypeVar("CachedValue")
 CachedItem = TypeVar("CachedItem")
+CachedItem_co = TypeVar("CachedItem_co", covariant=True)
 
 _VERSIONS = 8
+_SPLICES = 16
 _SMALL = 16
 """The number of changed items with which no more similar version is searched for."""
 
 
 class Keeper:
-    """Base of records with slots on which `kept_with_first` stores results."""
+    """Base of slotted records on which `kept_with_first` can store results."""
 
 
 class Identity:
-    """An object as a key of a cache: equal to itself alone."""
+    """A wrapper that compares an object by identity, for use as a cache key."""
 
     __slots__ = ("of",)
 
@@ -47,10 +49,10 @@ class Identity:
 def kept_with_first(
     make: Callable[[CachedRecord, *Others], CachedValue],
 ) -> Callable[[CachedRecord, *Others], CachedValue]:
-    """Return `make`, memoised for an object and equal further arguments.
+    """Return `make`, memoised by its first argument and equal further arguments.
 
-    Of the object, the first argument, nothing may change, and it needs a `__dict__`; the others can
-    be hashed. `make` depends on these alone, and callers do not change its results.
+    The first argument must be immutable and have a `__dict__`; the others must be hashable. `make`
+    must depend only on its arguments. Callers must not modify results.
     """
     place = f"{make.__module__}.{make.__qualname__}"
 
@@ -67,12 +69,12 @@ def kept_with_first(
 def remember(
     make: Callable[[CachedRecord], CachedValue], record: CachedRecord, made: CachedValue
 ) -> None:
-    """Store the result for `record` of a function that `kept_with_first` memoises."""
+    """Store `made` as the memoised result of `make` for `record`."""
     vars(record).setdefault(f"{make.__module__}.{make.__qualname__}", {})[()] = made
 
 
 def kept_lately(make: Callable[[*Others], CachedValue]) -> Callable[[*Others], CachedValue]:
-    """Return `make`, cached for the last few tuples of arguments, which never change."""
+    """Return `make`, cached for the most recent argument tuples, which must be immutable."""
 
     @lru_cache(maxsize=_VERSIONS)
     def known(*same: Identity) -> CachedValue:
@@ -86,10 +88,10 @@ def kept_lately(make: Callable[[*Others], CachedValue]) -> Callable[[*Others], C
 
 
 class Splice(NamedTuple, Generic[CachedItem]):
-    """The difference between two versions of a tuple: `after` replaces `before`, from `start`.
+    """The difference between two versions of a tuple: `after` replaces `before` at `start`.
 
-    `removed` and `added` are the items of one of both only, if the others are in the same order;
-    otherwise they are all items of `before` and `after`.
+    `removed` and `added` are the items of only one version if the common items have the same order;
+    otherwise all items of `before` and `after`.
     """
 
     start: int
@@ -100,18 +102,21 @@ class Splice(NamedTuple, Generic[CachedItem]):
 
     @property
     def stop(self) -> int:
-        """The position after `before` in the earlier version."""
+        """The end of the replaced range in the earlier version."""
         return self.start + len(self.before)
 
     @property
     def size(self) -> int:
-        """The number of items that are removed or added."""
+        """The number of removed and added items."""
         return len(self.removed) + len(self.added)
 
     def updated(
         self, known: tuple[CachedValue, ...], make: Callable[[CachedItem], CachedValue]
     ) -> tuple[CachedValue, ...]:
-        """Return one result for each item of the later version: a known one, or a new one."""
+        """Return one result for each item of the later version.
+
+        Results of common items come from `known`; `make` computes the others.
+        """
         stop = self.stop
         if len(self.after) == len(self.added):
             made = [make(item) for item in self.added]
@@ -122,41 +127,97 @@ class Splice(NamedTuple, Generic[CachedItem]):
         return (*known[: self.start], *made, *known[stop:])
 
 
+class Versions:
+    """The results of functions for the last versions of a tuple, such as the body of a schedule.
+
+    An object and all objects that are derived from it share one. A copy of an object in another
+    process begins without results.
+    """
+
+    __slots__ = ("_made", "_splices")
+
+    def __init__(self) -> None:
+        self._made: dict[Any, tuple[_VersionResult, ...]] = {}
+        self._splices: dict[tuple[int, int], tuple[Any, Any, Splice[Any]]] = {}
+
+    def __reduce__(self) -> tuple[type[Versions], tuple[()]]:
+        return Versions, ()
+
+    def results(self, function: Any, others: tuple[Any, ...]) -> list[_VersionResult]:
+        """Return the latest results of a function with these further arguments, latest first."""
+        made = self._made.get(function, ())
+        return [one for one in made if all(map(is_, one.others, others))]
+
+    def add(self, function: Any, result: _VersionResult) -> None:
+        """Cache one more result, and forget the oldest ones."""
+        self._made[function] = (result, *self._made.get(function, ())[: _VERSIONS - 1])
+
+    def splice(self, earlier: tuple[Any, ...], later: tuple[Any, ...]) -> Splice[Any]:
+        """Return the difference between two versions, which many functions request."""
+        key = id(earlier), id(later)
+        if key not in self._splices:
+            if len(self._splices) == _SPLICES:
+                del self._splices[next(iter(self._splices))]
+            self._splices[key] = earlier, later, splice_between(earlier, later)
+        return self._splices[key][2]
+
+
+class _VersionResult(NamedTuple):
+    """The result of a function for one version of a tuple, with its further arguments."""
+
+    items: tuple[Any, ...]
+    others: tuple[Any, ...]
+    made: Any
+
+
+class Versioned(Protocol[CachedItem_co]):
+    """An object with a tuple of which there are several versions, as a schedule has a body."""
+
+    @property
+    def body(self) -> tuple[CachedItem_co, ...]:
+        """The tuple."""
+
+    @property
+    def versions(self) -> Versions:
+        """The results for this and other versions."""
+
+
+VersionedTree = TypeVar("VersionedTree", bound=Versioned[Any])
+
+
 def kept_by_version(
     empty: CachedValue,
 ) -> Callable[
-    [Callable[[CachedValue, tuple[CachedItem, ...], Splice[CachedItem], *Others], CachedValue]],
-    Callable[[tuple[CachedItem, ...], *Others], CachedValue],
+    [Callable[[CachedValue, VersionedTree, Splice[CachedItem], *Others], CachedValue]],
+    Callable[[VersionedTree, *Others], CachedValue],
 ]:
-    """Return a decorator for a function that updates a result after a change of a tuple.
+    """Return a decorator that memoises a function of the versions of a body.
 
-    The function takes the result for an earlier version, the new version, the splice between them
-    and further arguments, which are compared by identity. It does not change its arguments. The
-    result for a version without an earlier one is an update of `empty`, as for an empty tuple.
+    The function computes the result for a version from the result for an earlier one. Its arguments
+    are the earlier result, the new version, the difference (`Splice`) and further arguments, which
+    are compared by identity. It must depend only on these and must not modify them. Without an
+    earlier version, it updates `empty`, the result for an empty body.
     """
 
     def decorated(
-        update: Callable[
-            [CachedValue, tuple[CachedItem, ...], Splice[CachedItem], *Others], CachedValue
-        ],
-    ) -> Callable[[tuple[CachedItem, ...], *Others], CachedValue]:
-        versions: tuple[tuple[tuple[CachedItem, ...], tuple[Any, ...], CachedValue], ...] = ()
-
-        def known(items: tuple[CachedItem, ...], *others: *Others) -> CachedValue:
-            nonlocal versions
-            same = [one for one in versions if all(map(is_, one[1], others))]
+        update: Callable[[CachedValue, VersionedTree, Splice[CachedItem], *Others], CachedValue],
+    ) -> Callable[[VersionedTree, *Others], CachedValue]:
+        def known(tree: VersionedTree, *others: *Others) -> CachedValue:
+            items, versions = tree.body, tree.versions
+            same = versions.results(update, others)
+            made: CachedValue
             for earlier, _, made in same:
                 if earlier is items:
                     return made
-            best, nearest = splice_between((), items), empty
+            best, nearest = None, empty
             for earlier, _, made in same:
-                if best.size <= _SMALL:
-                    break
-                splice = splice_between(earlier, items)
-                if splice.size < best.size:
+                splice = versions.splice(earlier, items)
+                if splice.size < (best.size if best else len(items)):
                     best, nearest = splice, made
-            result = update(nearest, items, best, *others)
-            versions = ((items, others, result), *versions[: _VERSIONS - 1])
+                if best and best.size <= _SMALL:
+                    break
+            result = update(nearest, tree, best or splice_between((), items), *others)
+            versions.add(update, _VersionResult(items, others, result))
             return result
 
         known.__wrapped__ = update  # type: ignore[attr-defined]
@@ -167,16 +228,16 @@ def kept_by_version(
 
 def kept_by_item(
     make: Callable[[CachedItem, *Others], CachedValue],
-) -> Callable[[tuple[CachedItem, ...], *Others], tuple[CachedValue, ...]]:
-    """Return a function that applies `make` to each item of a tuple.
+) -> Callable[[Versioned[CachedItem], *Others], tuple[CachedValue, ...]]:
+    """Return a memoised function that applies `make` to each item of a body.
 
-    Items in common with a recent version of the tuple are not passed to `make` again.
+    Results are reused for items in common with a recent version of the body.
     """
     nothing: tuple[CachedValue, ...] = ()
 
     def update(
         known: tuple[CachedValue, ...],
-        _: tuple[CachedItem, ...],
+        _: Versioned[CachedItem],
         splice: Splice[CachedItem],
         *others: *Others,
     ) -> tuple[CachedValue, ...]:

@@ -1,7 +1,6 @@
-"""Names: unique ones, and those that resemble what was meant.
+"""Unique names, and names similar to a misspelled one.
 
-A `NameTable` is the one place that gives out new Fortran names for a scope. Fortran compares
-names without case, and so does the table.
+A `NameTable` creates all new Fortran names of a scope. Names are case-insensitive.
 """
 
 from __future__ import annotations
@@ -21,10 +20,10 @@ def module_word(stem: str) -> str:
 
 
 class NameTable:
-    """The names taken in one scope; hands out new ones.
+    """The names used in one scope; creates new ones.
 
-    The table changes as names are taken, so it belongs to the one function that builds a scope.
-    Names in `shared`, in lower case, are taken too; many tables can share that set.
+    The table is mutable and belongs to the function that creates the scope. Names in `shared`
+    (lower case), which several tables can share, also count as used.
     """
 
     def __init__(self, taken: Iterable[str] = (), shared: Set[str] = frozenset()) -> None:
@@ -37,13 +36,13 @@ class NameTable:
         return key in self._taken or key in self._shared
 
     def reserve(self, name: str) -> None:
-        """Take `name` without asking whether it was free."""
+        """Mark `name` as used, even if it already was."""
         self._taken.add(name.lower())
 
     def fresh(self, wish: str) -> str:
-        """Take and return `wish` if it is free, else `wish` with the first free suffix `_<n>`.
+        """Mark as used and return `wish`, with a suffix `_<n>` if it is not free.
 
-        A wish longer than a Fortran name may be (63 characters) is shortened.
+        Names are limited to 63 characters, the maximum in Fortran.
         """
         name = wish[:MAX_FORTRAN_NAME]
         number = self._numbers.get(wish.lower(), 0)  # names are never free again
@@ -57,12 +56,11 @@ class NameTable:
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Return a hint that names the closest of `known`, or an empty text if none is close.
+    """Return a hint that names the closest of `known`; empty if none is close.
 
-    Close is what a slip of the fingers makes: another case, another ending of the conventions, a
-    prefix that was forgotten, or a few letters that are wrong, left out, doubled or exchanged.
-    Names that merely share an ending, such as `_kernel_mod`, and those that differ in a number are
-    strangers, unless a digit is doubled.
+    Close names differ in case, in a conventional ending, by a missing prefix, or by a few wrong,
+    missing, duplicated or transposed letters. Names that only share an ending such as `_kernel_mod`
+    are not close. Neither are names that differ in a number, unless a digit is duplicated.
     """
     wanted = word.lower()
     found = {choice: _distance(wanted, choice.lower()) for choice in known}
@@ -72,7 +70,7 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
 
 def listed(words: Iterable[str], last: str = "or") -> str:
-    """Return `words` quoted and joined as a sentence lists them: 'a', 'b' or 'c'."""
+    """Return `words` quoted and joined as in a sentence: 'a', 'b' or 'c'."""
     quoted = [f"'{word}'" for word in words]
     if len(quoted) < 2:
         return "".join(quoted)
@@ -88,7 +86,7 @@ _PREFIX_COST = 4
 
 
 def _distance(word: str, other: str) -> int | None:
-    """Return how many slips lie between two names, None if they are strangers."""
+    """Return the edit distance of two names, None if they are not similar."""
     if word == other:
         return 0
     if _DIGITS.sub("0", word) == _DIGITS.sub("0", other):
@@ -110,10 +108,9 @@ def _distance(word: str, other: str) -> int | None:
 
 
 def _slips(one: str, two: str, limit: int) -> int | None:
-    """Return how many letters are wrong, missing, too many or exchanged with their neighbours.
+    """Return the edit distance of two strings, None if it exceeds `limit`.
 
-    The result is None for more than `limit`: only pairs of letters are compared that so many slips
-    can exchange.
+    Edits are substitutions, insertions, deletions and transpositions of neighbours.
     """
     if abs(len(one) - len(two)) > limit:
         return None

@@ -1,8 +1,7 @@
-"""Locations of the files that the package contains.
+"""Locations of files that belong to the package.
 
-They lie in the package's `share/` folder when it was installed from a wheel, and at the top of the
-checkout when it is used from there. In a checkout, the Fortran files that follow from templates are
-written when they are first needed, or when a template has changed.
+They are in the folder `share/` of an installed package, or at the top of a source checkout. In a
+checkout, Fortran files generated from templates are updated when needed.
 """
 
 from __future__ import annotations
@@ -17,13 +16,13 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 
 
 def shared_file(relative: str) -> Path:
-    """Return the path of a file or folder that comes with the package.
+    """Return the path of a file or folder of the package.
 
     `relative` starts with `config`, `examples` or `external`, such as
     `external/lfric_infrastructure`.
 
     Raises:
-        InternalError: the installation does not have it.
+        InternalError: the file does not exist in this installation.
     """
     for root in (_PACKAGE / "share", _PACKAGE.parents[1]):
         if relative.startswith("external"):
@@ -36,7 +35,7 @@ def shared_file(relative: str) -> Path:
 
 @cache
 def _refresh_variants(external: Path) -> None:
-    """Write what follows from templates, where there are any: a wheel has none."""
+    """Update the files generated from templates; installed packages contain no templates."""
     script = external / "variants.py"
     if script.is_file():
         import runpy  # noqa: PLC0415 (lazy import: only a checkout has templates)

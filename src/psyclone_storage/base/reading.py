@@ -29,8 +29,8 @@ def read_input(path: Path, limit: int = LIMIT) -> bytes:
     A shell passes a stream as `/dev/stdin` or `/dev/fd/N`; other special files are rejected.
 
     Raises:
-        OSError: it cannot be read, is no regular file, or has more than `limit` bytes; `strerror`
-            is the reason, for a message.
+        OSError: the file cannot be read, is not a regular file, or has more than `limit` bytes;
+            `strerror` is the reason.
     """
     state = path.stat()
     is_stream = str(path).startswith(_STREAMS)
@@ -50,11 +50,11 @@ def read_input(path: Path, limit: int = LIMIT) -> bytes:
 
 
 def read_text_input(path: Path) -> str:
-    """Return the text of a file in UTF-8, every line end as a newline character.
+    """Return the content of a UTF-8 file with line ends converted to newlines.
 
     Raises:
-        OSError: as `read_input`.
-        UnicodeDecodeError: it is not UTF-8.
+        OSError: as for `read_input`.
+        UnicodeDecodeError: the file is not valid UTF-8.
     """
     with io.TextIOWrapper(io.BytesIO(read_input(path)), encoding="utf-8") as stream:
         return stream.read()

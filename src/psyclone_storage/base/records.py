@@ -1,11 +1,10 @@
-"""Data classes whose methods are written when they are first called.
+"""Data classes whose methods are generated on their first call.
 
-A call of the command defines some 270 data classes, makes objects of half of them and compares
-those of a few. The library writes six methods for each class at once, which takes longer than a
-small translation; here each method of a class is written by its first call. Apart from that
-`dataclass`, `field`, `fields` and `replace` are what they are in the library, whose functions take
-these classes as well, and a type checker sees the library's own. Options that no class here uses
-are refused.
+The command defines about 270 data classes, but creates objects of only half of them and compares
+only a few. `dataclasses` would generate six methods for each class, which takes longer than a small
+translation. Otherwise `dataclass`, `field`, `fields` and `replace` behave like those of the
+standard library, whose functions also accept these classes. Type checkers see the standard library.
+Unsupported options are rejected.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ _FIELDS = "_record_fields_"
 
 
 class _Missing:
-    """The default of what has none."""
+    """Marker for a missing default value."""
 
     def __repr__(self) -> str:
         return "MISSING"
@@ -36,7 +35,7 @@ _MISSING = _Missing()
 
 
 class _Field:
-    """One field of a data class: its name, its default, and the methods that use it."""
+    """A field of a data class, with its default and options."""
 
     __slots__ = ("compare", "default", "default_factory", "init", "kw_only", "name", "repr", "type")
 
@@ -61,7 +60,7 @@ class _Field:
 
     @property
     def is_optional(self) -> bool:
-        """Return whether an object can be made without a value for it."""
+        """Return whether the field has a default."""
         return self.default is not _MISSING or self.default_factory is not _MISSING
 
 
@@ -74,7 +73,7 @@ def _dataclass(
     eq: bool = True,
     repr: bool = True,  # noqa: A002  # pylint: disable=redefined-builtin
 ) -> Any:
-    """Return `cls` with the methods of a data class, or a decorator that does so."""
+    """Return `cls` as a data class, or a decorator."""
 
     def made(kind: Any) -> Any:
         own = _own_fields(kind)
@@ -93,12 +92,12 @@ def _dataclass(
 
 
 def _fields(record: Any) -> tuple[_Field, ...]:
-    """Return the fields of a data class or of an object of one, in their order."""
+    """Return the fields of a data class or of an instance."""
     return tuple(getattr(record, _FIELDS).values())
 
 
 def _replace(record: Record, /, **changes: Any) -> Record:
-    """Return an object like `record` with other values for some fields."""
+    """Return a copy of `record` with some fields changed."""
     for item in getattr(record, _FIELDS).values():
         name = item.name
         if not item.init:
@@ -118,7 +117,7 @@ if not TYPE_CHECKING:
 
 
 def _own_fields(kind: type) -> list[_Field]:
-    """Return the fields that the body of `kind` declares; defaults stay as attributes of it."""
+    """Return the fields declared in the body of `kind`; defaults stay class attributes."""
     own = []
     for name, annotation in vars(kind).get("__annotations__", {}).items():
         if str(annotation).startswith(("ClassVar", "typing.ClassVar")):
@@ -146,7 +145,7 @@ def _inherited(kind: type) -> dict[str, _Field]:
 
 
 def _with_slots(kind: type, own: list[_Field], frozen: bool) -> type:
-    """Return a class like `kind` whose objects have a place for each field and for nothing else."""
+    """Return a copy of the class with `__slots__` for its fields."""
     body = dict(vars(kind))
     inherited = {name for base in kind.__mro__[1:-1] for name in vars(base).get("__slots__", ())}
     body["__slots__"] = tuple(item.name for item in own if item.name not in inherited)
@@ -170,7 +169,7 @@ def _with_state(record: Any, state: list[Any]) -> None:
 
 
 class _LibraryFields:
-    """The fields of a class as the library's functions expect them, created on first use."""
+    """The fields of a class in the format of the standard library, created on first use."""
 
     def __get__(self, record: object, kind: Any) -> Any:
         import dataclasses  # noqa: PLC0415
@@ -213,7 +212,7 @@ def _add_methods(kind: type, frozen: bool, eq: bool, repr_too: bool) -> None:
 
 
 def _written_later(kind: type, name: str, writer: Callable[[type], Any]) -> Callable[..., Any]:
-    """Return the method `name` of `kind` that writes the real one, replaces itself and calls it."""
+    """Return a method that generates the method `name` on its first call and replaces itself."""
 
     def method(*args: Any, **keywords: Any) -> Any:
         made = writer(kind)
@@ -226,7 +225,7 @@ def _written_later(kind: type, name: str, writer: Callable[[type], Any]) -> Call
 
 
 def _freeze(kind: Any) -> None:
-    """Let no field of an object be set or deleted, nor anything else of an object of `kind`."""
+    """Make the fields of instances of `kind` read-only."""
     names = getattr(kind, _FIELDS)
 
     def refuse_to_set(self: object, name: str, value: object) -> None:
@@ -250,7 +249,7 @@ def _frozen(message: str) -> Exception:
 
 
 def _init_of(kind: type) -> Any:
-    """Return `__init__`: values in the order of the fields, those that are `kw_only` by name."""
+    """Return `__init__`, with `kw_only` fields as keyword-only parameters."""
     known: list[_Field] = list(getattr(kind, _FIELDS).values())
     spaces: dict[str, Any] = {"_MISSING": _MISSING}
     places = {item.name: f"_{number}" for number, item in enumerate(known)}
@@ -287,12 +286,15 @@ def _defaults(placed: list[_Field]) -> tuple[Any, ...]:
 
 
 def _default(item: _Field) -> Any:
-    """Return the default of a parameter: none where each object gets a value of its own."""
+    """Return the default of the parameter; `_MISSING` if a factory creates the value."""
     return item.default if item.default_factory is _MISSING else _MISSING
 
 
 def _setter(kind: type, name: str) -> Callable[[Any, Any], None]:
-    """Return what sets a field, frozen or not; that of a slot is its own, which is fastest."""
+    """Return the function that sets a field, even of a frozen class.
+
+    For a slot it is the setter of the descriptor, which is fastest.
+    """
     place: Any = getattr(kind, name, None)
     if type(place).__name__ == "member_descriptor":
         return place.__set__  # type: ignore[no-any-return]
@@ -323,7 +325,7 @@ def _hash_of(kind: type) -> Any:
 
 
 def _compared(kind: type) -> list[str]:
-    """Return the names of the fields that make two objects the same."""
+    """Return the names of the fields used in comparisons."""
     return [item.name for item in getattr(kind, _FIELDS).values() if item.compare]
 
 
@@ -332,9 +334,9 @@ def _tuple(record: str, names: list[str]) -> str:
 
 
 def _method(name: str, text: str, spaces: dict[str, Any], names: list[str]) -> FunctionType:
-    """Return the method `name` of `text`, with `_0`, `_1`, ... replaced by `names`.
+    """Return the method `name` from the source `text`, with `_0`, `_1`, ... replaced by `names`.
 
-    Classes with as many fields share what is compiled: only the names are put in.
+    Classes with the same number of fields share the compiled code.
     """
     real = {f"_{number}": known for number, known in enumerate(names)}
     code = _compiled(name, text)

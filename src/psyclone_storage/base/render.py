@@ -1,4 +1,4 @@
-"""Diagnostics as text for people, with or without colour; `render_tools` has forms for programs."""
+"""Diagnostics as text with optional colour; `render_tools` has machine-readable formats."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _QUOTED = regex(r"'([^'\n]{80})[^'\n]{80,}([^'\n]{40})'")
 
 
 def render_text(problems: Iterable[Diagnostic], *, colour: bool = False) -> str:
-    """Lay `problems` out for a person: a blank line between two, none at the end."""
+    """Return diagnostics as text for terminals, separated by blank lines."""
     return "\n\n".join(_rendered(problem, colour) for problem in problems)
 
 
@@ -51,15 +51,15 @@ def _place(span: Span) -> str:
 
 
 def _shortened(message: str) -> str:
-    """Return a message whose long quotations are cut in the middle; line ends are kept."""
+    """Return a message with long quotations shortened in the middle."""
     text = _QUOTED.sub(rf"'\1{_ELLIPSIS}\2'", message)
     return "\n".join(map(visible, text.split("\n")))
 
 
 def _marked(span: Span, mark: str, label: str) -> list[str]:
-    """Return the line that holds the start of `span`, and the marks below it.
+    """Return the source line at the start of `span`, and a line that marks the span.
 
-    Of a long line the part around the place is shown.
+    Only the part of a long line around the position is shown.
     """
     text = span.source.line(span.line)
     text, column, end = _cut(text, span.column - 1)
@@ -74,7 +74,7 @@ def _marked(span: Span, mark: str, label: str) -> list[str]:
 
 
 def _cut(text: str, column: int) -> tuple[str, int, int]:
-    """Return the part of `text` around the 0-based `column`, that column in it, and its end."""
+    """Return the part of `text` around `column` (0-based), the column in it, and its end."""
     if len(text) <= _WIDTH:
         return text, column, len(text)
     first = max(0, min(column - _CONTEXT, len(text) - _WIDTH))

@@ -1,4 +1,4 @@
-"""Diagnostics for programs: JSON, SARIF for code scanners, annotations for GitHub."""
+"""Machine-readable diagnostics: JSON, SARIF for code scanners, and GitHub annotations."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
 def render_json(problems: Iterable[Diagnostic]) -> str:
-    """Lay `problems` out for a program: a JSON array of objects.
+    """Return diagnostics as a JSON array of objects.
 
-    Keys: `code`, `severity`, `message`, `hint`, and, where a place is known, `file`, `line`,
-    `column`, `end_line`, `end_column` (1-based, the end not included), `label`, `related`; `trace`
-    where there is one. `config/schemas/diagnostics.schema.json` says the same to programs.
+    Keys: `code`, `severity`, `message`, `hint`, and if a position is known, `file`, `line`,
+    `column`, `end_line`, `end_column` (1-based, end exclusive), `label`, `related`; optionally
+    `trace`. The schema is `config/schemas/diagnostics.schema.json`.
     """
     return json.dumps([_as_json(problem) for problem in problems], indent=2)
 
 
 def render_sarif(problems: Iterable[Diagnostic], version: str) -> str:
-    """Lay `problems` out as a SARIF 2.1.0 log of one run of this tool of the given `version`."""
+    """Return diagnostics as a SARIF 2.1.0 log of one run of this tool."""
     found = tuple(problems)
     codes = sorted({problem.code for problem in found})
     rules = [{"id": code, "shortDescription": {"text": CODES.get(code, code)}} for code in codes]
@@ -43,7 +43,7 @@ def render_sarif(problems: Iterable[Diagnostic], version: str) -> str:
 
 
 def render_github(problems: Iterable[Diagnostic]) -> str:
-    """Lay `problems` out as workflow commands, which GitHub shows next to the lines of a change."""
+    """Return diagnostics as GitHub workflow commands, which annotate the lines of a change."""
     return "\n".join(map(_annotation, problems))
 
 

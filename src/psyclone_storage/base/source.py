@@ -1,7 +1,7 @@
-"""Source text and places in it.
+"""Source texts and positions in them.
 
-Owns the mapping between character offsets and lines and columns. A place is a pair of offsets
-into one text, so that the same `Span` serves a caret in a message and a replacement in the text.
+This module maps character offsets to lines and columns. A `Span` is a pair of offsets into one
+text; it is used both to mark source text in messages and to replace it.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from psyclone_storage.base.records import dataclass, field
 
 @dataclass(frozen=True, eq=False)
 class SourceText:
-    """A file as it was read: its name as the user knows it, and its characters.
+    """The content of a source file, and its name as shown to the user.
 
-    Two texts are equal only if they are the same object, so that a span stays cheap to compare.
-    Of a function of a program that runs, `calls` are the functions that names in it refer to.
+    Texts are compared by identity, so that comparing spans is cheap. For a function of a running
+    Python program, `calls` are the functions to which names in it refer.
     """
 
     name: str
@@ -35,35 +35,35 @@ class SourceText:
         return starts
 
     def line_of(self, offset: int) -> int:
-        """Return the 1-based number of the line that holds the character at `offset`."""
+        """Return the 1-based number of the line that contains `offset`."""
         return bisect_right(self._line_starts, offset)
 
     def start_of_line(self, number: int) -> int:
-        """Return the offset of the first character of the 1-based line `number`."""
+        """Return the offset of the first character of a line (1-based)."""
         return self._line_starts[number - 1]
 
     def line(self, number: int) -> str:
-        """Return the text of the 1-based line `number`, without its end-of-line characters."""
+        """Return the text of a line (1-based), without its line end."""
         start = self.start_of_line(number)
         stop = self.text.find("\n", start)
         return self.text[start : stop if stop >= 0 else len(self.text)].rstrip("\r")
 
     def span(self, start: int, stop: int) -> Span:
-        """Return the place of the characters from `start` up to, not including, `stop`."""
+        """Return the span from `start` to `stop` (exclusive)."""
         return Span(self, start, stop)
 
     def whole(self) -> Span:
-        """Return the place of the whole text."""
+        """Return the span of the complete text."""
         return Span(self, 0, len(self.text))
 
 
 @dataclass(frozen=True, slots=True)
 class CalledText:
-    """A function that another one calls: its text, and the module that has its variables.
+    """A function called by another Python function: its source text and its module.
 
-    That is empty where it is the module of a kernel. `around` are variables of the function around
-    it, `defaults` the numbers that its arguments are by default, None for no number, and `wraps`
-    names the function that it wraps.
+    `module` is empty if it is the module of the kernel. `around` are variables of the enclosing
+    function. `defaults` are the numeric argument defaults, None for others. `wraps` is the name of
+    the wrapped function.
     """
 
     source: SourceText
@@ -75,7 +75,7 @@ class CalledText:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """The characters of one source text from offset `start` up to, not including, `stop`."""
+    """A range of characters in a source text, from `start` to `stop` (exclusive)."""
 
     source: SourceText
     start: int
@@ -93,9 +93,9 @@ class Span:
 
     @property
     def text(self) -> str:
-        """The characters themselves."""
+        """The source text of the span."""
         return self.source.text[self.start : self.stop]
 
     def to(self, other: Span) -> Span:
-        """Return the place from the start of this span to the end of `other`."""
+        """Return the span from the start of this one to the end of `other`."""
         return Span(self.source, self.start, other.stop)

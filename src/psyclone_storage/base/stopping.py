@@ -1,7 +1,7 @@
-"""Signals that stop a command, as exceptions that arrive only where cleaning up is complete.
+"""Termination signals as exceptions that are raised only where cleanup is guaranteed.
 
-SIGINT, SIGTERM and SIGHUP raise `StoppedError` in the main thread. A block of `deferred` receives
-the exception at its end; `ending` runs its body interruptibly and its action always and completely.
+SIGINT, SIGTERM and SIGHUP raise `StoppedError` in the main thread. A `deferred` block raises the
+exception at its end. An `ending` block can be interrupted, but its cleanup action cannot.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class StoppedError(KeyboardInterrupt):
 
 @dataclass(slots=True)
 class _State:
-    """State of signals: whether they are deferred, and the last deferred one."""
+    """State of signal handling: whether signals are deferred, and the pending signal."""
 
     is_deferred: bool = False
     pending: int = 0
@@ -70,7 +70,7 @@ def stopped_by_signals() -> Iterator[None]:
 
 
 def stop_by_parent() -> None:
-    """Let only SIGTERM stop this process, a child whose parent handles the keyboard's signals."""
+    """Handle only SIGTERM in this child process; its parent handles keyboard signals."""
     for one in _SIGNALS:
         signal.signal(one, _STATE.receive if one == signal.SIGTERM else signal.SIG_IGN)
     if _STATE.pending != signal.SIGTERM:
@@ -92,9 +92,9 @@ def deferred() -> Iterator[None]:
 
 @contextmanager
 def ending(action: Callable[[], object]) -> Iterator[None]:
-    """Run `action` at the end of the block, however it ends.
+    """Run `action` at the end of the block, even after an exception.
 
-    Signals are delivered inside the block, even if the block is inside one of `deferred`.
+    Signals are raised inside the block, even within a `deferred` block.
     """
     with deferred():
         try:
@@ -106,7 +106,7 @@ def ending(action: Callable[[], object]) -> Iterator[None]:
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Deliver signals inside the block, which is part of a block of `deferred`."""
+    """Raise signals inside the block, which is within a `deferred` block."""
     before, _STATE.is_deferred = _STATE.is_deferred, False
     try:
         _STATE.deliver()

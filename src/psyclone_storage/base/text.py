@@ -1,23 +1,23 @@
-"""Small helpers on text: indenting, counting, escaping."""
+"""Helper functions for text: indentation, plurals, escaping."""
 
 from __future__ import annotations
 
 
 def indented(text: str, by: int) -> str:
-    """Return `text` with every line that is not empty moved right by `by` spaces."""
+    """Return `text` with all nonempty lines indented by `by` spaces."""
     pad = " " * by
     return "\n".join(pad + line if line else line for line in text.split("\n"))
 
 
 def counted(number: int, noun: str) -> str:
-    """Return the number with its noun, in the plural unless the number is one."""
+    """Return the number with the noun in singular or plural."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def visible(text: str) -> str:
-    """Return one line of `text` with control and format characters escaped, except tabs.
+    """Return a line of `text` with control and format characters escaped, except tabs.
 
-    A terminal would execute them: they move the cursor, change colours or reverse the text.
+    A terminal would interpret them: they can move the cursor, change colours or reverse text.
     """
     if text.isprintable():
         return text

@@ -1,9 +1,9 @@
-"""Folders and files that no other user can have written: cached code is executed.
+"""Checks that no other user can have written a cached file, because cached code is executed.
 
-A path is examined from the root down. Only this user or root may own a component, and no other user
-may write to it, unless it is sticky like `/tmp`. No other user can then replace the next component,
-so the answer stays valid after it is given. The cache folder itself and its files must belong to
-this user. A file is examined through the descriptor from which it is read.
+Each component of a path is checked, starting at the root. It must belong to this user or root, and
+other users must not have write permission unless it is sticky, like `/tmp`. Other users then cannot
+replace the next component, so the result remains valid. The cache folder and its files must belong
+to this user. A file is checked through the descriptor from which it is read.
 """
 
 from __future__ import annotations

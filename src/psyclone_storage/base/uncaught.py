@@ -1,6 +1,6 @@
-"""Exception hooks for uncaught errors: fewer stack frames, and an end of all MPI ranks.
+"""Hooks for uncaught exceptions: omit internal stack frames, and abort all MPI ranks.
 
-Each hook calls the one that was installed before it.
+Each hook also calls the previously installed one.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ HEAD_START = 2.0
 
 
 class UserError(Exception):
-    """Base of errors that a user corrects, which frames of this package do not explain."""
+    """Base of errors that the user can fix; tracebacks omit internal frames."""
 
     def wait(self) -> None:
-        """Wait for what has to happen before the error is printed."""
+        """Wait for operations that must complete before the error is printed."""
 
 
 class HaloWidthError(UserError, ValueError, IndexError):
@@ -55,9 +55,9 @@ def hide_package_frames() -> None:
 
 
 def abort_on_uncaught(rank: int, size: int, abort: Callable[[], None]) -> None:
-    """Call `abort` after an uncaught exception of this process, in any of its threads, is printed.
+    """Call `abort` after the message of an uncaught exception in any thread is printed.
 
-    SystemExit does not reach these hooks. A forked child does not abort.
+    SystemExit does not call these hooks. A forked child does not abort.
     """
     process, of_main, of_threads = os.getpid(), sys.excepthook, threading.excepthook
 
@@ -94,7 +94,7 @@ def abort_on_uncaught(rank: int, size: int, abort: Callable[[], None]) -> None:
 
 
 def _user_text(error: BaseException, trace: TracebackType | None) -> str:
-    """Return the frames of the user's files and the message, once."""
+    """Return the traceback of the user's frames and the error message."""
     head = "".join(traceback.format_tb(_user_frames(trace)))
     notes = getattr(error, "__notes__", None)
     if isinstance(error, CompileError) and notes:
@@ -105,7 +105,7 @@ def _user_text(error: BaseException, trace: TracebackType | None) -> str:
 
 
 def level_of_user() -> int:
-    """Return the `stacklevel` of a warning of the caller, for the innermost frame of the user."""
+    """Return the `stacklevel` for a warning that points to the innermost user frame."""
     level = 1
     frame = sys._getframe(1)  # noqa: SLF001  # pylint: disable=protected-access
     while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):

@@ -15,6 +15,7 @@ from psyclone_storage.base.diagnostic import CompileError, Diagnostic, Severity
 from psyclone_storage.base.names import listed, module_word
 from psyclone_storage.base.package_files import shared_file
 from psyclone_storage.base.records import dataclass
+from psyclone_storage.cli.clear_cache import ClearCache
 from psyclone_storage.cli.examples import UnpackExamples
 from psyclone_storage.cli.file_options import (
     FileOptions,
@@ -387,6 +388,10 @@ def _build_parser() -> Parser:
     parser.add_argument(
         "--examples", action=UnpackExamples, metavar="DIR",
         help="write the examples, and the Fortran that they link to, to folders in DIR",
+    )  # fmt: skip
+    parser.add_argument(
+        "--clear-cache", action=ClearCache, nargs=0,
+        help="remove all cached translations, invokes, libraries and interfaces",
     )  # fmt: skip
     _add_domain(parser)
     add_file_options(parser)

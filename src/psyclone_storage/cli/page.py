@@ -25,7 +25,7 @@ def check_template_engine() -> None:
 
     if find_spec("jinja2") is None:
         message = "'--report' needs Jinja2, which is not installed."
-        hint = "Install it: pip install 'psyclone-storage[report]'."
+        hint = "Install it: pip install jinja2."
         raise CompileError(Diagnostic("L017", message, hint=hint))
 
 

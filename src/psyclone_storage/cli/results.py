@@ -1,10 +1,9 @@
-"""Translations of earlier calls, kept by all that they depend on.
+"""Translations of earlier calls, cached under a digest of all their inputs.
 
-A key is the digest of everything: the tool and its Python, settings, options, and what was read or
-could have been (`pipeline.inputs`). So whatever is found is what would be made, and nothing
-ever has to be declared old. What depends on more is not kept: scripts are programs that may look
-at anything, changed kernels get numbers that depend on other files, and the trial of a compiler is
-one. Failures are not kept either.
+A key is the digest of the tool and its Python, settings, options, and all files that were read or
+could have been (`pipeline.inputs`). Therefore a cached result equals a new translation, and no
+entry becomes stale. Some calls are not cached: a script may read anything, the numbers of changed
+kernels depend on other files, and `--compile` runs a compiler. Failures are not cached either.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ from psyclone_storage.pipeline.request import CompileRequest
 class Translation:
     """Texts generated from one algorithm file, and their `sources`, without destinations.
 
-    `beside` are further texts that accompany the PSy layer, each with the suffix of its name.
+    `beside` contains further texts that accompany the PSy layer, each with the suffix of its name.
     """
 
     algorithm_text: str

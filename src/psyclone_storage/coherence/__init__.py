@@ -1,1 +1,1 @@
-"""Placement of halo exchanges, transfers and storage accesses, and its checks."""
+"""Planning and checking of halo exchanges, host-device transfers and storage accesses."""

@@ -1,11 +1,10 @@
-"""Coverage of writes, without the planner: the parts of a field that a call certainly overwrites.
+"""Coverage analysis for the checker: the parts of a field that a call certainly overwrites.
 
-A call covers a part if it writes all values of the part before it reads any. The check of storage
-accesses uses it, and so it shares nothing with `analysis.bodies.everywhere`. Code for points and
-dofs is covered if the first access on every control-flow path is a write. Code for columns is
-executed as far as subscripts of one array go: a column has more layers, and every space more dofs,
-than code would name; each dof is far from the next. Statements under a condition are not executed.
-None represents an unknown value.
+A call covers a part if it writes all values of the part before reading any. The check of storage
+accesses uses this module, which shares no code with the planner's analysis in `analysis.bodies`.
+Code for points or dofs covers its value if the first access on every control-flow path is a write.
+Code for columns is executed symbolically, as far as subscripts of one array are known. Statements
+under a condition are not executed. None represents an unknown value.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ _LAYERS, _DOFS, _APART = 11, 5, 100
 
 
 class ValuePart(Enum):
-    """Some of the values of an object."""
+    """Part of the values of an object."""
 
     INSIDE = "inside"
     AROUND = "around"
@@ -40,7 +39,7 @@ class ValuePart(Enum):
 def covered_parts(
     loop: Loop, call: KernelCall, arg: int, codes: tuple[Routine, ...], all_points: str
 ) -> frozenset[ValuePart]:
-    """Return the parts of an argument all of whose values a call certainly overwrites."""
+    """Return the parts of argument `arg` that a call certainly overwrites completely."""
     described, nothing = call.kernel.args[arg], frozenset[ValuePart]()
     if described.access is not kern.Access.WRITE or described.kind is not kern.ArgKind.FIELD:
         return nothing
@@ -68,10 +67,10 @@ def covered_parts(
 
 
 def _parts_within(bounds: kern.GridBounds) -> frozenset[ValuePart]:
-    """Return the parts of a field of which all points lie within `bounds`.
+    """Return the parts of a field whose points all lie within `bounds`.
 
-    No field has an internal point outside of the internal region of its grid, nor a boundary point
-    further than one point outside of it.
+    A field has no internal point outside the internal region of its grid, and no boundary point
+    more than one point outside of it.
     """
     outside = (
         difference(kern.FIRST_INTERNAL, bounds.outer_start),
@@ -84,7 +83,7 @@ def _parts_within(bounds: kern.GridBounds) -> frozenset[ValuePart]:
 
 
 def _sets_dof(code: Routine, dummies: tuple[Dummy, ...], arg: int) -> bool:
-    """Return whether each path through `code` writes the values of an argument first."""
+    """Return whether each path through `code` first writes the dof values of argument `arg`."""
     if len(dummies) != len(code.dummies):
         return False
     named = zip(code.dummy_keys, dummies, strict=True)
@@ -95,7 +94,7 @@ def _sets_dof(code: Routine, dummies: tuple[Dummy, ...], arg: int) -> bool:
 
 
 def _always(code: Routine, arg: int) -> bool:
-    """Return whether each path through `code` writes the point of an argument first."""
+    """Return whether each path through `code` first writes the current point of argument `arg`."""
     if len(code.dummies) < arg + 3:
         return False
     key, point = code.dummy_keys[arg + 2], code.dummy_keys[:2]
@@ -109,13 +108,16 @@ _Path = tuple[_Step, ...]
 
 
 def _paths(lines: tuple[un.Line, ...]) -> Iterator[_Path]:
-    """Yield paths, with no or one iteration of each loop; unknown statements read everything."""
+    """Yield control-flow paths with zero or one iteration of each loop.
+
+    Unknown statements are assumed to read everything.
+    """
     for path, _ in _paths_through(lines):
         yield path
 
 
 def _paths_through(lines: tuple[un.Line, ...]) -> list[tuple[_Path, bool]]:
-    """Return paths through statements, and whether each continues after them."""
+    """Return the paths through `lines`, and whether execution continues after each."""
     found: list[tuple[_Path, bool]] = [((), True)]
     for line in lines:
         steps = _paths_of(line)
@@ -156,7 +158,7 @@ def _paths_of(line: un.Line) -> list[tuple[_Path, bool]]:
 
 
 def _first_is_a_write(path: _Path, key: str, point: tuple[str, ...]) -> bool:
-    """Return whether what is first done with `key` is a write to `point` of it, or to all of it."""
+    """Return whether the first access to `key` writes element `point` or the whole variable."""
     for looked, target in path:
         if any(key in names_in(expr) or expr == Name("*") for expr in looked):
             return False
@@ -172,10 +174,11 @@ def _first_is_a_write(path: _Path, key: str, point: tuple[str, ...]) -> bool:
 
 @dataclass(slots=True)
 class _ColumnRun:
-    """The known state while code runs: numbers by name, dofmaps, and the elements of one array.
+    """State of the symbolic execution of a kernel for one column.
 
-    An expression that is computed for each dof and layer is looked through once: `looks` has, by
-    what it is in memory, how often it names the array, and the subscripts of elements.
+    It contains the values of integers by name, None if unknown, the dofmaps, and the written
+    elements of `array`. `looks` caches, by the identity of an expression, how often the expression
+    names the array, and the subscripts of its elements.
     """
 
     array: str
@@ -188,7 +191,7 @@ class _ColumnRun:
 
 
 def fills_columns(code: Routine, dummies: tuple[Dummy, ...], arg: int) -> bool:
-    """Return whether all values of a column are written before any of them is read."""
+    """Return whether all values of a column are written before any is read."""
     if len(dummies) != len(code.dummies):
         return False
     named = tuple(zip(map(key_of, code.dummies), dummies, strict=True))
@@ -223,7 +226,7 @@ def _run(run: _ColumnRun, lines: tuple[un.Line, ...]) -> None:
 
 
 def _forget(run: _ColumnRun, lines: tuple[un.Line, ...]) -> None:
-    """Take a statement for one that may do anything with what it names, or go on elsewhere."""
+    """Treat statements as unknown: they may change all variables that they name, or jump."""
     everything = [expr for line in lines for expr in expressions_of(line)]
     names = {part.key for expr in everything for part in walk(expr) if isinstance(part, Name)}
     run.numbers.update(dict.fromkeys((names & run.numbers.keys()) - run.dummies))
@@ -245,7 +248,7 @@ def _assign(run: _ColumnRun, line: un.Assign) -> None:
 
 
 def _look(run: _ColumnRun, value: Expr) -> None:
-    """Read elements, which must have been written."""
+    """Record reads of array elements in `value`; fail if one may not have been written."""
     if (found := run.looks.get(id(value))) is None:
         found = run.looks[id(value)] = _elements(run.array, value)
     mentions, subscripts = found
@@ -255,7 +258,7 @@ def _look(run: _ColumnRun, value: Expr) -> None:
 
 
 def _elements(array: str, value: Expr) -> tuple[int, tuple[Expr, ...]]:
-    """Return how often a value names an array, and the subscripts of the elements in it."""
+    """Return how often `value` names `array`, and the subscripts of the array's elements."""
     parts = tuple(walk(value))
     mentions = sum(isinstance(part, Name) and part.key == array for part in parts)
     subscripts = [
@@ -279,7 +282,7 @@ def _count(run: _ColumnRun, loop: un.Do) -> None:
 
 
 def _run_unknown(run: _ColumnRun, loop: un.Do) -> None:
-    """Run the body of a loop as if once, in which nothing is known to be written."""
+    """Execute a loop body once for an unknown iteration, and discard the writes."""
     before = set(run.written)
     run.numbers[loop.variable.key] = None
     _run(run, loop.body)

@@ -1,10 +1,10 @@
-"""Check of transfers between host and device: every stale value that a schedule reads.
+"""Checker for host-device transfers: reports all stale reads of a schedule.
 
-An object has a version, which counts the writes to it, and so has each replica. A replica whose
-version is not that of the object is stale. The scenario chooses which objects the device has at
-entry, for which of those the host's replica is stale, and whether guarded exchanges happen.
+Each object has a version, the number of writes to it, and each replica has the version of its
+values. A replica with an older version is stale. The scenario determines which objects are on the
+device at entry, for which of them the host copy is stale, and whether guarded exchanges happen.
 
-At the end an object that the device has must be right there, any other one on the host.
+At exit, objects present on the device must be valid there, and others on the host.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ _NO_QUEUE = -1
 def check_transfers(
     schedule: sch.Schedule | PreparedSchedule, scenario: DeviceScenario
 ) -> tuple[Fault, ...]:
-    """Return every stale read, and every broken promise at the end, of `schedule`."""
+    """Return all stale reads in `schedule`, and all objects that are stale at its end."""
     return _DeviceExecution(prepare(schedule), scenario).run()
 
 
 @dataclass(slots=True)
 class _Object:
-    """One object: how often it was written, and the versions of its two replicas.
+    """An object: the number of writes to it and the versions of its two replicas.
 
-    Without a replica there, `device` equals None. Work on the device's replica may still
-    be in `queue`.
+    `device` equals None if there is no device replica. Operations on the device replica may be
+    pending in `queue`.
     """
 
     version: int
@@ -51,7 +51,7 @@ class _Object:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """The place of a call: its side, its queue, and if its data must be there."""
+    """Place of a call: the side, the device queue, and if its data must be present."""
 
     side: Side = Side.HOST
     must_be_there: bool = False
@@ -74,7 +74,7 @@ def _place_of(regions: tuple[sch.DirectiveRegion, ...]) -> _Place:
 
 
 class _DeviceExecution(Execution[DeviceScenario, _Object]):
-    """An execution on a host with a device."""
+    """Executes a schedule on a host with one device."""
 
     def initial(self, part: DatumPart) -> _Object:
         there = part.datum in self.scenario.present
@@ -117,10 +117,10 @@ class _DeviceExecution(Execution[DeviceScenario, _Object]):
                 self.report("end", part, f"The invoke does not wait for '{part.text}'.")
 
     def exchange(self, exchange: sch.HaloExchange) -> None:
-        """Exchange the host's replica, with what the exchange brings from and to the device.
+        """Exchange the host replica, including the transfers that the exchange makes.
 
-        In strips, the device's replica is sent, and values inside are left alone on both sides. A
-        halo that is sent to the device does not make right what was wrong there before.
+        With `in_strips`, the device replica is sent and interior values do not change on either
+        side. Sending a halo to the device does not make other stale values valid.
         """
         if exchange.guarded and not self.scenario.exchanges:
             return
@@ -145,7 +145,10 @@ class _DeviceExecution(Execution[DeviceScenario, _Object]):
             self._expect_no_queue(exchange.uid, part)
 
     def _read(self, uid: str, part: DatumPart, place: _Place) -> None:
-        """Read the replica on the call's side; a write, too, may leave some of the old values."""
+        """Read a replica on the side of the call.
+
+        Writes count as reads, because they may be partial.
+        """
         one, name = self.object_of(part), f"'{part.text}'"
         on_device = place.side is Side.DEVICE
         if on_device and one.device is None and place.must_be_there:
@@ -174,7 +177,7 @@ class _DeviceExecution(Execution[DeviceScenario, _Object]):
         self._expect_no_queue(uid, part)
 
     def _expect_no_queue(self, uid: str, part: DatumPart, allowed: int = _NO_QUEUE) -> None:
-        """Report work on an object that is in a queue other than the `allowed` one."""
+        """Report pending operations on an object in a queue other than `allowed`."""
         if self.object_of(part).queue not in (_NO_QUEUE, allowed):
             message = f"'{uid}' does not wait for '{part.text}', which is in a queue."
             self.report(uid, part, message)

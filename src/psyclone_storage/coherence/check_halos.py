@@ -1,18 +1,18 @@
-"""Check of halo exchanges: every stale value that a schedule reads, on one rank of a partition.
+"""Checker for halo exchanges: reports all stale reads of a schedule on one rank.
 
-The check contains no symbolic depths and no rules of a domain. The halo has a few levels, and each
-field has the set of places whose values are right. A loop computes the cells that it names, a cell
-accesses the dofs on it, and an exchange copies from the owner.
+The checker uses concrete halo depths and no rules of a domain. Each field has a set of places with
+valid values: owned dofs, annexed dofs and halo levels. A loop computes cells, a cell accesses its
+dofs, and an exchange copies values from their owners.
 
-The scenario chooses what the invoke is entered with: the run-time flags call some levels clean,
-and only those are. Guards read the flags, as generated code does.
+The scenario determines the run-time flags at entry; exactly the levels that they mark clean are
+valid. Guards read the flags, as in generated code.
 
-A replica may never have been filled: then it contains no number, and a kernel that adds to it stops
-a program that traps invalid operations, although no statement reads the sum. A device traps none.
+A replica may be uninitialised. Adding to it can trap an invalid floating-point operation on the
+host, even if the result is never read.
 
-What a write makes right follows from the meaning of the access alone. A dof that is overwritten
-is right. A dof that is added to is right if all cells around it are computed and its old value was
-right. If a rank changes its own dofs, then every replica that it has not made right is stale.
+The effect of a write follows from its access mode. An overwritten dof is valid. An incremented dof
+is valid if all surrounding cells are computed and its old value was valid. When a rank changes its
+own dofs, all replicas that it has not recomputed become stale.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _READING = (Access.READ, Access.READWRITE, Access.READINC)
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The result of an execution: what is wrong, and the exchanges that really happened."""
+    """Result of an execution: the faults, and the exchanges that were performed."""
 
     stale: tuple[Fault, ...]
     exchanged: tuple[str, ...]
@@ -62,7 +62,7 @@ class Outcome:
 def check_halos(
     schedule: sch.Schedule | PreparedSchedule, scenario: HaloScenario
 ) -> tuple[Fault, ...]:
-    """Return every stale read, and every false promise at the end, of `schedule`."""
+    """Return all stale reads in `schedule`, and all incorrect halo flags at its end."""
     return execute(schedule, scenario).stale
 
 
@@ -85,10 +85,10 @@ def execute(schedule: sch.Schedule | PreparedSchedule, scenario: HaloScenario) -
 
 
 class _Limits(NamedTuple):
-    """The conditions under which the generated code stops instead of computing.
+    """Conditions under which generated code stops with an error.
 
-    It stops if a depth goes beyond the levels of an operator, or if a field has a shallower halo
-    than a step relies on. The fields `whole` define the depth of the whole halo.
+    It stops if a depth exceeds the halo levels of an operator, or if a field has a shallower halo
+    than a step requires. The fields `whole` determine the depth of the whole halo.
     """
 
     on_operators: tuple[Expr, ...]
@@ -122,9 +122,9 @@ def _number(expr: Expr, scenario: HaloScenario) -> int:
 
 
 def _cells(loop: sch.Loop, scenario: HaloScenario) -> range:
-    """Return the levels of the cells that `loop` computes; owned cells are level 0.
+    """Return the levels of the cells that `loop` computes; level 0 is the owned cells.
 
-    No loop relies on what is computed at points of a grid outside the owned ones.
+    On a structured grid, only owned points are considered, because no loop relies on others.
     """
     if loop.over.axis is not None or _interior_of(loop) is not None:
         return range(1)
@@ -138,7 +138,7 @@ def _cells(loop: sch.Loop, scenario: HaloScenario) -> range:
 
 @lru_cache(maxsize=1024)
 def _around(place: int, shared: bool) -> frozenset[int]:
-    """Return the levels of the cells around a dof at `place`, as far from inside as they can be."""
+    """Return the levels of the cells around a dof at `place`, in the worst case."""
     if not shared:
         return frozenset((place,))
     return frozenset((0, 1) if place in (OWNED, ANNEXED) else (place, place + 1))
@@ -146,13 +146,13 @@ def _around(place: int, shared: bool) -> frozenset[int]:
 
 @lru_cache(maxsize=1024)
 def _touched(cells: frozenset[int], shared: bool, levels: int) -> frozenset[int]:
-    """Return the places of the dofs on cells of the levels `cells`."""
+    """Return the places of the dofs that cells of the levels `cells` access."""
     places = [OWNED, *([ANNEXED] if shared else []), *range(1, max(levels, *cells, 0) + 1)]
     return frozenset(place for place in places if _around(place, shared) & cells)
 
 
 def _dofs(loop: sch.Loop, shared: bool, scenario: HaloScenario) -> frozenset[int]:
-    """Return the places of the dofs that `loop`, over dofs, computes."""
+    """Return the places of the dofs that `loop`, a loop over dofs, computes."""
     places = {OWNED}
     extent = loop.computed
     if shared and extent.reach in (sch.Reach.ANNEXED, sch.Reach.HALO):
@@ -163,15 +163,16 @@ def _dofs(loop: sch.Loop, shared: bool, scenario: HaloScenario) -> frozenset[int
 
 
 def _interior_of(loop: sch.Loop) -> Interior | None:
-    """Return where the interior ends over which a loop runs; None if it runs over all cells."""
+    """Return the interior to which a split loop is restricted, or None."""
     peel = loop.peel
     return peel.interior if peel is not None and peel.section is PeelSection.INTERIOR else None
 
 
 def _beyond_edge(interior: Interior, described: KernelArg, reach: int, depth: int) -> int:
-    """Return the level of the outermost cell that an interior accesses: the edge is at level 0.
+    """Return the level of the outermost cell that an interior loop accesses.
 
-    Cells at `depth` access those within `reach`, points those that their stencil names.
+    Level 0 is the border of the owned region. Cells at `depth` access others within `reach`; grid
+    points access those of their stencil.
     """
     if interior.margins is None:
         return reach - depth
@@ -188,7 +189,7 @@ def _beyond_edge(interior: Interior, described: KernelArg, reach: int, depth: in
 
 @dataclass(frozen=True, slots=True)
 class _ArgumentUse:
-    """One argument of one call in its loop: the places it reads or writes of one part."""
+    """One argument of a call: the places of one part that the call reads or writes."""
 
     part: DatumPart
     access: Access
@@ -203,7 +204,7 @@ _Uses = tuple[tuple[_ArgumentUse, ...], tuple[_ArgumentUse, ...]]
 
 
 def _read_and_written(step: CallStep, scenario: HaloScenario) -> _Uses:
-    """Return what a call reads and what it writes, the same in scenarios of equal extents."""
+    """Return the accesses of a call that read and those that write, cached by scenario."""
     names = _names_of_step(step)
     extents = tuple(scenario.extents.get(name) for name in names)
     known = (scenario.levels, scenario.whole, scenario.shared, extents)
@@ -218,7 +219,7 @@ def _read_and_written(step: CallStep, scenario: HaloScenario) -> _Uses:
 
 @kept_with_first
 def _names_of_step(step: CallStep) -> tuple[str, ...]:
-    """Return the names of the extents on which the places of a call depend."""
+    """Return the names of the run-time extents on which the accesses of a call depend."""
     loop = step.loop
     inner = names_in_depth(loop.peel.interior.depth) if loop.peel else set()
     return tuple(names_of_call(loop, step.call) | names_in_depth(loop.extent.depth) | inner)
@@ -249,7 +250,7 @@ def _uses(step: CallStep, scenario: HaloScenario) -> Iterator[_ArgumentUse]:
 def _accessed_cells(
     step: CallStep, passed: PassedData, computed: frozenset[int], scenario: HaloScenario
 ) -> frozenset[int]:
-    """Return the levels of the cells that a call accesses from the `computed` ones."""
+    """Return the levels of the cells that a call accesses when it computes `computed`."""
     described, actual = passed.described, passed.actual
     extent = actual.extent if described.stencil is not None else None
     reach = 0 if extent is None else _number(extent, scenario)
@@ -265,7 +266,7 @@ def _accessed_cells(
 
 
 def _inside(cells: frozenset[int]) -> frozenset[int]:
-    """Return the levels of the cells of a fine mesh in the `cells` of a coarse one."""
+    """Return the levels of the fine-mesh cells inside the coarse `cells`."""
     return frozenset(
         inner
         for level in cells
@@ -274,9 +275,9 @@ def _inside(cells: frozenset[int]) -> frozenset[int]:
 
 
 def _within_stencil(call: sch.KernelCall, cells: frozenset[int], extent: int) -> frozenset[int]:
-    """Return the levels of the cells that a stencil of `extent` around `cells` may reach.
+    """Return the levels of the cells within a stencil of size `extent` around `cells`.
 
-    A kernel that requests a halo depth itself accesses cells along the halo, not beyond it.
+    The stencil of a kernel with a halo depth argument does not extend beyond that halo.
     """
     if not cells:
         return cells
@@ -291,11 +292,11 @@ def _within_stencil(call: sch.KernelCall, cells: frozenset[int], extent: int) ->
 
 @dataclass(slots=True)
 class _Copies:
-    """The replicas of one part on this rank: which are right, and the run-time flags.
+    """The replicas of one part on this rank: valid places and run-time flags.
 
-    `empty` are the places that nothing has ever filled. `version` counts the writes to owned dofs;
-    `sent` is the version that an exchange under way carries, and `flying` are the places that it is
-    going to write. `started` names its start.
+    `empty` are uninitialised places. `version` counts writes to owned dofs. During an exchange,
+    `sent` is the version being sent, `flying` are the places that it will write, and `started` is
+    its start statement.
     """
 
     right: frozenset[int]
@@ -308,7 +309,7 @@ class _Copies:
 
 
 class _HaloExecution(Execution[HaloScenario, _Copies]):
-    """An execution with halos: also the levels of operators, and the exchanges that happened."""
+    """Executes a schedule with halos; also tracks operator levels and performed exchanges."""
 
     def __init__(self, prepared: PreparedSchedule, scenario: HaloScenario) -> None:
         super().__init__(prepared, scenario)
@@ -338,7 +339,7 @@ class _HaloExecution(Execution[HaloScenario, _Copies]):
             self._write(uid, use, copies)
 
     def _operators(self, step: CallStep) -> None:
-        """Check that operators that are read have values in every cell; record those written."""
+        """Check that the operators read by a call have values in every cell; record writes."""
         passed = [one for one in step.passed if one.described.kind.is_operator]
         if not passed:
             return
@@ -368,9 +369,9 @@ class _HaloExecution(Execution[HaloScenario, _Copies]):
             self.report(uid, use.part, f"'{uid}' reads {_place_text(use.part, place)}, {state}.")
 
     def _add_to_empty(self, uid: str, use: _ArgumentUse, copies: _Copies, *, traps: bool) -> None:
-        """Record the levels that a write sets; report an increment of levels that were never set.
+        """Record initialised places; report increments of uninitialised ones.
 
-        A call for a subset of the cells is not assumed to set every value.
+        A call for a subset of the cells does not initialise all places.
         """
         if not use.access.increments:
             if not use.masked:
@@ -429,7 +430,7 @@ class _HaloExecution(Execution[HaloScenario, _Copies]):
         self.done.append(uid)
 
     def fill(self, fill: sch.FillHalo, part: DatumPart) -> None:
-        """Put some number into replicas, which is no more right than the value before."""
+        """Initialise replicas with arbitrary values, which are as stale as before."""
         copies = self.object_of(part)
         first, last = (self.scenario.number_of(depth) for depth in (fill.beyond, fill.depth))
         places = {*([ANNEXED] if fill.annexed else []), *range(first + 1, last + 1)}
@@ -456,7 +457,7 @@ class _HaloExecution(Execution[HaloScenario, _Copies]):
         copies.flags = max(copies.flags, clean)
 
     def finish(self) -> None:
-        """Check what later invokes rely on: correct flags, and annexed dofs."""
+        """Check the state at exit: halo flags and annexed dofs must be valid."""
         for part, copies in self.objects.items():
             if copies.started:
                 message = f"'{copies.started}' starts an exchange that is never finished."
@@ -481,7 +482,7 @@ def _comes_out_right(use: _ArgumentUse, place: int, copies: _Copies) -> bool:
 
 @lru_cache(maxsize=1024)
 def _received(depth: int) -> frozenset[int]:
-    """Return the places that an exchange of so many levels fills."""
+    """Return the places that an exchange to `depth` updates."""
     return frozenset((ANNEXED, *range(1, depth + 1)))
 
 

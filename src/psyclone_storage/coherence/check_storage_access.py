@@ -1,13 +1,12 @@
-"""Check of storage accesses: every stale value that an invoke reads, loses or leaves.
+"""Checker for storage accesses: reports stale reads, lost values and wrong final states.
 
-An object has parts: the points inside, the boundary points around them, and values beyond: wider
-halos, or values at dofs of which kernels see the first. Each part has a version, which counts the
-writes to it, and so has each replica of it. A storage believes of each side that it is current or
-not, as the plan states; it moves whole objects, and does not know parts. A replica that it believes
-current and of which a part is older than the truth is a lost value.
+An object has parts: internal points, boundary points, and values beyond, such as wider halos. Each
+part and each replica of it has a version, which counts writes. A storage tracks whether each
+replica of the whole object is valid, as the plan declares, and transfers whole objects. If it
+considers a replica valid, but one of its parts is outdated, a value is lost.
 
-The scenario chooses where values are at entry, whether guarded exchanges happen, and whether there
-are values beyond the region of a field.
+The scenario determines where the values are at entry, whether guarded exchanges happen, and whether
+values beyond the region of a field exist.
 """
 
 from __future__ import annotations
@@ -44,13 +43,13 @@ def check_storage_access(
     codes: CodesByKernel,
     scenario: StorageScenario,
 ) -> tuple[Fault, ...]:
-    """Return all faults of `plan` in a scenario; `codes` are those of kernels, by their names."""
+    """Return all faults of `plan` in a scenario; `codes` are the kernels' subroutines by name."""
     return _StorageExecution(prepare(schedule), scenario, plan, policy, codes).run()
 
 
 @dataclass(slots=True)
 class _ReplicaParts:
-    """The replica on one side: the version of each part, and whether the storage believes in it."""
+    """A replica on one side: the version of each part, and its validity flag in the storage."""
 
     versions: dict[ValuePart, int]
     valid: bool
@@ -58,27 +57,27 @@ class _ReplicaParts:
 
 @dataclass(slots=True)
 class _StorageModel:
-    """One object. `open` are its accesses under way: where, and whether they write."""
+    """One object; `open` are its current accesses: the side, and whether they write."""
 
     truth: dict[ValuePart, int]
     copies: dict[Side, _ReplicaParts]
     open: list[tuple[DatumPart, Side, bool]] = field(default_factory=list)
 
     def bring(self, side: Side) -> None:
-        """Make the replica on `side` equal to one that is believed current."""
+        """Copy the valid replica to `side` if the replica there is not valid."""
         here, there = self.copies[side], self.copies[side.other]
         if not here.valid and there.valid:
             here.versions = dict(there.versions)
             here.valid = True
 
     def believe(self, side: Side) -> None:
-        """Believe in the replica on `side` alone."""
+        """Mark only the replica on `side` as valid."""
         self.copies[side].valid = True
         self.copies[side.other].valid = False
 
 
 class _StorageExecution(Execution[StorageScenario, _StorageModel]):
-    """An execution with storages, which obey the plan."""
+    """Executes a schedule with storages that follow a plan."""
 
     def __init__(
         self,
@@ -125,7 +124,7 @@ class _StorageExecution(Execution[StorageScenario, _StorageModel]):
         return Side.DEVICE if self.policy.directives_act and any(moves) else self.policy.home
 
     def exchange(self, exchange: sch.HaloExchange) -> None:
-        """Exchange a halo: inside an open access, or by an access of the exchange's own."""
+        """Exchange a halo within an open access, or acquire the datum for it."""
         if exchange.guarded and not self.scenario.exchanges:
             return
         uid, home = exchange.uid, self.policy.home
@@ -150,7 +149,7 @@ class _StorageExecution(Execution[StorageScenario, _StorageModel]):
         self._write(fill.uid, part, self.policy.home, _NOTHING)
 
     def finish(self) -> None:
-        """Check that no access is open, and that each replica which is believed in is right."""
+        """Check that no access is open and that each replica marked valid is up to date."""
         for part, model in self.objects.items():
             if model.open:
                 self.report("end", part, f"The invoke does not release '{part.text}'.")
@@ -197,7 +196,7 @@ class _StorageExecution(Execution[StorageScenario, _StorageModel]):
             other.valid = other.valid and brings
 
     def _read(self, uid: str, part: DatumPart, side: Side, kinds: frozenset[ValuePart]) -> None:
-        """Read those of `kinds` that the replica on `side` has; an access must be open there."""
+        """Check that the parts `kinds` of a replica may be read: acquired and not stale."""
         model = self.object_of(part)
         if not any(where is side for _, where, _ in model.open):
             self.report(uid, part, f"'{uid}' uses '{part.text}', which is not held there.")
@@ -207,7 +206,7 @@ class _StorageExecution(Execution[StorageScenario, _StorageModel]):
                 self.report(uid, part, f"'{uid}' reads '{part.text}' {where}.")
 
     def _write(self, uid: str, part: DatumPart, side: Side, covered: frozenset[ValuePart]) -> None:
-        """Write some values of each part of a replica, and all of those in `covered`."""
+        """Write a replica: all values of `covered`, and some values of the other parts."""
         model = self.object_of(part)
         if not any(where is side and writes for _, where, writes in model.open):
             message = f"'{uid}' writes '{part.text}', which is not held for that."

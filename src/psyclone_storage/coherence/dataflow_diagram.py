@@ -1,7 +1,7 @@
-"""Rows of a data-flow diagram of an invoke: which statement uses which datum, and leaves it how.
+"""Data-flow diagram of an invoke: the effect of each statement on each datum.
 
-There is one row for each statement in order, one cell for each datum that it accesses. A state is
-what is known for certain after a statement; other states are labelled as known only at run time.
+Each row is a statement, with a cell for each datum that it accesses. A cell shows the state after
+the statement, or that the state is known only at run time.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MARKS = {
 
 @dataclass(frozen=True, slots=True)
 class DiagramCell:
-    """The effect of a statement on a datum: a mark, a state as a word, and both as a sentence."""
+    """Effect of a statement on a datum: a mark, the resulting state, and a description."""
 
     datum: str
     mark: str
@@ -51,19 +51,19 @@ class DiagramRow:
 
 
 def diagram_rows(schedule: sch.Schedule, rules: Rules) -> tuple[DiagramRow, ...]:
-    """Return the rows of a picture of `schedule`, in its order."""
+    """Return the rows of the diagram of `schedule`, in order."""
     return tuple(_rows(schedule.body, 0, _Surroundings(schedule, rules), on_device=False))
 
 
 class _Surroundings:
-    """The schedule that a picture is made of, and its data by name."""
+    """The schedule of a diagram, and its data by name."""
 
     def __init__(self, schedule: sch.Schedule, rules: Rules) -> None:
         self.schedule, self.rules = schedule, rules
         self._data = sch.data_by_name(schedule)
 
     def effects(self, loop: sch.Loop) -> tuple[HaloEffect, ...]:
-        """Return what an outer loop does to halos; nothing where there are none."""
+        """Return the halo effects of an outermost loop; empty without distributed memory."""
         if not self.schedule.distributed:
             return ()
         return halo_effects_of(self.schedule, loop, self.rules, self._data)
@@ -81,7 +81,7 @@ def _rows(
 
 
 def _in_loop(item: sch.Statement, around: _Surroundings) -> bool:
-    """Return whether a loop is inside another one."""
+    """Return whether `item` is a loop inside another loop."""
     return isinstance(item, sch.Loop) and not _is_outer(item.uid, around.schedule.body)
 
 
@@ -147,7 +147,7 @@ def _cells(item: sch.Statement, around: _Surroundings, *, outer: bool) -> Iterat
 
 
 def _of_effect(effect: HaloEffect) -> DiagramCell:
-    """Return what an outer loop needs of a halo, and what it leaves there."""
+    """Return the cell for the halo state that a loop needs and leaves."""
     said = []
     if effect.need is not None:
         beyond = f"level {describe_depth(effect.need.depth)} of the halo"

@@ -1,11 +1,11 @@
-"""Dead updates of the run-time halo flags.
+"""Elimination of dead updates of the run-time halo flags.
 
-`halos` plans an update (`MarkHalo`) wherever the flags would be wrong after a loop. An update is
-dead if the flags have the same value, with or without it, before anything reads them; for example
-if a field is written and then exchanged unconditionally. Guards and joint exchanges read flags, and
-so do later invokes, and everything that happens to a possible alias.
+`halos` plans an update (`MarkHalo`) after each loop that changes the state of a halo. An update is
+dead if no reader can observe it, for example if the field is exchanged unconditionally afterwards.
+Readers are guards, joint exchanges, later invokes, and all statements on possible aliases.
 
-The flags of one component are the larger of a depth and of what they were at an earlier time.
+The flags of a component are represented symbolically: the maximum of a depth and of the flags at an
+earlier time.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ _ENTRY = "entry"
 
 @dataclass(frozen=True, slots=True)
 class _Flags:
-    """The flags call clean the levels in `depth`, and what they called clean at the time `since`.
+    """Symbolic flags: the levels in `depth` and those that were clean at time `since` are clean.
 
-    They call nothing else clean if `since` is `_DIRTY`.
+    If `since` is `_DIRTY`, only those in `depth` are clean.
     """
 
     depth: Depth
     since: str
 
     def after(self, item: MarkHalo | HaloExchange | None) -> _Flags:
-        """Return the flags after a statement about this component."""
+        """Return the flags after a statement on this component."""
         match item:
             case MarkHalo(dirty=True, clean=clean):
                 return _Flags(clean, _DIRTY)
@@ -49,9 +49,9 @@ class _Flags:
 
 
 def plan_dirty_flags(schedule: Schedule) -> dict[str, MarkHalo | None]:
-    """Return the live part of each flag update that is not all needed, by uid; None for nothing.
+    """Return the changed flag updates by uid: the part that is needed, or None if dead.
 
-    Guards, joint exchanges and later invokes find the flags as they would have been.
+    Guards, joint exchanges and later invokes read the same flags as before.
     """
     changed: dict[str, MarkHalo | None] = {}
     for key, items in _by_key(schedule).items():
@@ -72,7 +72,7 @@ def plan_dirty_flags(schedule: Schedule) -> dict[str, MarkHalo | None]:
 
 
 def _by_key(schedule: Schedule) -> dict[DatumPart, list[MarkHalo | HaloExchange]]:
-    """Return the statements on each part, and on what may be the same object."""
+    """Return the statements on each part or on a possible alias of it."""
     aliases = alias_parts(schedule)
     found: dict[DatumPart, list[MarkHalo | HaloExchange]] = defaultdict(list)
     for item in sequential_statements(schedule):
@@ -83,7 +83,7 @@ def _by_key(schedule: Schedule) -> dict[DatumPart, list[MarkHalo | HaloExchange]
 
 
 def _reduced(mark: MarkHalo) -> Iterator[MarkHalo | None]:
-    """Yield what may be left of an update: nothing, or one of its parts."""
+    """Yield possible reductions of an update: None, then each of its two parts."""
     yield None
     if mark.dirty and mark.clean.terms:
         yield replace(mark, clean=NOTHING)
@@ -93,7 +93,7 @@ def _reduced(mark: MarkHalo) -> Iterator[MarkHalo | None]:
 def _are_equal_when_read(
     one: _Flags, other: _Flags, key: DatumPart, later: Sequence[MarkHalo | HaloExchange]
 ) -> bool:
-    """Return whether flags that may differ are the same before anything reads them."""
+    """Return whether two flag states become equal before a statement reads them."""
     for item in later:
         if one == other:
             return True

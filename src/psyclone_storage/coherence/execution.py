@@ -1,10 +1,11 @@
-"""Execution of a schedule in a scenario: the part that the checkers of all replicas share.
+"""Execution of a schedule in a scenario: the common part of all checkers.
 
-The executor performs the statements of a schedule in order. It opens loops and regions, and lets
-names that are aliases in the scenario share one object. A model, which is a subclass, defines the
-state of an object, and what calls, exchanges and transfers do to it.
+The executor performs the statements in order, expands loops and regions, and merges names that are
+aliases in the scenario. Subclasses define the state of an object and the effects of calls,
+exchanges and transfers.
 
-The planners take no part in it: no three-valued facts, no rules of a domain, no table of events.
+To be independent of the planners, it uses none of their code: no three-valued facts, rules of a
+domain or event tables.
 """
 
 from __future__ import annotations
@@ -21,11 +22,11 @@ from psyclone_storage.ir.kernel import ArgKind, KernelArg
 
 
 class Scenario(Protocol):
-    """Base of all scenarios: names in one set of `same` mean one object."""
+    """Base of all scenarios; names in one set of `same` denote the same object."""
 
     @property
     def same(self) -> SameObjects:
-        """The sets of names."""
+        """The sets of names that denote the same object."""
         ...
 
 
@@ -37,7 +38,7 @@ Choice = TypeVar("Choice", bound=Scenario)
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """An error at run time: the statement, the datum, and what is wrong as a full sentence."""
+    """A fault found by a checker: the statement, the datum and a message."""
 
     uid: str
     part: DatumPart
@@ -55,9 +56,9 @@ class PassedData(NamedTuple):
 
 @dataclass(frozen=True)
 class CallStep:
-    """A call with the loop and the regions around it, the outermost first.
+    """A call with its loop and its enclosing regions, outermost first.
 
-    `memo` caches what a model computes of the step.
+    `memo` caches results of the checker for this step.
     """
 
     call: sch.KernelCall
@@ -69,7 +70,7 @@ class CallStep:
 
 @dataclass(frozen=True)
 class PreparedSchedule:
-    """A schedule as the executor takes it: the steps of each outermost statement, by its uid."""
+    """A schedule prepared for execution: the steps of each outermost statement, by uid."""
 
     schedule: sch.Schedule
     steps: tuple[tuple[str, tuple[CallStep | sch.Statement, ...]], ...]
@@ -117,7 +118,7 @@ def _passed(call: sch.KernelCall, data: dict[str, sch.Datum]) -> Iterator[Passed
 
 
 class Execution(Generic[Choice, ObjectState]):
-    """The execution of a schedule in one scenario: objects by the part that represents each."""
+    """Execution of a schedule in one scenario; `objects` maps a representative part to a state."""
 
     def __init__(self, prepared: PreparedSchedule, scenario: Choice) -> None:
         self.prepared = prepared
@@ -128,7 +129,7 @@ class Execution(Generic[Choice, ObjectState]):
         self._same = representative_parts(self.schedule, scenario.same)
 
     def run(self) -> tuple[Fault, ...]:
-        """Execute the schedule and return what is wrong, in order."""
+        """Execute the schedule and return the faults in order."""
         for uid, steps in self.prepared.steps:
             self.reach(uid)
             for step in steps:
@@ -149,11 +150,11 @@ class Execution(Generic[Choice, ObjectState]):
                 self.other(step)
 
     def representative(self, part: DatumPart) -> DatumPart:
-        """Return the part that represents the object that `part` names."""
+        """Return the part that represents the object of `part` among its aliases."""
         return self._same.get(part, part)
 
     def object_of(self, part: DatumPart) -> ObjectState:
-        """Return the object that `part` names, in its state at entry if nothing has used it."""
+        """Return the state of the object that `part` names; initially its state at entry."""
         one = self.representative(part)
         if one not in self.objects:
             self.objects[one] = self.initial(part)
@@ -170,23 +171,23 @@ class Execution(Generic[Choice, ObjectState]):
         raise NotImplementedError
 
     def reach(self, uid: str) -> None:
-        """Execute the actions before an outermost statement, or before `END`."""
+        """Execute the actions planned before an outermost statement, or before `END`."""
 
     def call(self, step: CallStep) -> None:
-        """Execute a call for all iterations of its loop: first all reads, then all writes."""
+        """Execute a call for all iterations of its loop: all reads, then all writes."""
         raise NotImplementedError
 
     def exchange(self, exchange: sch.HaloExchange) -> None:
-        """Exchange a halo, or a phase of that."""
+        """Execute a halo exchange, or one phase of it."""
         raise NotImplementedError
 
     def fill(self, fill: sch.FillHalo, part: DatumPart) -> None:
-        """Put numbers into a part of a halo."""
+        """Initialise a part of a halo."""
         raise NotImplementedError
 
     def other(self, statement: sch.Statement) -> None:
         """Execute any other statement."""
 
     def finish(self) -> None:
-        """Check what later invokes rely on."""
+        """Check the state that later invokes rely on."""
         raise NotImplementedError

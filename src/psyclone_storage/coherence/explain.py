@@ -1,9 +1,9 @@
-"""Reasons for planned exchanges, transfers and storage accesses, in plain sentences (`--explain`).
+"""Explanations of planned exchanges, transfers and storage accesses (`--explain`).
 
-Each exchange names the reads that need it, the write that made the data stale, and the place of
-both in the algorithm. Each guard names what is unknown before run time. Each read that needs no
-exchange has a reason, too. Each update names what reads the replica and what made it stale;
-transfers that are part of an exchange share one reason.
+An exchange names the reads that need it, the write that made the data stale, and their source
+positions. A guard names the facts that are unknown at compile time. A read without an exchange also
+has a reason. A transfer names the reader and the statement that made the replica stale; transfers
+within an exchange share one reason.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ from psyclone_storage.ir.walk import kernel_calls, outer_loops, sequential_state
 
 
 def explain_halos(schedule: sch.Schedule, rules: Rules) -> str:
-    """Return why each exchange of `schedule` is needed and why others are not, as text.
+    """Return an explanation of all exchanges of `schedule`, and of elided ones.
 
-    `schedule` may hold derived exchanges or not: they are planned anew. Pinned ones are named.
+    Derived exchanges in `schedule` are ignored and planned again; pinned ones are counted.
     """
     if not schedule.distributed:
         return f"{schedule.name}: one process has every value, so nothing is exchanged.\n"
@@ -55,7 +55,7 @@ def explain_halos(schedule: sch.Schedule, rules: Rules) -> str:
 
 
 def explain_messages(schedule: sch.Schedule) -> str:
-    """Return which exchanges of the finished `schedule` share their messages; empty if none."""
+    """Return the groups of exchanges that share messages as text; empty if there are none."""
     groups = {
         item.joint: None
         for item in sequential_statements(schedule)
@@ -68,7 +68,7 @@ def explain_messages(schedule: sch.Schedule) -> str:
 
 
 def explain_tiles(schedule: sch.Schedule) -> str:
-    """Return what loops over colours of tiles ask of the mesh; empty if there are none."""
+    """Return an explanation of loops over tile colours; empty if there are none."""
     names = [f"'{one.uid}'" for one in outer_loops(schedule) if one.over is sch.Over.TILE_COLOURS]
     if not names:
         return ""
@@ -81,7 +81,7 @@ def explain_tiles(schedule: sch.Schedule) -> str:
 
 
 def explain_columns(schedule: sch.Schedule) -> str:
-    """Return which kernels have statements for stencils of known sizes; empty if none has."""
+    """Return the kernels with code for known stencil sizes as text; empty if there are none."""
     found = [
         f"  '{call.uid}': {' or '.join(' and '.join(map(str, one)) for one in columns)} columns\n"
         for call in kernel_calls(schedule)
@@ -103,7 +103,7 @@ def explain_columns(schedule: sch.Schedule) -> str:
 
 
 def explain_levels(schedule: sch.Schedule) -> str:
-    """Return which loops have a procedure for columns of one level; empty if none has."""
+    """Return the loops with a procedure for one-level columns as text; empty if there are none."""
     names = [f"'{one.uid}'" for one in outer_loops(schedule) if one.one_level]
     if not names:
         return ""
@@ -115,7 +115,7 @@ def explain_levels(schedule: sch.Schedule) -> str:
 
 
 def explain_calls(schedule: sch.Schedule) -> str:
-    """Return the inlined calls of kernels, and those that stay; empty without any."""
+    """Return the inlined and the remaining calls of kernels as text; empty if there are none."""
     found: dict[str, None] = {}
     for call in kernel_calls(schedule):
         for code in call.codes:
@@ -162,14 +162,14 @@ def _explained(plan: HaloPlan, calls: dict[str, sch.KernelCall]) -> Iterator[str
 
 
 def _keys_text(keys: list[DatumPart]) -> str:
-    """Return the components as they are exchanged: `u`, or `u[1], u[2]`."""
+    """Return the names of exchanged components: `u`, or `u[1], u[2]`."""
     return ", ".join(key.text for key in keys)
 
 
 def _exchange_lines(
     group: list[Insertion[sch.HaloExchange]], calls: dict[str, sch.KernelCall]
 ) -> Iterator[str]:
-    """Yield the lines on exchanges that differ in the component only."""
+    """Yield the lines about exchanges that differ only in the component."""
     exchange, before = group[0].statement, group[0].before
     keys = [DatumPart(placed.statement.datum, placed.statement.component) for placed in group]
     where = "at the end" if before == END else f"before {before}"
@@ -218,7 +218,7 @@ def _writer_text(reason: sch.Reason, key: DatumPart, calls: dict[str, sch.Kernel
 
 
 def _call_text(uid: str, key: DatumPart, calls: dict[str, sch.KernelCall]) -> str:
-    """Return a call by its kernel, and the place of its argument: `k_type (alg.x90:12)`."""
+    """Return a call by its kernel and source position: `k_type (alg.x90:12)`."""
     call = calls[uid]
     place = _place_text(_span_of(call, key))
     return f"'{call.kernel.name}'{f' ({place})' if place else ''}"
@@ -245,7 +245,7 @@ _BECAUSE = {
 
 
 def _spared_text(elided: ElidedExchange, calls: dict[str, sch.KernelCall]) -> tuple[str, str, str]:
-    """Return where a read is that needs no exchange, which call it is, and why."""
+    """Return the loop, the call and the reason of a read that needs no exchange."""
     who = _call_text(elided.reader, elided.part, calls)
     why = f"reads it {elided.read}, but {_because_text(elided, calls)}"
     return elided.loop, who, why
@@ -265,7 +265,7 @@ def _because_text(elided: ElidedExchange, calls: dict[str, sch.KernelCall]) -> s
 
 
 def explain_transfers(schedule: sch.Schedule) -> str:
-    """Return why each transfer of `schedule` is there, as text; empty without transfers."""
+    """Return the reason for each transfer of `schedule` as text; empty without transfers."""
     items = list(sequential_statements(schedule))
     found = {item.uid: item for item in statements(schedule)}
     parts = [part for item in items if (part := list(_transfer_lines(item, found)))]
@@ -341,7 +341,7 @@ def _kernels_text(names: list[str], item: sch.Statement) -> str:
 
 
 def explain_storage_access(name: str, plan: StoragePlan) -> str:
-    """Return the storage accesses of the invoke `name` and their reasons; empty if none."""
+    """Return the storage accesses of invoke `name` and their reasons; empty if none."""
     if not plan.insertions:
         return ""
     early = sum(isinstance(one.statement, PrefetchData) for one in plan.insertions)

@@ -1,7 +1,7 @@
-"""The effects of a statement on the halos of fields, by field component.
+"""Effects of loops on the halos of fields, for each field component.
 
-The calls of a loop nest are read in order, with what each needs and leaves by the rules of the
-domain, and merged into one `HaloEffect` per component. The state between loops is no part of this.
+The needs and results of all calls of a loop, according to the rules of the domain, are merged into
+one `HaloEffect` per component. This module does not track state between loops.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ _SETTINGS = 8
 
 @dataclass(frozen=True, slots=True)
 class HaloEffect:
-    """The effect of one outer loop on one component, seen from outside the loop.
+    """Effect of an outermost loop on one component.
 
-    `need` is what must be clean before, by the call `reader`; `left` is what holds after, by the
-    call `writer`. Both are optional. `reads` is true if any call
-    reads a value that was there before the loop, on owned dofs or others.
+    `need` is the state required before the loop, by the call `reader`. `left` is the state after
+    the loop, by the call `writer`. Either may be None. `reads` is true if a call reads a value from
+    before the loop.
     """
 
     part: DatumPart
@@ -41,10 +41,10 @@ class HaloEffect:
 
 @dataclass(slots=True)
 class _Gathered:
-    """The touch of one component while the calls of a loop are read in order.
+    """Accumulated effect on one component while the calls of a loop are processed.
 
-    With `fully`, `left` was written without reading the old value, so that calls
-    that follow in the same iteration read what this loop wrote.
+    With `fully`, `left` was written without reading old values, so later calls of the same
+    iteration read values of this loop.
     """
 
     need: HaloNeed | None = None
@@ -58,7 +58,7 @@ class _Gathered:
 def halo_effects_of(
     schedule: Schedule, loop: Loop, rules: Rules, data: dict[str, Datum]
 ) -> tuple[HaloEffect, ...]:
-    """Return what `loop`, directly in `schedule`, does to the fields it accesses."""
+    """Return the effects of `loop` on the fields that it accesses."""
     gathered: dict[DatumPart, _Gathered] = {}
     for around, call in calls_in(loop):
         for at, described in enumerate(call.kernel.args):
@@ -87,7 +87,7 @@ def halo_effects_of(
 
 
 class HaloEffects:
-    """The halo effects of loops in a schedule and its later versions, cached with each loop."""
+    """Halo effects of the loops of a schedule and its later versions, cached on each loop."""
 
     def __init__(self, schedule: Schedule, rules: Rules) -> None:
         flags = (schedule.distributed, schedule.annexed_clean, schedule.fills)
@@ -95,16 +95,16 @@ class HaloEffects:
         self._setting = _setting(*identities, flags)
 
     def of(self, loop: Loop, filled: Depth) -> tuple[HaloEffect, ...]:
-        """Return the effects of `loop` if it fills the halo to the depth `filled`."""
+        """Return the effects of `loop` if it fills the halo to depth `filled`."""
         return _effects(loop, self._setting, filled)
 
     def parts(self, loop: Loop) -> frozenset[DatumPart]:
-        """Return the parts of the data that `loop` touches."""
+        """Return the parts of the data that `loop` accesses."""
         return _parts(loop, self._setting)
 
 
 class _Setting:
-    """The rules, and a schedule without statements, on which the effects of loops depend."""
+    """The rules and data on which the effects of loops depend."""
 
     __slots__ = ("data", "rules", "schedule")
 
@@ -118,7 +118,7 @@ class _Setting:
 def _setting(
     rules: Identity, data: Identity, imported: Identity, flags: tuple[bool, bool, bool]
 ) -> _Setting:
-    """Return the setting of all versions of a schedule with these data and flags."""
+    """Return the shared setting of all schedule versions with these data and flags."""
     distributed, annexed_clean, fills = flags
     bare = Schedule("", data.of, (), distributed, annexed_clean, imported.of, fills)
     return _Setting(rules.of, bare)
@@ -136,7 +136,7 @@ def _parts(loop: Loop, setting: _Setting) -> frozenset[DatumPart]:
 
 
 def _just_written(entry: _Gathered, need: HaloNeed) -> bool:
-    """Return whether an earlier call of the same iteration wrote all that is read in its cell."""
+    """Return whether an earlier call of the same iteration wrote all values that are read."""
     left = entry.left
     if left is None or not entry.fully:
         return False
@@ -156,7 +156,7 @@ def _add_need(entry: _Gathered, need: HaloNeed, reader: str) -> None:
 
 
 def union_of_needs(first: HaloNeed, second: HaloNeed) -> HaloNeed:
-    """Return the need that satisfies both, for the reason of the deeper one."""
+    """Return the union of two needs, with the reason of the deeper one."""
     if first.depth.covers(second.depth) is Fresh.YES:
         deep, other = first, second
     else:
@@ -177,7 +177,7 @@ def _add_left(entry: _Gathered, left: HaloLeft, writer: str, fully: bool) -> Non
 
 
 def _worse(first: HaloLeft, second: HaloLeft) -> HaloLeft:
-    """Return what surely holds after both writes of one iteration, whichever came last."""
+    """Return the state that certainly holds after both writes of an iteration, in any order."""
     if first == second:
         return first
     if first.clean.covers(second.clean) is Fresh.YES:

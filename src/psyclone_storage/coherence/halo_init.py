@@ -1,8 +1,8 @@
-"""Loops that compute halo levels in addition, because a later loop adds to them.
+"""Loops that also compute halo levels, because a later loop adds to them.
 
-A loop that adds to a field also adds to dofs in the halo. These must contain a number, and their
-sums are right if the values are right. A built-in that sets the field just before, without reading
-any other, computes those dofs as well: that costs less than an exchange, and needs nothing.
+A loop that adds to a field also adds to dofs in the halo, which must be initialised. If a built-in
+sets the field just before, without reading other fields, it can compute those dofs too. That is
+cheaper than an exchange.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Wanted = dict[DatumPart, Depth]
 
 
 def plan_halo_init(schedule: Schedule, rules: Rules, touched: HaloEffects) -> Mapping[str, Depth]:
-    """Return the depth of halo that loops are to fill, by uid."""
+    """Return the halo depth that each loop should fill, by uid."""
     items = sequential_statements(schedule)
     levels = wanted_levels(items, rules, touched)
     loops = [item for item in items if isinstance(item, Loop) and levels.get(item.uid)]
@@ -34,7 +34,7 @@ def plan_halo_init(schedule: Schedule, rules: Rules, touched: HaloEffects) -> Ma
 
 
 def depth_to_fill(loop: Loop, touched: HaloEffects, wanted: Wanted) -> Depth:
-    """Return the depth that a loop is to fill if later loops want the levels `wanted`."""
+    """Return the halo depth that a loop should fill for the levels `wanted` by later loops."""
     return deepest(wanted.get(effect.part, Depth()) for effect in touched.of(loop, NOTHING))
 
 
@@ -44,10 +44,9 @@ def wanted_levels(
     touched: HaloEffects,
     parts: Container[DatumPart] | None = None,
 ) -> dict[str, Wanted]:
-    """Return the levels that are wanted after each loop that may fill halos, by its uid.
+    """Return the halo levels wanted after each loop that may fill halos, by uid.
 
-    `items` are the statements in sequence, and `parts` those whose levels are determined, all
-    without them.
+    `items` are the statements in execution order. `parts` restricts the result to these parts.
     """
     wanted: Wanted = {}
     found: dict[str, Wanted] = {}
@@ -69,7 +68,7 @@ def wanted_levels(
 
 
 def _want(effect: HaloEffect, wanted: Wanted) -> None:
-    """Change the levels wanted after a loop to those wanted before it."""
+    """Update the wanted levels from after a loop to before it."""
     key, need, left = effect.part, effect.need, effect.left
     if left is not None and not left.keeps_beyond and not (need and need.filled is not None):
         wanted.pop(key, None)

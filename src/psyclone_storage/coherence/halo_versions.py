@@ -1,17 +1,16 @@
-"""Halo plans of the versions of a schedule: a step plans only the data that it touches.
+"""Incremental halo planning: only data that a step affects are planned again.
 
-A plan for one part of the data depends on the loops that touch it, and on the parts that may be the
-same object. So the plan of a changed schedule is that of an earlier version, except for the parts
-that the replaced statements touch. `tests/properties` compare each plan with a complete one.
+The plan for a part of the data depends on the loops that access it and on its possible aliases. The
+plan of a changed schedule therefore equals the previous plan, except for the parts that replaced
+statements access. `tests/properties` compares it with complete plans.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from itertools import chain, count
 from operator import attrgetter
 
-from psyclone_storage.base.memo import Splice, kept_by_item
+from psyclone_storage.base.memo import Splice
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.coherence.halo_effects import HaloEffects
 from psyclone_storage.coherence.halo_init import Wanted, depth_to_fill, wanted_levels
@@ -21,7 +20,7 @@ from psyclone_storage.ir.datum_parts import DatumPart, alias_parts
 from psyclone_storage.ir.insertion import END, Insertion
 from psyclone_storage.ir.region import NOTHING, Depth
 from psyclone_storage.ir.rules import Rules
-from psyclone_storage.ir.walk import sequential_statements
+from psyclone_storage.ir.walk import find, item_with, positions, sequential_statements
 
 Planned = sch.HaloExchange | sch.FillHalo | sch.MarkHalo
 """A statement that a plan inserts for one part of the data."""
@@ -31,12 +30,12 @@ _ByPart = Mapping[DatumPart, Insertion[Planned]]
 
 @dataclass(frozen=True, slots=True)
 class PlanByPlace:
-    """The plan of one version of a schedule, by the uid of each statement that it is about.
+    """The plan of one schedule version, by statement uid.
 
-    `exchanges` and `fills` precede a statement, or the end; `marks` follow it; `computed` are the
-    halo levels that it computes in addition. `changed` are the statements about which the plan may
-    differ from that of the version that it was derived from. The other fields serve the next
-    version: the statements that touch each part, and the levels that are `wanted` after loops.
+    `exchanges` and `fills` precede a statement or the end; `marks` follow it; `computed` are the
+    halo levels that it fills. `changed` are the statements whose plan may differ from that of the
+    previous version. The other fields are used for the next version: the statements that access
+    each part, and the `wanted` levels after loops.
     """
 
     exchanges: Mapping[str, _ByPart] = field(default_factory=dict)
@@ -49,27 +48,28 @@ class PlanByPlace:
     without_annexed: frozenset[str] = frozenset()
 
     def before(self, place: str) -> list[Insertion[Planned]]:
-        """Return what to insert before a statement, or at the end: exchanges, then fills."""
+        """Return the insertions before a statement or the end: exchanges, then fills."""
         found = (self.exchanges.get(place, {}), self.fills.get(place, {}))
         return [one for by_part in found for one in by_part.values()]
 
     def after(self, place: str) -> list[Planned]:
-        """Return the updates of flags to insert after a statement."""
+        """Return the flag updates to insert after a statement."""
         return [one.statement for one in self.marks.get(place, {}).values()]
 
 
 def updated_plan(
     known: PlanByPlace, schedule: sch.Schedule, splice: Splice[sch.Statement], rules: Rules
 ) -> PlanByPlace:
-    """Return the plan of `schedule`, from that of a version that differs by `splice`.
+    """Return the plan of `schedule`, given that of a version that differs by `splice`.
 
-    An empty plan is that of a schedule without statements. Neither version has derived statements.
+    An empty plan belongs to a schedule without statements. Neither version contains derived
+    statements.
     """
     return _Update(known, schedule, splice, rules).made()
 
 
 class _Update:
-    """The derivation of a plan from that of an earlier version."""
+    """Derives a plan from that of an earlier version."""
 
     def __init__(
         self,
@@ -83,31 +83,27 @@ class _Update:
         self._rules = rules
         self._effects = HaloEffects(schedule, rules)
         self._aliases = alias_parts(schedule)
-        sequence = tuple(chain.from_iterable(_planned_for(schedule.body)))
-        self._by_uid = dict(zip(map(_UID, sequence), sequence, strict=True))
-        self._positions = dict(zip(self._by_uid, count()))
         self._removed = [one for item in splice.removed for one in _planned_in(item)]
         self._added = [one for item in splice.added for one in _planned_in(item)]
         self._touching = dict(known.touching)
         self._without_annexed = rules.without_annexed(schedule)
 
     def made(self) -> PlanByPlace:
-        """Return the plan."""
+        """Return the new plan."""
         known = self._known
         parts = self._with_aliases(self._touched())
         wanted, computed = self._computed(parts)
         differ = {
-            uid
-            for uid in self._statements_of(parts)
-            if known.computed.get(uid) != computed.get(uid)
+            part
+            for item in self._statements_of(parts)
+            if known.computed.get(item.uid) != computed.get(item.uid)
+            for part in self._parts_of(item)
         }
-        more = (part for uid in differ for part in self._parts_of(self._by_uid[uid]))
-        parts = self._with_aliases(parts.union(more))
-        uids = self._statements_of(parts)
-        items = [self._by_uid[uid] for uid in uids]
+        parts = self._with_aliases(parts | differ)
+        items = self._statements_of(parts)
         plan = plan_parts(self._schedule, self._rules, computed, items, parts)
         before = (known.touching.get(part, frozenset()) for part in parts)
-        changed = frozenset((END, *uids)).union(*before)
+        changed = frozenset((END, *map(_UID, items))).union(*before)
 
         def merged(
             old: Mapping[str, _ByPart], new: Iterable[tuple[str, Planned, str]]
@@ -127,7 +123,7 @@ class _Update:
         )
 
     def _touched(self) -> set[DatumPart]:
-        """Return the parts that the changed statements touch, or whose rules differ."""
+        """Return the parts that changed statements access, or whose rules changed."""
         found: set[DatumPart] = set()
         for item in self._removed:
             for part in self._parts_of(item):
@@ -149,7 +145,7 @@ class _Update:
         return (DatumPart(item.datum, item.component),)
 
     def _with_aliases(self, parts: set[DatumPart]) -> set[DatumPart]:
-        """Return `parts` and all that may be the same object as one of them, or as one of those."""
+        """Return `parts` with all direct and indirect aliases."""
         found, waiting = set(parts), list(parts)
         while waiting:
             others = set(self._aliases[waiting.pop().datum]) - found
@@ -157,14 +153,22 @@ class _Update:
             waiting += others
         return found
 
-    def _statements_of(self, parts: Iterable[DatumPart]) -> list[str]:
-        """Return the statements that touch some parts, in order."""
+    def _statements_of(self, parts: Iterable[DatumPart]) -> list[sch.Statement]:
+        """Return the statements that access some of `parts`, in order."""
         uids = frozenset().union(*(self._touching.get(part, ()) for part in parts))
-        return sorted(uids, key=self._positions.__getitem__)
+        places = positions(self._schedule)
+        found = {places[id(item)]: item for item in map(self._item_with, uids)}
+        return [one for at in sorted(found) for one in _planned_in(found[at]) if one.uid in uids]
+
+    def _item_with(self, uid: str) -> sch.Statement:
+        """Return the statement of the body that is or contains one that the plan is about."""
+        item = item_with(self._schedule, uid)
+        assert item is not None
+        return item
 
     def _computed(self, parts: set[DatumPart]) -> tuple[dict[str, Wanted], dict[str, Depth]]:
-        """Return the levels that are wanted after loops, and those that loops compute."""
-        items = [self._by_uid[uid] for uid in self._statements_of(parts)]
+        """Return the levels wanted after loops, and the levels that loops compute."""
+        items = self._statements_of(parts)
         wanted, computed = dict(self._known.wanted), dict(self._known.computed)
         for item in self._removed:
             wanted.pop(item.uid, None)
@@ -173,7 +177,7 @@ class _Update:
         for uid, levels in found.items():
             others = wanted.get(uid, {}).items()
             wanted[uid] = {part: depth for part, depth in others if part not in parts} | levels
-            loop = self._by_uid[uid]
+            loop = find(self._schedule, uid)
             assert isinstance(loop, sch.Loop)
             computed[uid] = depth_to_fill(loop, self._effects, wanted[uid])
             if not computed[uid].terms:
@@ -187,7 +191,7 @@ class _Update:
         changed: Iterable[str],
         parts: set[DatumPart],
     ) -> dict[str, _ByPart]:
-        """Return the insertions of both plans, the new ones for `parts` at the places `changed`."""
+        """Return the insertions of both plans: new ones for `parts` at the places `changed`."""
         made: dict[str, dict[DatumPart, Insertion[Planned]]] = {place: {} for place in changed}
         for place, found in made.items():
             kept = old.get(place, {}).items()
@@ -200,8 +204,8 @@ class _Update:
                 merged.pop(place, None)
                 continue
             merged[place] = found
-            if len(found) > 1 and (loop := self._by_uid.get(place)):
-                assert isinstance(loop, sch.Loop)
+            loop = find(self._schedule, place) if len(found) > 1 else None
+            if isinstance(loop, sch.Loop):
                 order = (effect.part for effect in self._effects.of(loop, NOTHING))
                 merged[place] = {part: found[part] for part in order if part in found}
         return merged
@@ -211,7 +215,7 @@ _UID = attrgetter("uid")
 
 
 def _planned_in(item: sch.Statement) -> tuple[sch.Statement, ...]:
-    """Return the loops and the pinned exchanges in a statement of a body, in sequence."""
+    """Return the loops and pinned exchanges in a statement, in execution order."""
     inside = (
         sequential_statements(item)
         if isinstance(item, sch.DirectiveRegion | sch.ProfileRegion)
@@ -222,6 +226,3 @@ def _planned_in(item: sch.Statement) -> tuple[sch.Statement, ...]:
         for one in inside
         if isinstance(one, sch.Loop) or (isinstance(one, sch.HaloExchange) and one.pinned)
     )
-
-
-_planned_for = kept_by_item(_planned_in)

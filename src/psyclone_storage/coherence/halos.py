@@ -1,17 +1,16 @@
-"""The coherence solver for halos: halo exchanges, halo fills and updates of the run-time flags.
+"""Halo planner: halo exchanges, halo initialisation and updates of the run-time flags.
 
-`plan_halos` analyses a schedule once backwards, for the loops that fill halo levels (`halo_init`),
-and once forwards. The state of a part of a field is symbolic: depths that are clean or filled, and
-facts that are known, unknown, or known only at run time. An exchange is inserted directly before
-the first loop that needs it, as deep as any reader of the same value needs, so that one is enough.
+`plan_halos` analyses a schedule once backwards, for loops that fill halo levels (`halo_init`), and
+once forwards. The state of a field part is symbolic: clean and initialised depths, and facts that
+are yes, no or known only at run time. An exchange is inserted directly before the first loop that
+needs it, with the depth that all readers of the same value need.
 
-The invariant of the analysis: what the state calls clean is clean on every rank, and the run-time
-flags equal the state: clean to `clean`, and dirty beyond it if `beyond` is NO. Hence a guard, which
-reads the flags, never skips an exchange that is needed. Without such flags, what may be stale is
-exchanged without a guard.
+Invariant: values that the state calls clean are clean on every rank, and the run-time flags agree
+with the state. A guard, which reads the flags, therefore never skips a necessary exchange. Without
+flags, possibly stale data are exchanged unconditionally.
 
-A loop that adds to replicas which are not worth an exchange still needs a number in each of them.
-Those that may never have been filled are given one, without a message.
+A loop may add to replicas that are not worth an exchange. Those that may be uninitialised are set
+to a number first, without communication.
 """
 
 from __future__ import annotations
@@ -43,12 +42,12 @@ _RESTORE = HaloNeed(NOTHING, True, "in later invokes, which count on clean annex
 
 @dataclass(frozen=True, slots=True)
 class Halo:
-    """The state of the halo of one component at one place of a schedule.
+    """State of the halo of a component at one point of a schedule.
 
-    Levels 1 to `clean` are clean. Deeper ones are dirty if `beyond` is NO; if it is MAYBE, only
-    the run-time flags know. `annexed` is the state of annexed dofs. Annexed dofs and levels 1 to
-    `filled` hold numbers, clean or stale; without it, not even annexed dofs need to. `writer` is
-    the call that wrote last, `written` what that write left, `exchange` the last exchange since.
+    Levels 1 to `clean` are clean. Deeper levels are dirty if `beyond` is NO, and known only to the
+    run-time flags if it is MAYBE. `annexed` is the state of annexed dofs. Annexed dofs and levels 1
+    to `filled` are initialised; with None, no replica may be. `writer` is the last writing call,
+    `written` describes the state it left, and `exchange` is the last exchange since.
     """
 
     clean: Depth
@@ -60,7 +59,7 @@ class Halo:
     filled: Depth | None = None
 
     def lacks(self, need: HaloNeed) -> Fresh:
-        """Return whether something of `need` is stale: YES and NO are certain."""
+        """Return whether values that `need` requires are stale: YES and NO are certain."""
         if need.annexed and self.annexed is Fresh.NO:
             return Fresh.YES
         covers = self.clean.covers(need.depth)
@@ -70,35 +69,35 @@ class Halo:
         return ~self.annexed if need.annexed else Fresh.NO
 
     def unfilled(self, need: HaloNeed) -> bool:
-        """Return whether something that `need` adds to may never have been filled."""
+        """Return whether values to which the loop of `need` adds may be uninitialised."""
         if need.filled is None:
             return False
         return self.filled is None or self.filled.covers(need.filled) is not Fresh.YES
 
     def depth_for(self, need: HaloNeed) -> Depth:
-        """Return how deep an exchange has to go: annexed dofs come with level 1."""
+        """Return the depth of an exchange for `need`; annexed dofs require depth 1."""
         return need.depth.max(_ONE) if need.annexed else need.depth
 
     def surely_exchanged(self, need: HaloNeed) -> bool:
-        """Return whether `need` asks for an exchange that flags, if asked, would never skip."""
+        """Return whether `need` requires an exchange that a guard would never skip."""
         lacks = self.lacks(need)
         dirty = self.beyond is Fresh.NO and self.clean.covers(self.depth_for(need)) is Fresh.NO
         return lacks is Fresh.YES or (lacks is Fresh.MAYBE and dirty)
 
     def filled_to(self, need: HaloNeed) -> Halo:
-        """Return the state after what `need` adds to has been given a number."""
+        """Return the state after the values to which `need` adds are initialised."""
         return replace(self, filled=_larger(self.filled or NOTHING, _wanted(need)))
 
     def exchanged(self, depth: Depth, uid: str) -> Halo:
-        """Return the state after the exchange `uid`, whether or not a guard skipped it."""
+        """Return the state after the exchange `uid`, even if a guard skipped it."""
         fills = depth.covers(_ONE) is Fresh.YES
         clean, beyond, filled = self._levels_after(HaloEvent.SHORT_EXCHANGE, depth, fills)
         return Halo(clean, beyond, Fresh.YES, self.writer, self.written, uid, filled)
 
     def written_by(self, writer: str, left: HaloLeft) -> Halo:
-        """Return the state after the call `writer`, in its loop, has left `left`.
+        """Return the state after `writer` has left the state `left`.
 
-        What is clean contains a number, and what contained one does so still.
+        Clean values are initialised, and initialised values remain so.
         """
         event = HaloEvent.SHORT_EXCHANGE if left.keeps_beyond else HaloEvent.OWNERS_WRITE
         fills = left.annexed is Fresh.YES
@@ -109,9 +108,9 @@ class Halo:
     def _levels_after(
         self, event: HaloEvent, depth: Depth, fills: bool
     ) -> tuple[Depth, Fresh, Depth | None]:
-        """Return the states of the levels after `depth` became clean and `event` happened deeper.
+        """Return `clean`, `beyond` and `filled` after levels to `depth` became clean.
 
-        They are `clean`, `beyond` and `filled`; annexed dofs contain numbers if they are filled.
+        `event` applies to the deeper levels. With `fills`, annexed dofs are initialised.
         """
         fills = fills or self.filled is not None
         filled = _larger(self.filled or NOTHING, depth) if fills else None
@@ -127,7 +126,7 @@ def _larger(first: Depth, second: Depth) -> Depth:
 
 
 class ElisionReason(Enum):
-    """The reason why a read beyond owned dofs needs no exchange."""
+    """Reason why a read beyond owned dofs needs no exchange."""
 
     ALWAYS = "annexed dofs are kept clean"
     LEFT = "left clean by the last write"
@@ -138,10 +137,10 @@ class ElisionReason(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ElidedExchange:
-    """An exchange that was proved unnecessary: the call `reader` in `loop` needs it not.
+    """An exchange that the analysis proved unnecessary for the call `reader` in `loop`.
 
-    `read` says how it reads, `because` why that is safe; `writer` and `written` are the
-    last write before, as in `Reason`, and `exchange` names the last exchange since, if any.
+    `read` describes the access, `because` the reason. `writer` and `written` describe the last
+    write before, as in `Reason`. `exchange` is the last exchange since, if any.
     """
 
     loop: str
@@ -156,10 +155,10 @@ class ElidedExchange:
 
 @dataclass(frozen=True, slots=True)
 class HaloPlan:
-    """All that has to be inserted into a schedule, in its order, and what was elided.
+    """All insertions into a schedule, in order, and the elided exchanges.
 
-    `marks` follow loops, by the uid of each. `computed` are the halo levels that loops over dofs
-    compute in addition, by uid.
+    `marks` are inserted after loops, by uid. `computed` are the halo levels that dof loops also
+    fill, by uid.
     """
 
     exchanges: tuple[Insertion[sch.HaloExchange], ...] = ()
@@ -170,10 +169,10 @@ class HaloPlan:
 
 
 def plan_halos(schedule: sch.Schedule, rules: Rules) -> HaloPlan:
-    """Plan the exchanges that `schedule` needs besides those pinned in it, and the marks.
+    """Plan the exchanges and flag updates that `schedule` needs in addition to pinned ones.
 
-    Exchanges in the schedule that are not pinned, and all its marks, are ignored: they are
-    derived, and planned anew. Without distributed memory there is nothing to plan.
+    Derived exchanges and all flag updates in the schedule are ignored and planned again. The plan
+    is empty without distributed memory.
     """
     if not schedule.distributed:
         return HaloPlan()
@@ -189,10 +188,10 @@ def plan_parts(
     items: Iterable[sch.Statement] | None = None,
     parts: Container[DatumPart] | None = None,
 ) -> HaloPlan:
-    """Plan what some `parts` of the data need, all without them, if loops fill `computed` levels.
+    """Return the plan for `parts` of the data (all if None), given the filled levels `computed`.
 
-    The parts include all that may be the same object as one of them. `items` are those statements
-    in sequence that touch them.
+    `parts` must include all possible aliases. `items` are the statements that access them, in
+    order.
     """
     effects = HaloEffects(schedule, rules)
     sequence = sequential_statements(schedule) if items is None else items
@@ -214,7 +213,7 @@ _ENTRY_CLEAN = Halo(NOTHING, Fresh.MAYBE, Fresh.YES, filled=NOTHING)
 
 @dataclass(frozen=True, slots=True)
 class _Event:
-    """An effect on one part in the outer loop `place`, or a pinned exchange."""
+    """An effect of the outermost loop `place` on one part, or a pinned exchange."""
 
     place: str
     part: DatumPart
@@ -240,16 +239,19 @@ def _events(
 
 
 def _wanted(need: HaloNeed) -> Depth:
-    """Return the levels that have to hold numbers, at least 1 where the algorithm may ask for 0."""
+    """Return the halo levels that must be initialised for `need`.
+
+    The result is at least 1 if the algorithm may request depth 0.
+    """
     levels = need.filled or NOTHING
     return levels.max(_ONE) if levels.terms else NOTHING
 
 
 def _exchangeable(state: Halo, need: HaloNeed) -> HaloNeed:
-    """Return what to exchange for `need`: all that it adds to, where no other way fills it.
+    """Return the need that an exchange must satisfy, including uninitialised values if necessary.
 
-    Where it is not known that any level holds numbers, but some may, it is unknown after
-    which dof those begin that may not.
+    If the state knows of no initialised level, but some may be, an exchange must cover all levels
+    to which the loop adds.
     """
     known = state.filled is None or not state.filled.terms
     if known or not state.unfilled(need) or (state.filled or NOTHING).covers(_ONE) is Fresh.YES:
@@ -258,13 +260,16 @@ def _exchangeable(state: Halo, need: HaloNeed) -> HaloNeed:
 
 
 def _on_device(schedule: sch.Schedule) -> frozenset[str]:
-    """Return the loops of which a device runs all calls: it traps no operation."""
-    return frozenset(chain.from_iterable(_device_loops(schedule.body)))
+    """Return the loops whose calls all run on a device.
+
+    A device traps no floating-point exceptions.
+    """
+    return frozenset(chain.from_iterable(_device_loops(schedule)))
 
 
 @kept_by_item
 def _device_loops(item: sch.Statement) -> tuple[str, ...]:
-    """Return the loops in a statement of a body of which a device runs all calls."""
+    """Return the loops in a top-level statement whose calls all run on a device."""
     inside = (item, *statements(item)) if isinstance(item, sch.Compound) else ()
     there = {
         call.uid
@@ -281,7 +286,7 @@ def _device_loops(item: sch.Statement) -> tuple[str, ...]:
 
 
 def _readers(events: Iterable[_Event]) -> Iterator[tuple[HaloEffect, HaloNeed]]:
-    """Yield the effects among `events` that read one value: up to the next write, inclusive."""
+    """Yield the effects that read the current value: up to and including the next write."""
     for event in events:
         effect = event.effect
         if effect is None:
@@ -293,13 +298,12 @@ def _readers(events: Iterable[_Event]) -> Iterator[tuple[HaloEffect, HaloNeed]]:
 
 
 def _exchange_is_vain(state: Halo, following: Iterable[_Event]) -> tuple[bool, int]:
-    """Return whether an exchange before the first of `following` is in vain, and where that shows.
+    """Return whether an exchange before the first event is useless, and the number of events seen.
 
-    The first event adds to replicas of which `state` says that they may be stale. Two runs of the
-    events are compared, with an exchange before and without. It is in vain if the first reader to
-    gain from it needs even more, so that an exchange is there in any case, or if there is no
-    such reader before the field is overwritten. The second result counts the events passed;
-    if those are all of them, no reader gained.
+    The first event adds to replicas that may be stale. The function compares the states with and
+    without an exchange. The exchange is useless if the first reader that would benefit needs a
+    larger exchange anyway, or if the field is overwritten first. If all events were seen, no reader
+    benefits.
     """
     with_it = without = state
     passed = 0
@@ -325,7 +329,7 @@ def _exchange_is_vain(state: Halo, following: Iterable[_Event]) -> tuple[bool, i
 
 
 def _carried(state: Halo, left: HaloLeft) -> HaloLeft:
-    """Return what a loop leaves that adds to stale replicas: no more than was clean before."""
+    """Return the state after a loop adds to stale replicas: at most as clean as before."""
     clean = state.clean if left.clean.covers(state.clean) is Fresh.YES else NOTHING
     annexed = Fresh.of(state.annexed is Fresh.YES) & left.annexed
     return HaloLeft(clean, annexed, "its halo no cleaner than it was")
@@ -335,7 +339,7 @@ def _carried(state: Halo, left: HaloLeft) -> HaloLeft:
 
 
 class _HaloSolver(Solver[Halo, HaloEffect]):
-    """The solver for halos: also exchanges in flight, and numbers for what is added to."""
+    """The coherence solver for halos, including exchanges in progress and initialisation."""
 
     def __init__(self, schedule: sch.Schedule, rules: Rules, events: tuple[_Event, ...]) -> None:
         super().__init__(schedule)
@@ -358,7 +362,7 @@ class _HaloSolver(Solver[Halo, HaloEffect]):
         self._need: HaloNeed | None = None
 
     def solve(self) -> None:
-        """Pass over all events, then restore what later invokes rely on."""
+        """Process all events, then restore the state that later invokes rely on."""
         following: dict[DatumPart, deque[_Event]] = defaultdict(deque)
         for event in self._events:
             following[event.part].append(event)
@@ -376,13 +380,13 @@ class _HaloSolver(Solver[Halo, HaloEffect]):
                     self.states[part] = self._exchange(END, part, state, ((effect, _RESTORE),))
 
     def entry(self, part: DatumPart) -> Halo:
-        """Return the state of a field before the invoke: nothing may have filled its halo."""
+        """Return the state of a field before the invoke, whose halo may be uninitialised."""
         no_annexed = self._keeps_annexed or part.datum in self._without_annexed
         state = _ENTRY_CLEAN if no_annexed else _ENTRY
         return state if self._has_flags else replace(state, written=_UNKNOWN)
 
     def lacks(self, place: str, use: HaloEffect) -> bool:
-        """Return whether an effect needs an exchange; one that adds to stale copies may wait."""
+        """Return whether an effect needs an exchange now; increments of stale copies may not."""
         part = use.part
         self._need = None
         if use.need is None:
@@ -413,7 +417,7 @@ class _HaloSolver(Solver[Halo, HaloEffect]):
             self._leave(place, use, use.left)
 
     def _fill(self, place: str, effect: HaloEffect, need: HaloNeed) -> None:
-        """Plan to give numbers to what is added to, where nothing may have done so yet."""
+        """Plan to initialise values to which the loop adds, if they may be uninitialised."""
         part, state = effect.part, self.state(effect.part)
         if not state.unfilled(need) or place in self._on_device:
             return
@@ -425,9 +429,9 @@ class _HaloSolver(Solver[Halo, HaloEffect]):
         self.states[part] = state.filled_to(need)
 
     def _may_wait(self, state: Halo, part: DatumPart) -> bool:
-        """Return whether stale replicas may stay so while the next loop adds to them.
+        """Return whether replicas may remain stale while the next loop adds to them.
 
-        If so, that holds for all such loops that the search has passed, too.
+        If so, the result is cached for all such loops that the search has passed.
         """
         following = self._following
         if len(following) > self._vain_until.get(part, len(following)):
@@ -440,7 +444,7 @@ class _HaloSolver(Solver[Halo, HaloEffect]):
         return vain
 
     def _leave(self, place: str, effect: HaloEffect, left: HaloLeft) -> None:
-        """Record what the loop `place` leaves of a field, and plan to update the flags."""
+        """Record the state after the loop `place`, and plan the update of the flags."""
         part, state = effect.part, self.state(effect.part)
         if part in self._in_flight:
             raise InternalError(f"'{part.text}' is written while its exchange runs.")
@@ -454,9 +458,9 @@ class _HaloSolver(Solver[Halo, HaloEffect]):
         self._after_write(part, after)
 
     def _after_write(self, part: DatumPart, after: Halo) -> None:
-        """Forget what was known of data that may be the object that was written.
+        """Invalidate the state of possible aliases after a write.
 
-        They may be as they were or as `after` says: only their flags know.
+        An alias may be unchanged or have the state `after`; only its flags know.
         """
         for other in self.aliases[part.datum]:
             before = self.state(other)
@@ -467,7 +471,7 @@ class _HaloSolver(Solver[Halo, HaloEffect]):
             )
 
     def _after_exchange(self, part: DatumPart) -> None:
-        """Note that flags of what may be the same object can be cleaner than was known."""
+        """Record that an exchange may have cleaned the halos of possible aliases."""
         for other in self.aliases[part.datum]:
             if other in self.states:
                 self.states[other] = replace(self.states[other], beyond=Fresh.MAYBE)
@@ -479,7 +483,7 @@ class _HaloSolver(Solver[Halo, HaloEffect]):
         state: Halo,
         readers: tuple[tuple[HaloEffect, HaloNeed], ...],
     ) -> Halo:
-        """Plan the exchange before `place` that serves all `readers`; return the state after."""
+        """Plan the exchange before `place` for all `readers`; return the state after it."""
         if part in self._in_flight:
             raise InternalError(f"'{part.text}' is read while its exchange runs.")
         need = reduce(union_of_needs, (need for _, need in readers))
@@ -501,7 +505,7 @@ class _HaloSolver(Solver[Halo, HaloEffect]):
         return state.exchanged(depth, exchange.uid)
 
     def _fresh_uid(self, wanted: str) -> str:
-        """Return `wanted`, with a number if a pinned exchange has that name already."""
+        """Return the uid `wanted`, with a numeric suffix if a pinned exchange already has it."""
         uid, number = wanted, 2
         while uid in self._uids:
             uid, number = f"{wanted}#{number}", number + 1
@@ -522,7 +526,7 @@ class _HaloSolver(Solver[Halo, HaloEffect]):
         )
 
     def _mark(self, place: str, part: DatumPart, states: tuple[Halo, Halo], clean: Depth) -> None:
-        """Plan what the flags must be told after `place`, unless they say so already."""
+        """Plan the flag update after `place`, unless the flags are already correct."""
         before, after = states
         if not self._has_flags or (before.beyond is after.beyond and before.clean == after.clean):
             return
@@ -534,7 +538,7 @@ class _HaloSolver(Solver[Halo, HaloEffect]):
         self.marks[place] = (*self.marks.get(place, ()), mark)
 
     def _pinned(self, part: DatumPart, exchange: sch.HaloExchange) -> None:
-        """Note what a pinned exchange does: all of it happens when it finishes."""
+        """Record the effect of a pinned exchange, which takes effect when it finishes."""
         if exchange.phase is sch.Phase.START:
             self._in_flight.add(part)
             return

@@ -1,7 +1,7 @@
-"""Scenarios in which the checker executes a schedule: sizes, aliases and states at entry.
+"""Scenarios for the checkers: sizes, aliases and states at entry.
 
-A scenario is legal: halos are deep enough for the loops, and the entry state is one that the
-runtime allows. Nothing here depends on what is planned.
+A scenario is legal: halos are deep enough for the loops, and the runtime allows the state at entry.
+Scenarios are independent of the planners.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ SameObjects = tuple[frozenset[str], ...]
 
 
 def same_objects(schedule: sch.Schedule) -> Iterator[SameObjects]:
-    """Yield sets of aliases: none, then sets until each two names that may be one object were one.
+    """Yield sets of aliases: first none, then sets that together cover all possible pairs.
 
-    In a set each name may be an alias of each other.
+    All names in a set denote the same object.
     """
     yield ()
     apart = {pair for call in kernel_calls(schedule) for pair in _passed_together(call)}
@@ -58,7 +58,7 @@ def same_objects(schedule: sch.Schedule) -> Iterator[SameObjects]:
 def _grown(
     group: frozenset[str], may: dict[str, frozenset[str]], taken: frozenset[str]
 ) -> frozenset[str]:
-    """Return a set with all that may be each of it, and is in no other."""
+    """Return `group` extended by names that may alias all its members and are not in `taken`."""
     for name in sorted(may.keys() - taken):
         if group <= may[name]:
             group |= {name}
@@ -66,7 +66,7 @@ def _grown(
 
 
 def _passed_together(call: sch.KernelCall) -> Iterator[frozenset[str]]:
-    """Yield the pairs of data that a kernel is passed, of which it writes one."""
+    """Yield pairs of arguments of one call, of which at least one is written."""
     if call.kernel.is_builtin:
         return
     passed = zip(call.kernel.args, call.args, strict=True)
@@ -81,7 +81,7 @@ def representative_parts(
 ) -> Mapping[DatumPart, DatumPart]:
     """Return, for each part of the names in `same`, the part that represents the object.
 
-    An element of an array is the first component of a vector.
+    A single field is treated as the first component of a vector.
     """
     found: dict[DatumPart, DatumPart] = {}
     for names in same:
@@ -99,15 +99,15 @@ def representative_parts(
 
 @dataclass(frozen=True, slots=True)
 class HaloScenario:
-    """One scenario: sizes, values of run-time extents and the state of halos at entry.
+    """A scenario for halos: sizes, run-time extents and the state at entry.
 
-    `levels` is the depth of the halo of the mesh, `depths` that of fields with a shallower one.
-    `whole` is what generated code finds for the whole halo: that of the mesh by default.
-    `extents` gives a value to each name in a depth. `shared` holds the data whose dofs cells
-    share. `flags` is how many levels the run-time flags call clean at entry. With `annexed_clean`,
-    annexed dofs are right at entry. What is not right there holds some number if `filled`; else
-    nothing has ever filled it. Where it is not `flagged`, no flags promise anything. Names in one
-    set of `same` mean one object.
+    - `levels`: halo depth of the mesh. `depths`: depths of fields with shallower halos.
+    - `whole`: the depth that generated code uses for the whole halo; by default that of the mesh.
+    - `extents`: values of the names in depths.
+    - `shared`: data whose dofs are shared between cells.
+    - `flags`: number of levels that the run-time flags call clean. `flagged`: whether flags exist.
+    - `annexed_clean`: annexed dofs are valid. `filled`: stale values are initialised.
+    - `same`: sets of names that denote the same object.
     """
 
     levels: int
@@ -126,7 +126,7 @@ class HaloScenario:
         return self.depths.get(datum, self.levels)
 
     def number_of(self, depth: Depth) -> int:
-        """Return the number of levels of a depth."""
+        """Return the number of levels of `depth` in this scenario."""
         most, whole = 0, self.levels if self.whole is None else self.whole
         for term in depth.terms:
             levels = term.constant + (whole if term.whole else 0)
@@ -136,11 +136,11 @@ class HaloScenario:
 
 @dataclass(frozen=True, slots=True)
 class DeviceScenario:
-    """One scenario for a device: what it has at entry.
+    """A scenario for a device: its state at entry.
 
-    `present` are the names of objects that the device has at entry, `newer` those of them of which
-    the host's copy is stale. Names in one set of `same` mean one object; those in `present` and
-    `newer` must agree about it. With `exchanges`, guarded halo exchanges happen.
+    `present` are the objects on the device, `newer` those of them whose host copy is stale. Names
+    in one set of `same` denote the same object and must agree. With `exchanges`, guarded halo
+    exchanges happen.
     """
 
     present: frozenset[str] = frozenset()
@@ -151,13 +151,12 @@ class DeviceScenario:
 
 @dataclass(frozen=True, slots=True)
 class StorageScenario:
-    """One scenario for storages: where values are at entry.
+    """A scenario for storages: the state at entry.
 
-    `on_host` and `on_device` name the objects of which the copies there are current at entry.
-    Names in one set of `same` mean one object, and agree about that. With `exchanges`,
-    guarded exchanges happen; with `wide`, fields have values beyond their regions. `all_points`
-    is what metadata call the points inside and around; other sets that are built in have those
-    inside.
+    `on_host` and `on_device` are the objects with valid copies there. Names in one set of `same`
+    denote the same object and must agree. With `exchanges`, guarded exchanges happen. With `wide`,
+    fields have values beyond their regions. `all_points` is the metadata name of the set of
+    internal and boundary points.
     """
 
     on_host: frozenset[str] = frozenset()
@@ -172,7 +171,7 @@ VALUES = (0, 1, 2, 7)
 
 
 def halo_scenarios(schedule: sch.Schedule, shared: frozenset[str]) -> Iterator[HaloScenario]:
-    """Yield scenarios with every choice of extents and flags, and the least halos that suffice."""
+    """Yield scenarios with all combinations of extents and flags and minimal halo depths."""
     names = sorted(extent_names(schedule))
     loops = _loops(schedule)
     for values in itertools.product(VALUES, repeat=len(names)):
@@ -196,11 +195,10 @@ def halo_scenarios(schedule: sch.Schedule, shared: frozenset[str]) -> Iterator[H
 def typical_halo_scenarios(
     schedule: sch.Schedule, shared: frozenset[str]
 ) -> Iterator[HaloScenario]:
-    """Yield scenarios that detect most mistakes: nothing is filled, and some choices of the rest.
+    """Yield a small set of scenarios that detects most mistakes.
 
-    Extents are all the same, or one differs from the others; flags call clean nothing, one or two
-    levels, or all but one or none. There are about as many scenarios as extents, not powers of
-    them.
+    Halos are uninitialised. Extents are equal or differ in one. Flags call zero, one or two levels
+    clean, or all, or all but one. The number of scenarios is linear in the number of extents.
     """
     names = sorted(extent_names(schedule))
     chosen = [dict.fromkeys(names, value) for value in VALUES]
@@ -223,14 +221,14 @@ def typical_halo_scenarios(
 
 
 def _agreeing(shared: frozenset[str], same: SameObjects) -> frozenset[str]:
-    """Return the data whose dofs cells share, where all names of an object agree about that."""
+    """Return the data with shared dofs for which all names of an object agree."""
     return shared.difference(*(names for names in same if not names <= shared))
 
 
 def _with_shallow_fields(schedule: sch.Schedule, scenario: HaloScenario) -> Iterator[HaloScenario]:
-    """Yield a scenario, and those where fields have no deeper halos than kernels need themselves.
+    """Yield a scenario, and variants in which fields have the minimal halo depths for kernels.
 
-    Steps may rely on deeper ones; loops record whether a step has extended them.
+    Steps may require deeper halos; loops record whether a step has extended them.
     """
     yield scenario
     if not any(loop.extent.extended for loop in outer_loops(schedule)):
@@ -247,7 +245,7 @@ def _with_shallow_fields(schedule: sch.Schedule, scenario: HaloScenario) -> Iter
 
 
 def _of_objects(depths: Mapping[str, int], scenario: HaloScenario) -> dict[str, int]:
-    """Return `depths` with the deepest of its names for each object that has several names."""
+    """Return `depths` with the same (maximum) depth for all names of one object."""
     found = dict(depths)
     for names in scenario.same:
         deepest = max(depths.get(name, scenario.levels) for name in names)
@@ -256,7 +254,7 @@ def _of_objects(depths: Mapping[str, int], scenario: HaloScenario) -> dict[str, 
 
 
 def _loops(schedule: sch.Schedule) -> list[tuple[sch.Loop, tuple[sch.KernelCall, ...], int]]:
-    """Return the loops with the calls directly in them, and how far these read along a grid."""
+    """Return each loop with its direct calls and their maximum stencil depth on a grid."""
     found = []
     for loop in statements(schedule):
         if isinstance(loop, sch.Loop):
@@ -268,7 +266,7 @@ def _loops(schedule: sch.Schedule) -> list[tuple[sch.Loop, tuple[sch.KernelCall,
 def _levels_needed(
     loops: list[tuple[sch.Loop, tuple[sch.KernelCall, ...], int]], extents: Mapping[str, int]
 ) -> int:
-    """Return the least halo depth for which the loops are legal."""
+    """Return the minimal halo depth for which the loops are legal."""
     most = 0
     for loop, calls, along_grid in loops:
         most = max(most, along_grid)
@@ -279,7 +277,7 @@ def _levels_needed(
 
 
 def _grid_levels(call: sch.KernelCall) -> int:
-    """Return how far a kernel reads along a grid."""
+    """Return the maximum stencil depth of a kernel on a structured grid."""
     shapes = (described.stencil for described in call.kernel.args)
     return max((shape.depth for shape in shapes if isinstance(shape, GridStencil)), default=0)
 
@@ -304,10 +302,10 @@ def _call_levels(call: sch.KernelCall, depth: int, extents: Mapping[str, int]) -
 
 
 def device_scenarios(schedule: sch.Schedule, rng: random.Random) -> Iterator[DeviceScenario]:
-    """Yield the scenarios where all or nothing is on the device, and a few in between.
+    """Yield scenarios with all or no data on the device, and some mixtures.
 
-    If a region relies on data that nothing has entered, they are there. A schedule without a device
-    runs without one.
+    If a region requires data that no statement enters, they are present. A schedule without device
+    regions has a single scenario without a device.
     """
     if not has_device(schedule):
         yield DeviceScenario()
@@ -328,7 +326,7 @@ def device_scenarios(schedule: sch.Schedule, rng: random.Random) -> Iterator[Dev
 
 
 def storage_scenarios(schedule: sch.Schedule, all_points: str = "") -> Iterator[StorageScenario]:
-    """Yield scenarios where values are on either side or on both, with all other choices."""
+    """Yield scenarios with values on the host, the device or both, and all other options."""
     names = frozenset(datum.name for datum in schedule.data)
     nothing: frozenset[str] = frozenset()
     for here, there in ((names, nothing), (nothing, names), (names, names)):
@@ -339,7 +337,7 @@ def storage_scenarios(schedule: sch.Schedule, all_points: str = "") -> Iterator[
 
 
 def extent_names(schedule: sch.Schedule) -> frozenset[str]:
-    """Return the names of run-time extents that a scenario for `schedule` must give values to."""
+    """Return the names of run-time extents for which a scenario needs values."""
     names: set[str] = set()
     for item in sequential_statements(schedule):
         if isinstance(item, sch.HaloExchange):
@@ -354,7 +352,7 @@ def extent_names(schedule: sch.Schedule) -> frozenset[str]:
 
 
 def names_of_call(loop: sch.Loop, call: sch.KernelCall) -> set[str]:
-    """Return the names of run-time extents of a call in its loop."""
+    """Return the names of run-time extents in a call and its loop."""
     extents = (actual.extent for actual in call.args)
     spelled = {spell(expr) for expr in extents if expr and integer_value(expr) is None}
     return spelled | names_in_depth(loop.computed.depth)

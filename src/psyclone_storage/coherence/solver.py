@@ -1,12 +1,12 @@
-"""The coherence solver: a forward analysis that makes replicas right before a statement uses them.
+"""Coherence solver: a forward analysis that inserts operations to keep replicas valid.
 
-The solver passes over the uses of a schedule in order, with a state for each part of the data. If a
-replica that a use needs may be stale there, it makes the replica right, as late as possible, and
-then applies what the use does to the replicas. `tables` define what an event does to one replica.
+The solver processes the uses of data in order and tracks a state for each part. If a use needs a
+replica that may be stale, the solver makes the replica valid as late as possible. Then it applies
+the effect of the use. `tables` defines the effect of each event on a replica.
 
-A subclass is an instance for one kind of replicas: halos (`halos`), memories of host and device
-(`transfers`), and storages (`storage_access`). It defines the state at entry, what a use lacks,
-what makes that right, and what the use leaves.
+Subclasses handle halos (`halos`), host and device memory (`transfers`) and storages
+(`storage_access`). They define the state at entry, the requirements and effects of a use, and the
+inserted operations.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ OneUse = TypeVar("OneUse", bound=ReplicaUse)
 
 
 class Solver(Generic[State, OneUse]):
-    """A forward analysis of a schedule: what is known of each part of the data."""
+    """Forward analysis of a schedule; tracks a state for each part of the data."""
 
     def __init__(self, schedule: Schedule) -> None:
         self.schedule = schedule
@@ -43,15 +43,18 @@ class Solver(Generic[State, OneUse]):
         self.states: dict[DatumPart, State] = {}
 
     def state(self, part: DatumPart) -> State:
-        """Return what is known of a part, at entry if no statement has used it."""
+        """Return the current state of a part; initially its state at entry."""
         return self.states[part] if part in self.states else self.entry(part)
 
     def with_aliases(self, part: DatumPart) -> tuple[DatumPart, ...]:
-        """Return a part and those that may be the same object."""
+        """Return a part and its possible aliases."""
         return (part, *self.aliases[part.datum])
 
     def reach(self, place: str, uses: Sequence[OneUse]) -> None:
-        """Make right before the statement `place` what `uses` lack, then apply them."""
+        """Insert before the statement `place` the operations that `uses` need.
+
+        Then apply the effects of the uses.
+        """
         lacking = [use for use in uses if self.lacks(place, use)]
         self.prepare(place, uses, lacking)
         for use in lacking:
@@ -62,7 +65,7 @@ class Solver(Generic[State, OneUse]):
     # ------------------------------------------------------------------ the instance
 
     def entry(self, part: DatumPart) -> State:
-        """Return what is known of a part before the invoke."""
+        """Return the state of a part before the invoke."""
         raise NotImplementedError
 
     def lacks(self, place: str, use: OneUse) -> bool:
@@ -70,12 +73,12 @@ class Solver(Generic[State, OneUse]):
         raise NotImplementedError
 
     def prepare(self, place: str, uses: Sequence[OneUse], lacking: Sequence[OneUse]) -> None:
-        """Do what must precede anything that makes replicas right for `uses`."""
+        """Insert operations that must precede all others for `uses`."""
 
     def make_right(self, place: str, use: OneUse) -> None:
-        """Insert before `place` what makes the replica right that a use needs."""
+        """Insert an operation before `place` that makes the replica for `use` valid."""
         raise NotImplementedError
 
     def apply(self, place: str, use: OneUse) -> None:
-        """Change the states to those after a use."""
+        """Update the states for the effect of a use."""
         raise NotImplementedError

@@ -1,21 +1,21 @@
-"""The coherence solver for storages: where an invoke acquires and releases data.
+"""Storage access planner: where an invoke acquires and releases data.
 
-A storage knows at run time which of its replicas are current, and moves values when data are
-acquired. So at the entry of an invoke every replica may be stale, and at its end nothing is owed.
-The plan states when to acquire, with which access, and what to prefetch.
+A storage tracks at run time which of its replicas are valid, and transfers values when data are
+acquired. An invoke therefore assumes nothing at entry and owes nothing at exit. The plan defines
+when to acquire data, with which access, and what to prefetch.
 
-* There is one acquire for all that follows on one side, with the join of its accesses. It ends
-  where the other side needs the data, and at a halo exchange if that needs them itself.
-* What is completely overwritten before any statement reads it is not transferred (*coverage*). That
-  takes a loop over all of a field and code that writes every value; metadata that say "write"
-  promise neither.
-* A replica that an earlier statement of the invoke has made stale is certain to be needed: it is
-  prefetched after the last writer, while other statements run.
-* If each statement waits for its own data alone, what statements after the first one need is
-  prefetched when the invoke begins: no statement of the invoke has written it before.
+- Consecutive uses on one side share one acquire with the union of their accesses. It ends where the
+  other side needs the data, or at a halo exchange that acquires them itself.
+- Values that are completely overwritten before they are read are not transferred (*coverage*). This
+  requires a loop over the complete field and code that writes every value; write access in the
+  metadata is not sufficient.
+- A replica that an earlier statement made stale will need a transfer, so it is prefetched after the
+  last write.
+- If statements wait only for their own data, the data of later statements are prefetched at the
+  start of the invoke.
 
-The invariant: each use of a datum lies in exactly one section of its own side, and no two sections
-of one datum overlap. For devices without storages see `transfers`.
+Invariant: each use of a datum lies in exactly one section on its side, and sections of a datum do
+not overlap. `transfers` handles devices without storages.
 """
 
 from __future__ import annotations
@@ -64,10 +64,10 @@ DummiesOf = Callable[[Kernel], tuple[Dummy, ...]]
 
 
 class StorageUse(NamedTuple):
-    """The use of a datum by one call, or an exchange, on one side.
+    """A use of a datum by a call or exchange on one side.
 
-    `reads`: old values matter. `covered`: all values are written. `around` is the position of the
-    outermost statement that contains the use.
+    `reads` means that old values are needed, `covered` that all values are written. `around` is the
+    position of the outermost statement that contains the use.
     """
 
     part: DatumPart
@@ -82,9 +82,9 @@ class StorageUse(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AccessSection:
-    """Uses of one datum on one side, between which nothing else happens to it.
+    """Consecutive uses of a datum on one side, which share one acquire.
 
-    One that `follows_exchange` begins after an exchange that needed the datum itself.
+    If it `follows_exchange`, it begins after an exchange that acquired the datum itself.
     """
 
     uses: tuple[StorageUse, ...]
@@ -92,22 +92,22 @@ class AccessSection:
 
     @property
     def key(self) -> DatumPart:
-        """The datum."""
+        """The datum of the section."""
         return self.uses[0].part
 
     @property
     def side(self) -> Side:
-        """The side where it is acquired."""
+        """The side on which the datum is acquired."""
         return self.uses[0].side
 
     @property
     def first(self) -> int:
-        """The position of the first statement that it is for."""
+        """The position of the first statement in the section."""
         return self.uses[0].around
 
     @property
     def last(self) -> int:
-        """The position of the last statement that it is for."""
+        """The position of the last statement in the section."""
         return self.uses[-1].around
 
     @property
@@ -117,18 +117,18 @@ class AccessSection:
 
     @property
     def covered(self) -> Fresh:
-        """The fact that all values are written before any old one can show."""
+        """True if all values are written before old values can be read."""
         return ~_needed(self.uses)[0] if self.writes else Fresh.NO
 
     @property
     def why(self) -> str:
-        """The reason why values are transferred, or need not be."""
+        """The reason why values must be transferred or not."""
         return _needed(self.uses)[1]
 
 
 @dataclass(frozen=True, slots=True)
 class KernelKnowledge:
-    """Knowledge beyond a schedule: the rules of its domain, and the code of its kernels."""
+    """Input of the analysis besides the schedule: the domain's rules and kernel code."""
 
     rules: Rules
     codes_of: CodesOf
@@ -138,7 +138,7 @@ class KernelKnowledge:
 def plan_storage_access(
     schedule: sch.Schedule, knowledge: KernelKnowledge, policy: sa.StoragePolicy
 ) -> sa.StoragePlan:
-    """Return the storage accesses of `schedule`, which `check_storage_policy` accepts."""
+    """Return the storage accesses of `schedule`, which must satisfy `check_storage_policy`."""
     items = tuple(item for item in opened(schedule.body) if not isinstance(item, Update))
     places = (*(item.uid for item in items), END)
     others = aliases_in(schedule).others
@@ -164,11 +164,11 @@ def plan_storage_access(
 def check_storage_policy(
     schedule: sch.Schedule, policy: sa.StoragePolicy
 ) -> tuple[Diagnostic, ...]:
-    """Return diagnostics for what storages do not support in `schedule`.
+    """Return diagnostics for statements of `schedule` that storages do not support.
 
-    Directives that give a device copies of its own would leave two copies of one field there, each
-    tracked separately; and a storage does not know the queues that they fill. One statement cannot
-    use one datum on both sides. Nothing is wrong where directives have no effect.
+    Directives that create device copies would add a second copy of a field, tracked separately, and
+    storages do not support their queues. A statement must not use a datum on both sides. If
+    directives have no effect, there are no restrictions.
     """
     problems: list[Diagnostic] = []
     if not policy.directives_act:
@@ -182,9 +182,9 @@ def check_storage_policy(
 
 
 def _moves_data(item: sch.Statement) -> bool:
-    """Return whether a step requests copies on a device, or that the host does not wait.
+    """Return whether a script requested device copies or asynchronous regions.
 
-    Updates that were derived for devices without storages do not count.
+    Derived updates for devices without storages do not count.
     """
     if isinstance(item, sch.DirectiveRegion):
         return item.directive.holds_data or item.options.queue >= 0
@@ -224,7 +224,10 @@ def _data_of(calls: Iterable[sch.KernelCall]) -> set[str]:
 
 
 def _apart(sections: list[AccessSection]) -> Iterator[AccessSection]:
-    """Yield the sections; one ends with its last write if the other side needs the values next."""
+    """Yield the sections.
+
+    A section is split after its last write if the other side needs it next.
+    """
     for number, section in enumerate(sections):
         behind = sections[number + 1] if number + 1 < len(sections) else None
         writes = [use.around for use in section.uses if use.writes]
@@ -237,7 +240,7 @@ def _apart(sections: list[AccessSection]) -> Iterator[AccessSection]:
 
 
 class _AccessSolver(Solver[list[AccessSection], StorageUse]):
-    """The solver for storages: the sections of each datum, of which the last may be open."""
+    """The coherence solver for storages; the last section of a datum may still be open."""
 
     def __init__(
         self, schedule: sch.Schedule, knowledge: KernelKnowledge, policy: sa.StoragePolicy
@@ -247,7 +250,7 @@ class _AccessSolver(Solver[list[AccessSection], StorageUse]):
         self._closed: set[DatumPart] = set()
 
     def solve(self, items: tuple[sch.Statement, ...]) -> dict[DatumPart, list[AccessSection]]:
-        """Return the sections of each datum, in their order, data in that of their first use."""
+        """Return the sections of each datum, in order of first use."""
         for at, item in enumerate(items):
             if isinstance(item, sch.HaloExchange) and not self.policy.through_exchanges:
                 self._closed.update(self.with_aliases(DatumPart(item.datum, item.component)))
@@ -264,7 +267,7 @@ class _AccessSolver(Solver[list[AccessSection], StorageUse]):
         return not own or own[-1].side is not use.side or use.part in self._closed
 
     def make_right(self, place: str, use: StorageUse) -> None:
-        """Open a section, which acquires the datum where it begins."""
+        """Begin a section, which acquires the datum at its start."""
         section = AccessSection((), use.part in self._closed)
         self.states[use.part] = [*self.state(use.part), section]
         self._closed.discard(use.part)
@@ -274,7 +277,7 @@ class _AccessSolver(Solver[list[AccessSection], StorageUse]):
         own[-1] = replace(own[-1], uses=(*own[-1].uses, use))
 
     def uses_of(self, at: int, item: sch.Statement) -> Iterator[StorageUse]:
-        """Yield the uses of an outermost statement, the one of number `at`."""
+        """Yield the uses of the outermost statement at position `at`."""
         match item:
             case sch.HaloExchange():
                 yield from self._of_halo(at, item, "its halo is exchanged")
@@ -307,7 +310,7 @@ class _AccessSolver(Solver[list[AccessSection], StorageUse]):
     def _of_call(
         self, at: int, side: Side, loop: sch.Loop, call: sch.KernelCall
     ) -> Iterator[StorageUse]:
-        """Yield what a call does with its data: first what it reads, then what it writes."""
+        """Yield the uses of a call: first reads, then writes."""
         data = sch.data_by_name(self.schedule)
         found: list[StorageUse] = []
         for arg, (described, actual) in enumerate(zip(call.kernel.args, call.args, strict=True)):
@@ -325,7 +328,7 @@ class _AccessSolver(Solver[list[AccessSection], StorageUse]):
         yield from sorted(found, key=lambda use: use.writes and not use.reads)
 
     def _of_all(self, use: StorageUse) -> Iterator[StorageUse]:
-        """Yield a use, and what it is for other data that may be the same object."""
+        """Yield a use, and the corresponding uses of possible aliases."""
         yield use
         why = f"'{use.part.datum}' may be the same object, and {use.why}"
         for other in self.aliases[use.part.datum]:
@@ -342,7 +345,7 @@ def _looks_around(call: sch.KernelCall, key: DatumPart) -> bool:
 def _covered(
     loop: sch.Loop, call: sch.KernelCall, arg: int, knowledge: KernelKnowledge
 ) -> tuple[Fresh, str]:
-    """Return whether a call that writes an argument leaves none of its old values, and why."""
+    """Return whether a call overwrites an argument completely, and the reason."""
     name = call.kernel.name
     part = knowledge.rules.written_part(loop, call, arg)
     if part.all_of_it is Fresh.NO:
@@ -360,9 +363,9 @@ def _covered(
 def _leaves_nothing(
     code: Routine, dummies: tuple[Dummy, ...], call: sch.KernelCall, arg: int
 ) -> bool:
-    """Return whether a subroutine writes all that it is passed for the argument at `arg`.
+    """Return whether a subroutine writes all values of argument `arg`.
 
-    A step may have turned bounds or constants into dummies; then their roles are unknown.
+    A step may have converted bounds or constants into arguments; the roles are then unknown.
     """
     if len(dummies) != len(code.dummies):
         return False
@@ -383,9 +386,9 @@ def _leaves_nothing(
 
 
 def _column_names(code: Routine, dummies: tuple[Dummy, ...], space: str) -> ColumnNames | None:
-    """Return what a subroutine calls the numbers and the dofmap of a space; None if it has several.
+    """Return the names of layer count, dof count and dofmap of a space in a subroutine.
 
-    A space that is numbered in two ways has two dofmaps.
+    The function returns None if they are not unique, for example for a space with two dofmaps.
     """
     found = [
         [
@@ -404,7 +407,7 @@ _LOOKS_AROUND = "its neighbours are read in the loop that writes it"
 
 
 def _needed(uses: tuple[StorageUse, ...]) -> tuple[Fresh, str]:
-    """Return whether old values can show in `uses`, and the reason of the first that decides."""
+    """Return whether `uses` may read old values, and the reason from the deciding use."""
     needed = whole = Fresh.NO
     why = uses[0].why
     for use in uses:
@@ -423,7 +426,7 @@ def _needed(uses: tuple[StorageUse, ...]) -> tuple[Fresh, str]:
 
 
 class _Places:
-    """Positions other than those of uses: of the first that computes, and after the last."""
+    """Positions of the first computing statement and of the end of the invoke."""
 
     def __init__(self, items: tuple[sch.Statement, ...]) -> None:
         computing = (
@@ -435,7 +438,7 @@ class _Places:
 def _ends(
     own: list[AccessSection], number: int, *, policy: sa.StoragePolicy, places: _Places
 ) -> tuple[int, int]:
-    """Return the positions of what a section is acquired before, and of what released before."""
+    """Return the positions before which a section is acquired and released."""
     section = own[number]
     start, stop = section.first, section.last + 1
     later = policy.waits_apart and start > places.computes and section.covered is Fresh.NO
@@ -460,9 +463,9 @@ def _ended(section: AccessSection, *, again: bool) -> Iterator[sa.StorageAction]
 
 
 def _prefetches(own: list[AccessSection]) -> Iterator[tuple[int, sa.PrefetchData]]:
-    """Yield the certain transfers, with the place after the last write elsewhere.
+    """Yield the transfers that are certain, with their start positions after the last write.
 
-    It starts there if other statements are between that and the use.
+    A transfer starts early only if other statements lie between the write and the use.
     """
     for number, section in enumerate(own):
         elsewhere = partial(_is_elsewhere, section.side)
@@ -482,7 +485,7 @@ def _written_meanwhile(
     sections: Mapping[DatumPart, list[AccessSection]],
     ends: Callable[[list[AccessSection], int], tuple[int, int]],
 ) -> bool:
-    """Return whether what goes by one of `names` is held for writing at a position."""
+    """Return whether data in `names` are acquired for writing at position `at`."""
     return any(
         section.writes and ends(own, number)[0] < at < ends(own, number)[1]
         for key, own in sections.items()

@@ -1,9 +1,9 @@
-"""Coherence tables: what each event does to a replica, row by row.
+"""Coherence tables: the effect of each event on a replica.
 
-A field has one true value and replicas of it: copies in the halo of a rank, and copies in other
-memory spaces. The planners compute with the tables (`solver`). The checkers, the storage runtime
-and the Fortran library have code of their own, because they check the planners and each other;
-`tests/theory` applies every row to each of them.
+A field has replicas in halos of other ranks and in other memory spaces. The planners use these
+tables (`solver`). The checkers, the storage runtime and the Fortran library have independent
+implementations, so that they can check each other; `tests/theory` applies every row to each of
+them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 
 class Copy(Enum):
-    """The state of a rank's copy of another rank's dofs."""
+    """State of a rank's copy of dofs owned by another rank."""
 
     NEVER_FILLED = "never filled"
     STALE = "stale"
@@ -24,7 +24,7 @@ class Copy(Enum):
 
 
 class HaloEvent(Enum):
-    """An event on the copies at one place of a halo: a level or the annexed dofs."""
+    """Event on the copies in one halo level or in the annexed dofs."""
 
     READ = "it is read"
     OWNERS_WRITE = "owners write, and nobody else does"
@@ -70,7 +70,7 @@ HALO: Mapping[tuple[HaloEvent, Copy], Copy | None] = {
 
 
 class Holders(Enum):
-    """The memory spaces, of two, that have the current values; the event happens `here`."""
+    """The memory spaces, of two, with valid values, seen from the space of the event."""
 
     NONE = "none"
     HERE = "here"
@@ -79,7 +79,7 @@ class Holders(Enum):
 
 
 class MemoryEvent(Enum):
-    """An event in one of two memory spaces."""
+    """Event in one of two memory spaces."""
 
     READ = "read access"
     WRITE = "write access"
@@ -92,10 +92,10 @@ class MemoryEvent(Enum):
 
 
 class MemoryOutcome(NamedTuple):
-    """The outcome of an event: which spaces are current, after how many transfers, if usable.
+    """Outcome of an event: the valid spaces, the number of transfers, and usability.
 
-    The event is refused without `holders`. Values of a write that failed are not usable
-    until all of them are written anew.
+    `holders` equals None if the event is rejected. Values of a failed write are unusable until all
+    are overwritten.
     """
 
     holders: Holders | None
@@ -145,7 +145,7 @@ MEMORY: Mapping[tuple[MemoryEvent, Holders], MemoryOutcome] = {
 
 
 class PartEvent(Enum):
-    """An event on parts of the values in one of two memory spaces."""
+    """Event on a part of the values in one of two memory spaces."""
 
     READ = "read access to parts"
     WRITE = "write access to parts"

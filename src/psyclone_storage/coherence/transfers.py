@@ -1,16 +1,16 @@
-"""The coherence solver for two memories: transfers between the host and a device.
+"""Transfer planner: copies between the memories of host and device.
 
-Each operator, field and component of a field vector has a replica on the host and, once it was
-entered, one on a device. The state of a datum is the set of cases that may occur at run time: which
-memory is current, and whether the device has a replica. The table of events maps the cases. Data
-move as late as possible: what is never read on the other side is never moved there.
+Each operator, field and field-vector component has a host replica and possibly a device replica.
+The state of a datum is the set of possible run-time cases: which memory is valid, and whether a
+device replica exists. The event table maps these cases. Transfers happen as late as possible; data
+that the other side never reads are not transferred.
 
-The contract between invokes: *a datum that the device has is right there, and one that
-it has not is right on the host*. So at its entry an invoke knows nothing for certain of a host
-replica, and may rely on the device's if there is one; at its end it owes the same to the next.
+Contract between invokes: *a datum present on the device is valid there; any other datum is valid on
+the host*. At entry, an invoke relies on the device replica if it exists, and on nothing else. At
+exit, it must restore the contract.
 
-A kernel that writes may leave points alone, so that a write needs a right replica as a read does.
-Data that may be one object at run time share their replicas, so an event on one counts for all.
+Kernels may write only some points, so a write also requires a valid replica. Possible aliases share
+their replicas: an event on one applies to all.
 """
 
 from __future__ import annotations
@@ -34,21 +34,20 @@ from psyclone_storage.ir.walk import kernel_calls
 
 
 class MemoryCase(NamedTuple):
-    """A case that may occur at run time: which memory is current, seen from the host.
+    """A possible run-time case: which memories are valid, seen from the host.
 
-    Without a replica on the device (`present`), the host alone is current, and regions for the
-    device work on the host's replica.
+    If `present` is false, there is no device replica, and device regions use the host replica.
     """
 
     holders: Holders
     present: bool = True
 
     def is_right(self, side: Side) -> bool:
-        """Return whether the replica on `side` is right."""
+        """Return whether the replica on `side` is valid."""
         return self.holders in (_CURRENT_ON[side], Holders.BOTH)
 
     def after(self, event: MemoryEvent, side: Side) -> MemoryCase:
-        """Return the case after an event on `side`, by the table of events."""
+        """Return the case after an event on `side`, according to the event table."""
         if not self.present:
             return self
         seen = self.holders if side is Side.HOST else _SEEN_FROM_DEVICE[self.holders]
@@ -71,7 +70,7 @@ _ENTRY = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class ReplicaStates:
-    """The cases that may occur for one datum, and the statement that wrote it last."""
+    """The possible cases of a datum, and the statement that wrote it last."""
 
     cases: frozenset[MemoryCase] = _ENTRY
     writer: str = OUTSIDE
@@ -82,23 +81,23 @@ class ReplicaStates:
         return any(not case.present for case in self.cases)
 
     def is_right(self, side: Side) -> bool:
-        """Return whether the replica on `side` is certainly right if there is one."""
+        """Return whether the replica on `side`, if it exists, is certainly valid."""
         of_side = (case for case in self.cases if case.present or side is Side.HOST)
         return all(case.is_right(side) for case in of_side)
 
     def entered(self) -> ReplicaStates:
-        """Return the state after the device was given a replica, unless it had one."""
+        """Return the state after a device replica was created where none existed."""
         cases = (case if case.present else MemoryCase(Holders.BOTH) for case in self.cases)
         return replace(self, cases=frozenset(cases))
 
     def after(self, event: MemoryEvent, side: Side, writer: str = "") -> ReplicaStates:
-        """Return the state after an event on `side`, a write if it has a `writer`."""
+        """Return the state after an event on `side`; `writer` is set for writes."""
         cases = frozenset(case.after(event, side) for case in self.cases)
         return ReplicaStates(cases, writer or self.writer)
 
 
 class SideUse(NamedTuple):
-    """The use of one part of the data by a statement on one side."""
+    """A use of one part of the data by a statement on one side."""
 
     part: DatumPart
     side: Side
@@ -106,9 +105,9 @@ class SideUse(NamedTuple):
 
 
 class ExchangeTransfers(NamedTuple):
-    """The transfers of an exchange: from the device before it, and to the device after it.
+    """Transfers of an exchange: from the device before it, to the device after it.
 
-    With `in_strips` they consist of what it sends and receives, no more.
+    With `in_strips`, only the values that it sends and receives are transferred.
     """
 
     fetched: bool
@@ -120,7 +119,7 @@ class ExchangeTransfers(NamedTuple):
 class TransferPlan:
     """All transfers of a schedule.
 
-    `entered` are the data that the device must have. `inserted` are updates and waits, in order.
+    `entered` are the data that must be on the device. `inserted` are updates and waits, in order.
     `exchanges` are the transfers of halo exchanges, by uid.
     """
 
@@ -130,7 +129,7 @@ class TransferPlan:
 
 
 def queue_of(item: sch.Statement) -> int:
-    """Return the queue of all of `item`, -1 if the host waits for some of it."""
+    """Return the device queue of all calls in `item`, -1 if the host waits for any of them."""
     if isinstance(item, EnterData):
         return item.queue
     if not isinstance(item, sch.Loop | sch.DirectiveRegion):
@@ -142,10 +141,11 @@ def queue_of(item: sch.Statement) -> int:
 
 
 def plan_transfers(schedule: sch.Schedule, *, in_strips: bool = False) -> TransferPlan:
-    """Return the transfers and waits that `schedule`, without any that are derived, needs.
+    """Return the transfers and waits for `schedule`, which contains no derived ones.
 
-    A schedule without a region for a device is planned as any other, because its data may have been
-    left on one. With `in_strips` the infrastructure can transfer just what an exchange sends.
+    Schedules without device regions are planned too, because a previous invoke may have left their
+    data on a device. With `in_strips`, the infrastructure can transfer only the values that an
+    exchange sends.
     """
     solver = _TransferSolver(schedule, in_strips)
     for item in opened(schedule.body):
@@ -156,7 +156,10 @@ def plan_transfers(schedule: sch.Schedule, *, in_strips: bool = False) -> Transf
 
 
 def opened(body: tuple[sch.Statement, ...]) -> Iterator[sch.Statement]:
-    """Yield the statements between which something can be inserted, in order."""
+    """Yield the statements between which something can be inserted, in order.
+
+    Profile regions are expanded.
+    """
     for item in body:
         if isinstance(item, sch.ProfileRegion):
             yield from opened(item.body)
@@ -170,7 +173,7 @@ def _entered(schedule: sch.Schedule) -> tuple[str, ...]:
 
 
 class _TransferSolver(Solver[ReplicaStates, SideUse]):
-    """The solver for two memories: also what exchanges carry, and which queue is busy."""
+    """The coherence solver for host and device; also tracks exchanges and the active queue."""
 
     def __init__(self, schedule: sch.Schedule, in_strips: bool) -> None:
         super().__init__(schedule)
@@ -183,7 +186,7 @@ class _TransferSolver(Solver[ReplicaStates, SideUse]):
         self._queue = self._next_queue = -1
 
     def step(self, item: sch.Statement) -> None:
-        """Take one statement into account."""
+        """Process one statement."""
         self._next_queue = queue_of(item)
         match item:
             case EnterData():
@@ -210,7 +213,7 @@ class _TransferSolver(Solver[ReplicaStates, SideUse]):
                 return
 
     def finish(self) -> None:
-        """Restore the contract: what the device has is right there."""
+        """Restore the contract: make all device replicas valid."""
         for part in list(self._unsent):
             self._send_halo(part)
         stale = [part for part, now in self.states.items() if not now.is_right(Side.DEVICE)]
@@ -225,7 +228,7 @@ class _TransferSolver(Solver[ReplicaStates, SideUse]):
         return not self.state(use.part).is_right(use.side)
 
     def prepare(self, place: str, uses: Sequence[SideUse], lacking: Sequence[SideUse]) -> None:
-        """Wait for the queue if other work follows, and send halos that the device needs."""
+        """Wait for the queue if other work follows, and request halos that the device needs."""
         if lacking or self._next_queue != self._queue:
             self._wait(place)
         for use in uses:
@@ -262,7 +265,7 @@ class _TransferSolver(Solver[ReplicaStates, SideUse]):
             self._unsent.pop(part, None)
 
     def _send_halo(self, part: DatumPart) -> None:
-        """Let the last exchange of what may be this object send the halo, if it did not."""
+        """Request that the last exchange of `part`, or of a possible alias, sends its halo."""
         same = self.with_aliases(part)
         for one in [other for other in self._unsent if other in same]:
             place = self._unsent.pop(one)
@@ -278,12 +281,12 @@ class _TransferSolver(Solver[ReplicaStates, SideUse]):
         self.states[part] = now.after(MemoryEvent.READ, to)
 
     def _exchange(self, item: sch.HaloExchange) -> None:
-        """Let an exchange, which works on the host's replica, bring values from and to a device.
+        """Plan the transfers of an exchange, which works on the host replica.
 
-        If the device's replica is right, it gets the halo and stays right, unless the host writes
-        before that is needed. What is sent comes from it, in strips if the infrastructure supports
-        them: then a stale replica on the host stays stale. If it is not right, the exchange is a
-        write of the host, which need not go to the device at once.
+        If the device replica is valid, it receives the halo and remains valid unless the host
+        writes first. The sent values come from the device; with `in_strips`, a stale host replica
+        stays stale. If the device replica is not valid, the exchange counts as a write by the host,
+        which is not transferred immediately.
         """
         part = DatumPart(item.datum, item.component)
         self._send_halo(part)
@@ -305,9 +308,9 @@ class _TransferSolver(Solver[ReplicaStates, SideUse]):
             self._write(part, Side.HOST, item.uid)
 
     def _exchange_for_both(self, part: DatumPart, item: sch.HaloExchange) -> None:
-        """Let an exchange keep a device's replica right.
+        """Plan an exchange that keeps the device replica valid.
 
-        A guard decides for its transfers too: if it skips them, the state does not change.
+        A guard that skips the exchange also skips its transfers; then the state does not change.
         """
         now = self.state(part)
         fetches = item.phase is not sch.Phase.FINISH and not now.is_right(Side.HOST)

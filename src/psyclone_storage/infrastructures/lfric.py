@@ -6,10 +6,12 @@ The tables hold for both generations of metadata, which differ only in how many 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping
 from enum import Enum
 from functools import lru_cache
 
+from psyclone_storage.base.memo import kept_lately
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.kernel import ArgKind, BasisShape
 from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
@@ -164,6 +166,18 @@ def continuity_of(space: str) -> Continuity:
     if space.startswith(ANY_DISCONTINUOUS_SPACE):
         return Continuity.DISCONTINUOUS
     return Continuity.ANY if space.startswith(ANY_SPACE) else SPACES[space].continuity
+
+
+@kept_lately
+def discontinuous_data(passed: Collection[tuple[str, str]]) -> frozenset[str]:
+    """Return the data that are passed on discontinuous spaces and never on continuous ones.
+
+    `passed` are pairs of a space and a datum.
+    """
+    known: dict[Continuity, set[str]] = defaultdict(set)
+    for space, datum in passed:
+        known[continuity_of(space)].add(datum)
+    return frozenset(known[Continuity.DISCONTINUOUS] - known[Continuity.CONTINUOUS])
 
 
 @lru_cache(maxsize=256)

@@ -1,4 +1,5 @@
-"""Frozen records that all layers of the compiler share: parsed forms, schedules, typed code, units.
+"""Immutable records shared by all layers of the compiler.
 
-Only data, pure walks over it and its own consistency checks; no policy of any domain.
+They represent parsed files, schedules, typed code and generated units. This package contains data,
+traversals and consistency checks, but no rules of an API.
 """

@@ -1,9 +1,10 @@
-"""Integer expressions as polynomials and affine forms, which are compared without values of names.
+"""Integer expressions as polynomials and affine forms, compared symbolically.
 
-`n*(j - 1) + i` is the polynomial `n*j - n + i`. A symbol is a name, or an expression that is no
-sum or product, as `map(df)` or `n/2`. It has an unknown integer value and is equal to itself.
-In an affine form, products of two symbols are symbols too: `2*i + n*m - 1` is two `i`, one `n*m`
-and minus one. Named constants are symbols until `substitute_constants` has replaced them.
+`n*(j - 1) + i` is the polynomial `n*j - n + i`. A symbol is a name, or an expression that is
+neither a sum nor a product, such as `map(df)` or `n/2`. Its integer value is unknown; a symbol
+equals only itself. In an affine form, a product of two symbols is also a symbol: `2*i + n*m - 1`
+has the terms `2*i`, `1*(n*m)` and -1. Named constants are symbols until `substitute_constants` has
+replaced them.
 """
 
 from __future__ import annotations
@@ -24,7 +25,10 @@ _MOST_TERMS = 40
 
 @dataclass(frozen=True, slots=True)
 class Polynomial:
-    """A sum of monomials, each times its factor, none of which is 0."""
+    """A polynomial.
+
+    `factors` maps each monomial, a sorted tuple of symbols, to its nonzero integer factor.
+    """
 
     factors: Mapping[Monomial, int]
 
@@ -33,35 +37,35 @@ class Polynomial:
 
     @property
     def known(self) -> int | None:
-        """The value, if it depends on no symbol."""
+        """The value of the polynomial if it contains no symbol, otherwise None."""
         if not self.factors:
             return 0
         return self.factors[()] if self.factors.keys() == {()} else None
 
     @property
     def constant(self) -> int:
-        """The constant that is added to the other terms."""
+        """The constant term."""
         return self.factors.get((), 0)
 
     @property
     def symbols(self) -> frozenset[str]:
-        """The symbols that it depends on."""
+        """The symbols that occur in the polynomial."""
         return frozenset(symbol for monomial in self.factors for symbol in monomial)
 
     @property
     def degree(self) -> int:
-        """The number of symbols in its longest product."""
+        """The maximum number of symbols in a monomial."""
         return max(map(len, self.factors), default=0)
 
     def plus(self, other: Polynomial, times: int = 1) -> Polynomial:
-        """Return the sum of this and `times` the `other`."""
+        """Return `self + times * other`."""
         found = dict(self.factors)
         for monomial, factor in other.factors.items():
             found[monomial] = found.get(monomial, 0) + times * factor
         return Polynomial({monomial: factor for monomial, factor in found.items() if factor})
 
     def minus(self, other: Polynomial) -> Polynomial:
-        """Return the difference of two polynomials."""
+        """Return `self - other`."""
         return self.plus(other, -1)
 
     def times(self, other: Polynomial) -> Polynomial:
@@ -73,7 +77,10 @@ class Polynomial:
         return Polynomial({monomial: factor for monomial, factor in found.items() if factor})
 
     def renamed(self, change: Callable[[str], str]) -> Polynomial:
-        """Return the polynomial with other symbols, two of which may become one."""
+        """Return the polynomial with each symbol replaced by `change(symbol)`.
+
+        Terms that become equal are added.
+        """
         found: dict[Monomial, int] = {}
         for monomial, factor in self.factors.items():
             new = tuple(sorted(map(change, monomial)))
@@ -81,7 +88,7 @@ class Polynomial:
         return Polynomial({monomial: factor for monomial, factor in found.items() if factor})
 
     def replaced(self, values: Mapping[str, Polynomial]) -> Polynomial:
-        """Return the polynomial with symbols replaced by polynomials, all at once."""
+        """Return the polynomial after simultaneous substitution of polynomials for symbols."""
         total = Polynomial({})
         for monomial, factor in self.factors.items():
             term = Polynomial({tuple(one for one in monomial if one not in values): factor})
@@ -93,21 +100,22 @@ class Polynomial:
 
 
 def constant_polynomial(value: int) -> Polynomial:
-    """Return the polynomial that is `value`."""
+    """Return the constant polynomial `value`."""
     return Polynomial({(): value} if value else {})
 
 
 def symbol(name: str) -> Polynomial:
-    """Return the polynomial that is one symbol."""
+    """Return the polynomial that consists of one symbol."""
     return Polynomial({(name,): 1})
 
 
 def polynomial_of(
     expr: ex.Expr, note: Callable[[str, ex.Expr], object], degree: int | None = None
 ) -> Polynomial:
-    """Return the integer expression `expr` as a polynomial, of at most this `degree`.
+    """Return the integer expression `expr` as a polynomial.
 
-    Passes to `note` each symbol and the expression that it is.
+    `note(symbol, expression)` is called for each symbol. With `degree`, a product of higher degree
+    becomes a symbol.
     """
     value = ex.whole_number(expr)
     if value is not None:
@@ -136,24 +144,24 @@ def polynomial_of(
 
 @dataclass(frozen=True, slots=True)
 class AffineForm:
-    """A polynomial of degree 1 with the expressions of its symbols."""
+    """A polynomial of degree 1, and the expression for each of its symbols."""
 
     polynomial: Polynomial
     symbols: Mapping[str, ex.Expr] = field(compare=False)
 
     @property
     def known(self) -> int | None:
-        """The value, if it depends on no symbol."""
+        """The value if the form contains no symbol, otherwise None."""
         return self.polynomial.known
 
     @property
     def constant(self) -> int:
-        """The constant that is added to the terms."""
+        """The constant term."""
         return self.polynomial.constant
 
     @property
     def terms(self) -> tuple[tuple[int, ex.Expr], ...]:
-        """The symbols with their factors: those that are added, then those that are subtracted."""
+        """The pairs (factor, expression) of the form, positive factors first."""
         found = [
             (factor, self.symbols[monomial[0]])
             for monomial, factor in self.polynomial.factors.items()
@@ -163,7 +171,7 @@ class AffineForm:
 
     @property
     def expr(self) -> ex.Expr:
-        """The expression: the terms in their order and the constant last."""
+        """The form as an expression, with the constant last."""
         found: ex.Expr | None = None
         for factor, term in self.terms:
             size = abs(factor)
@@ -183,17 +191,17 @@ class AffineForm:
         return AffineForm(polynomial, {**self.symbols, **other.symbols})
 
     def shifted(self, by: int) -> AffineForm:
-        """Return the form with `by` added to the constant."""
+        """Return the form plus the integer `by`."""
         return AffineForm(self.polynomial.plus(constant_polynomial(by)), self.symbols)
 
     def without(self, term: ex.Expr) -> AffineForm:
-        """Return the form without one of its terms."""
+        """Return the form without the term whose expression is the object `term`."""
         gone = next(key for key, one in self.symbols.items() if one is term)
         factors = {key: one for key, one in self.polynomial.factors.items() if key != (gone,)}
         return AffineForm(Polynomial(factors), self.symbols)
 
     def is_name(self, key: str) -> bool:
-        """Return whether it is a variable plus a constant."""
+        """Return whether the form is the variable `key`, with factor 1, plus a constant."""
         match self.terms:
             case ((1, ex.Name() as name),):
                 return name.key == key
@@ -214,17 +222,17 @@ def _added(total: ex.Expr | None, term: ex.Expr, negative: bool) -> ex.Expr:
 
 
 def simplified(expr: ex.Expr) -> ex.Expr:
-    """Return an integer expression with its constants and equal terms put together."""
+    """Return an integer expression with constants folded and equal terms combined."""
     return affine_form(expr).expr
 
 
 def difference(first: ex.Expr, second: ex.Expr) -> int | None:
-    """Return `first - second` where it is the same for all values of names, else None."""
+    """Return `first - second` if it is a constant integer, otherwise None."""
     return affine_form(first).minus(affine_form(second)).known
 
 
 def with_offset(index: ex.Expr, by: int) -> ex.Expr:
-    """Return `index + by` with one constant at most; the rest keeps its form."""
+    """Return `index + by`, folding `by` into an existing constant term of `index`."""
     match index:
         case ex.Binary(Operator.PLUS, left, right) if (
             value := ex.integer_value(right)
@@ -241,14 +249,17 @@ def with_offset(index: ex.Expr, by: int) -> ex.Expr:
 
 
 def integer_constant(expr: ex.Expr) -> int | None:
-    """Return the value of an expression of integer constants, named ones too, else None."""
+    """Return the value of a constant integer expression, otherwise None.
+
+    The expression may contain named constants.
+    """
     return ex.integer_value(substitute_constants(expr))
 
 
 def substitute_constants(expr: ex.Expr) -> ex.Expr:
-    """Return `expr` with the values of the integer constants in it, and of operations on them.
+    """Return `expr` with constant integer subexpressions replaced by their values.
 
-    The initial value of a variable is not its value.
+    Named constants are replaced too. The initial value of a variable is not used.
     """
     known = None
     match expr:

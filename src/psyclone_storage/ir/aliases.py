@@ -1,12 +1,11 @@
-"""The may-alias query: which data of a schedule may be one object when the program runs.
+"""May-alias analysis: which data of a schedule can be the same object at run time.
 
-Every question about legality and every plan asks here. Two names may mean one object if they are
-elements of one array at indices that are not known, such as `x(i)` and `x(j)`, or a field vector
-and an element of it (`Datum.may_alias`, which the domain fills). Components of one vector are
-apart; which component an element may be is not known.
+All legality checks and plans use this query. Two names may alias if they are elements of one array
+at unknown indices, such as `x(i)` and `x(j)`, or if one is a field vector and the other an element
+of it. The domain sets `Datum.may_alias` accordingly. Different components of one vector do not
+alias.
 
-Two arguments of one call are never one object if the call writes one of them: Fortran does not
-allow it.
+Two arguments of one call do not alias if the call writes one of them, because Fortran forbids it.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ APART = "If they are never the same, pass them under names or constant indices o
 
 @dataclass(frozen=True, slots=True)
 class Aliases:
-    """The data of one schedule, and which of them may be one object."""
+    """May-alias information for the data of one schedule."""
 
     data: dict[str, Datum]
 
@@ -32,12 +31,19 @@ class Aliases:
         return self.data[name].may_alias
 
     def closure(self, names: Iterable[str]) -> frozenset[str]:
-        """Return `names` and all data that may be the same object as one of them."""
+        """Return `names` and all data that may alias one of them."""
         given = frozenset(names)
         return given.union(*(self.others(name) for name in given))
 
+    def connected(self, names: Iterable[str]) -> frozenset[str]:
+        """Return `names` and all data that may be the same as one of them, or as one of those."""
+        found = frozenset(names)
+        while (more := self.closure(found)) != found:
+            found = more
+        return found
+
     def overlap(self, first: Actual, second: Actual) -> bool:
-        """Return whether two arguments of different calls may have a part in common."""
+        """Return whether the arguments of two calls may refer to overlapping data."""
         if first.datum is None or second.datum is None:
             return False
         if first.datum != second.datum:
@@ -45,7 +51,7 @@ class Aliases:
         return None in (first.component, second.component) or first.component == second.component
 
     def described(self, first: Actual, second: Actual) -> str:
-        """Return what two arguments that overlap have in common, as messages have it."""
+        """Return the text for diagnostics that names the data shared by two arguments."""
         if first.datum is None or second.datum is None:
             return f"'{spell(second.value)}'"
         met, written = (spell(self.data[name].actual) for name in (first.datum, second.datum))
@@ -54,7 +60,10 @@ class Aliases:
         return f"'{written}'" if second.component is None else f"'{written}({second.component})'"
 
     def hint(self, first: Actual, second: Actual) -> str:
-        """Return what to do about two arguments that overlap, if they are in fact different."""
+        """Return the hint of a diagnostic about two arguments that may alias.
+
+        The hint is empty if both arguments are the same datum.
+        """
         return "" if first.datum == second.datum else APART
 
 

@@ -1,4 +1,4 @@
-"""Loops along rows in which points that take one way through a kernel follow one another."""
+"""Hot paths of inlined kernels: row loops over consecutive points that take the same path."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ALONG_ROWS = (Over.COLUMNS, Over.COLUMNS_OF_TILE)
 
 
 def hot_path(call: KernelCall) -> HotPath | None:
-    """Return the hot path of an inlined call, None without one."""
+    """Return the hot path of an inlined kernel call, or None."""
     match call.codes:
         case (Routine(kernel_use=KernelUse(in_place=True, hot_path=path)),):
             return path
@@ -22,10 +22,10 @@ def hot_path(call: KernelCall) -> HotPath | None:
 
 
 def changed_in_strips(schedule: Schedule, loop: Loop) -> tuple[str, ...]:
-    """Return the data that a kernel in `loop` may change and on which its branches depend.
+    """Return the data that a kernel in `loop` may write and that its branch conditions read.
 
-    Conditions are evaluated, and values hoisted, for all points of a strip before the first of them
-    is computed.
+    Conditions and hoisted values are evaluated for all points of a strip before its first point is
+    computed, so they must not change within the strip.
     """
     calls = kernel_calls(loop)
     written = {
@@ -40,7 +40,7 @@ def changed_in_strips(schedule: Schedule, loop: Loop) -> tuple[str, ...]:
 
 
 def _asked(call: KernelCall) -> set[str]:
-    """Return the data on which the way through a call depends."""
+    """Return the data that the branch conditions and hoisted values of a call read."""
     if (path := hot_path(call)) is None:
         return set()
     exprs = (*path.conditions, *(one.value for one in path.lifted))

@@ -1,18 +1,28 @@
-"""Parts of data with replicas of their own: fields, operators and components of field vectors."""
+"""The units of data that have their own replicas, and the statements that access them.
+
+The units are fields, operators and vector components.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from itertools import chain, compress
+from operator import not_
 from typing import NamedTuple
 
-from psyclone_storage.base.memo import kept_lately
+from psyclone_storage.base.memo import kept_by_item, kept_lately, kept_with_first
+from psyclone_storage.ir import schedule as sch
 from psyclone_storage.ir.aliases import Aliases, aliases_in
+from psyclone_storage.ir.kernel import Access
 from psyclone_storage.ir.schedule import Actual, Datum, Schedule
+from psyclone_storage.ir.transfer import EnterData, Update
+from psyclone_storage.ir.walk import Region, sequential_statements, statements
 
 
 class DatumPart(NamedTuple):
-    """A field or operator, or one component of a field vector.
+    """A field, an operator, or one component of a field vector.
 
-    `component` counts from 1 and equals None for a datum that is no vector.
+    `component` counts from 1. It equals None for a datum that is not a vector.
     """
 
     datum: str
@@ -20,19 +30,19 @@ class DatumPart(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The part as it appears in uids and messages: `u`, or `u[2]` for a component."""
+        """The name in uids and messages: `u`, or `u[2]` for a component."""
         return self.datum if self.component is None else f"{self.datum}[{self.component}]"
 
 
 def components_of(datum: Datum) -> tuple[DatumPart, ...]:
-    """Return every component of a field vector; any other datum as a whole."""
+    """Return the components of a field vector; for any other datum, the datum itself."""
     if datum.vector == 1:
         return (DatumPart(datum.name, None),)
     return tuple(DatumPart(datum.name, number) for number in range(1, datum.vector + 1))
 
 
 def passed_parts(actual: Actual, data: dict[str, Datum]) -> tuple[DatumPart, ...]:
-    """Return the parts of the datum that `actual` passes; none for a constant."""
+    """Return the parts of a datum that the argument `actual` passes; empty for a constant."""
     if actual.datum is None:
         return ()
     if actual.component is not None:
@@ -41,7 +51,7 @@ def passed_parts(actual: Actual, data: dict[str, Datum]) -> tuple[DatumPart, ...
 
 
 def alias_parts(schedule: Schedule) -> dict[str, tuple[DatumPart, ...]]:
-    """Return, for each datum, the parts of other data that may be the same object."""
+    """Return, for each datum, the parts of other data that may alias it."""
     return _alias_parts(aliases_in(schedule))
 
 
@@ -53,3 +63,63 @@ def _alias_parts(aliases: Aliases) -> dict[str, tuple[DatumPart, ...]]:
         )
         for name in aliases.data
     }
+
+
+# ---------------------------------------------------------------------------- uses
+
+_Accesses = Iterable[tuple[str, int | None, Access]]
+"""Names of data, the component of each (all of them if None), and what is done to it."""
+
+
+def own_accesses(item: sch.Statement) -> _Accesses:
+    """Return the direct data accesses of `item`, without nested statements."""
+    match item:
+        case sch.KernelCall():
+            # `check_schedule` examines calls with too few arguments, too.
+            passed = zip(item.kernel.args, item.args, strict=False)
+            known = [(described, actual, actual.datum) for described, actual in passed]
+            return [
+                (datum, actual.component, described.access)
+                for described, actual, datum in known
+                if datum is not None
+            ]
+        case sch.HaloExchange(phase=sch.Phase.START) | sch.MarkHalo():
+            return [(item.datum, item.component, Access.READ)]
+        case sch.HaloExchange() | sch.FillHalo() | Update():
+            return [(item.datum, item.component, Access.READWRITE)]
+        case sch.GlobalReduction():
+            return [(item.datum, None, Access.READWRITE)]
+        case EnterData():
+            return [(name, None, Access.READ) for name in item.data]
+    return []
+
+
+def data_of(item: sch.Statement) -> frozenset[str]:
+    """Return the names of the data that `item` and the statements nested in it access."""
+    return _data_inside(item) if isinstance(item, sch.Compound) else _data_in((item,))
+
+
+@kept_with_first
+def _data_inside(item: sch.Compound) -> frozenset[str]:
+    return _data_in(statements(item))
+
+
+def _data_in(items: tuple[sch.Statement, ...]) -> frozenset[str]:
+    return frozenset(datum for item in items for datum, _, _ in own_accesses(item))
+
+
+_data_by_item = kept_by_item(data_of)
+
+
+def positions_using(schedule: Schedule, data: frozenset[str]) -> Iterator[int]:
+    """Yield the positions of the top-level statements that access some of `data`."""
+    uses = map(not_, map(data.isdisjoint, _data_by_item(schedule)))
+    return compress(range(len(schedule.body)), uses)
+
+
+def sequence_using(schedule: Schedule, data: frozenset[str]) -> Iterator[sch.Statement]:
+    """Yield the sequential statements of the top-level statements that access some of `data`."""
+    items = (schedule.body[at] for at in positions_using(schedule, data))
+    return chain.from_iterable(
+        sequential_statements(item) if isinstance(item, Region) else (item,) for item in items
+    )

@@ -1,4 +1,4 @@
-"""Statements of a schedule that run on a device with its own memory, and their data."""
+"""Statements of a schedule that run on a device with separate memory, and their data."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MOVED = (ArgKind.FIELD, ArgKind.OPERATOR, ArgKind.COLUMNWISE_OPERATOR)
 
 
 class DatumUse(NamedTuple):
-    """Access of one statement to a field, an operator, or one component of a field vector."""
+    """An access of one statement to a field, an operator or a component of a field vector."""
 
     datum: str
     component: int | None
@@ -32,13 +32,16 @@ class DatumUse(NamedTuple):
 
 
 def takes_data(item: object) -> bool:
-    """Return whether `item` is a region on a device whose data the schedule has to move there."""
+    """Return whether `item` is a device region whose data the schedule must transfer.
+
+    Regions that copy their own data are excluded.
+    """
     return isinstance(item, DirectiveRegion) and item.place is Side.DEVICE and not item.copies
 
 
 def has_device(schedule: Schedule) -> bool:
-    """Return whether `schedule` has to do with the memory of a device at all."""
-    return any(_have_device(schedule.body))
+    """Return whether `schedule` contains a device region or a data transfer."""
+    return any(_have_device(schedule))
 
 
 @kept_by_item
@@ -48,7 +51,7 @@ def _have_device(item: Statement) -> bool:
 
 
 def device_regions(block: Block) -> Iterator[DirectiveRegion]:
-    """Yield the outermost regions of `block` that a device with a memory of its own runs."""
+    """Yield the outermost regions of `block` that run on a device with separate memory."""
     if isinstance(block, DirectiveRegion) and takes_data(block):
         yield block
         return
@@ -58,21 +61,21 @@ def device_regions(block: Block) -> Iterator[DirectiveRegion]:
 
 
 def device_calls(block: Block) -> tuple[KernelCall, ...]:
-    """Return the calls below `block` that run on a device with a memory of its own."""
+    """Return the kernel calls in `block` that run on a device with separate memory."""
     return tuple(call for region in device_regions(block) for call in kernel_calls(region))
 
 
 def entered_data(schedule: Schedule) -> frozenset[str]:
-    """Return the data that the device certainly has, once the schedule has begun."""
+    """Return the data that an `EnterData` statement of `schedule` copies to the device."""
     return frozenset(
         name for item in schedule.body if isinstance(item, EnterData) for name in item.data
     )
 
 
 def moved_data(schedule: Schedule, calls: tuple[KernelCall, ...]) -> tuple[DatumUse, ...]:
-    """Return what `calls` do with fields and operators, and with those that may be the same.
+    """Return the accesses of `calls` to fields, operators and all data that may alias them.
 
-    The components of a field vector are moved on their own.
+    Each component of a field vector has an entry of its own.
     """
     aliases = aliases_in(schedule)
     data = aliases.data
@@ -99,7 +102,11 @@ def moved_data(schedule: Schedule, calls: tuple[KernelCall, ...]) -> tuple[Datum
 
 
 def moved_parts(datum: Datum, component: int | None = None) -> tuple[int | None, ...]:
-    """Return what is moved on its own: the component, or all of them; None for no field vector."""
+    """Return the components that are transferred separately.
+
+    The result is `(None,)` for a datum that is not a field vector. With `component`, only that
+    component is returned.
+    """
     if component is not None or datum.vector == 1:
         return (component,)
     return tuple(range(1, datum.vector + 1))

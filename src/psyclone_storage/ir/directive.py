@@ -1,8 +1,8 @@
-"""The directives of regions, their meanings and options.
+"""Directives of regions, with their meanings and options.
 
-Two families: OpenMP shares work between the threads of a team, OpenACC (and OpenMP's `target`)
-sends it to a device with a memory of its own. How a compiler is told is for a printer to know:
-nothing here is spelt but the name by which people and scripts know a directive.
+OpenMP directives distribute work among the threads of a team. OpenACC directives and OpenMP's
+`target` run it on a device with separate memory. Printers define the syntax of each language; this
+module only contains the names that users and scripts see.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Directive(Enum):
 
     @property
     def surroundings(self) -> frozenset[Directive]:
-        """The directives of which one has to enclose it; empty if none is needed."""
+        """The directives of which one must enclose this directive; empty if none is required."""
         return _SURROUNDINGS.get(self, frozenset())
 
 
@@ -74,7 +74,7 @@ _SURROUNDINGS = {
 
 
 class DeviceLevel(Enum):
-    """Level of parallelism of a device, from one lane to the whole device."""
+    """Level of parallelism on a device, from a single thread (`seq`) to gangs."""
 
     SEQ = "seq"
     VECTOR = "vector"
@@ -83,27 +83,31 @@ class DeviceLevel(Enum):
 
     @property
     def rank(self) -> int:
-        """The place of the level, from the inside to the outside."""
+        """The nesting level: 0 for `seq`, the innermost one."""
         return tuple(DeviceLevel).index(self)
 
 
 @dataclass(frozen=True, slots=True)
 class AccRoutineDirective:
-    """A procedure may be called by OpenACC code on a device; one call may use the `level`."""
+    """A directive that makes a procedure callable in OpenACC device code (`acc routine`).
+
+    One call may use parallelism up to `level`.
+    """
 
     level: DeviceLevel
 
 
 @dataclass(frozen=True, slots=True)
 class DeclareTargetDirective:
-    """A procedure may be called by OpenMP code on a device."""
+    """A directive that makes a procedure callable in OpenMP device code (`declare target`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class AccLoopDirective:
-    """The next loop is shared by `levels`; without any, the compiler chooses them.
+    """An OpenACC directive that distributes the next loop over `levels` (`acc loop`).
 
-    An author may give more clauses than are recorded here. `reductions` are operators and names.
+    Without levels, the compiler chooses them. `reductions` are pairs of operator and variable.
+    Other clauses of an existing directive are not recorded.
     """
 
     levels: tuple[DeviceLevel, ...]
@@ -116,7 +120,7 @@ KernelDirective = AccRoutineDirective | DeclareTargetDirective | AccLoopDirectiv
 
 
 class Sharing(Enum):
-    """By what rule iterations are dealt out to the threads of a team."""
+    """Policy that distributes loop iterations among threads."""
 
     STATIC = "static"
     DYNAMIC = "dynamic"
@@ -127,30 +131,36 @@ class Sharing(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ThreadSchedule:
-    """Schedule of iterations: a rule, `chunk` at a time, 0 if the rule decides."""
+    """OpenMP loop schedule: a policy and the chunk size, 0 for the default size."""
 
     rule: Sharing
     chunk: int = 0
 
     @property
     def text(self) -> str:
-        """The schedule as a recipe asks for it: `dynamic,4`."""
+        """The schedule in the syntax of recipes: `dynamic,4`."""
         return f"{self.rule.value},{self.chunk}" if self.chunk else self.rule.value
 
 
 @dataclass(frozen=True, slots=True)
 class RegionOptions:
-    """Options of a directive region from a script; clauses derived from its body are not here.
+    """Options that a script sets for a directive region.
 
-    `collapse` is the number of loops whose iterations are dealt out as one. `gangs` and `vectors`
-    are the levels of a device that share a loop, which is `sequential` if none may, and
-    `independent` where the user vouches for it. With `present` the data must be on the device.
-    Tasks have `grain` iterations each, or there are `tasks` of them. With `nowait` no thread waits
-    at the end of the region, with `nogroup` none for its tasks. `reproducible` asks for reductions
-    that are summed in the order of the threads, so that the same number of threads gives the same
-    bits. With `lanes` the iterations of a thread are shared by the lanes of vectors. `queue`, 0 or
-    more, is where a region for a device is put while the host goes on. With `sums` the terms of
-    sums and products of real numbers may be rounded in another order.
+    Clauses that follow from the statements of the region are not included.
+
+    - `collapse`: number of nested loops whose iterations are distributed together.
+    - `gangs`, `vectors`: device levels that share the loop.
+    - `sequential`: no level shares the loop.
+    - `independent`: the user asserts that the iterations are independent.
+    - `present`: the data must already be on the device.
+    - `grain`, `tasks`: iterations of one task, or the number of tasks.
+    - `nowait`: threads do not wait at the end of the region.
+    - `nogroup`: the region does not wait for its tasks.
+    - `reproducible`: combine partial reductions in thread order, so that runs with the same number
+      of threads give identical results.
+    - `lanes`: the iterations of a thread use vector (SIMD) lanes.
+    - `queue`: the device queue (0 or more) to which the region is submitted asynchronously.
+    - `sums`: sums and products of reals may be reassociated.
     """
 
     schedule: ThreadSchedule | None = None

@@ -1,7 +1,7 @@
-"""Expressions, the symbols of names in them, and their canonical spelling.
+"""Expressions, the symbols of their names, and their canonical spelling.
 
-The canonical spelling is Fortran's, with no more brackets than the standard asks for: it is what
-messages and schedule views show. The Fortran printer keeps the brackets of the author, too.
+The canonical spelling is Fortran with the minimum of parentheses. Messages and schedule views use
+it. The Fortran printer also preserves parentheses in the source.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from psyclone_storage.ir.types import DataType, Intrinsic, ScalarType
 
 @dataclass(frozen=True, slots=True)
 class Literal(OfKind):
-    """A constant as written, with its type: `0.5_r_def`, `3`, `.true.`, `'text'`."""
+    """A literal as written, with its type: `0.5_r_def`, `3`, `.true.`, `'text'`."""
 
     text: str
     intrinsic: Intrinsic
@@ -44,7 +44,7 @@ class Literal(OfKind):
 
     @property
     def value(self) -> int | DecimalNumber | bool | str:
-        """The exact value, independent of the range of its kind."""
+        """The exact value, without rounding to the kind of the literal."""
         match self.intrinsic:
             case Intrinsic.CHARACTER:
                 quote = self.text[-1]
@@ -57,7 +57,7 @@ class Literal(OfKind):
 
     @property
     def is_double(self) -> bool:
-        """Return whether the letter of its exponent makes it a real of double precision."""
+        """Return whether the literal has a `d` exponent and so is double precision."""
         is_real = self.intrinsic is Intrinsic.REAL and self.kind is None
         return is_real and ("d" in self.text or "D" in self.text)
 
@@ -66,24 +66,24 @@ class Literal(OfKind):
         return self.text.partition("_")[0]
 
     def with_kind(self, kind: str) -> Literal:
-        """Return the number or truth value with another kind."""
+        """Return the numeric or logical literal with the kind parameter `kind`."""
         return Literal(f"{self._number}_{kind}", self.intrinsic, kind)
 
 
 @dataclass(frozen=True, slots=True)
 class DecimalNumber:
-    """The number `digits * 10**exponent`; two of one value are equal."""
+    """The number `digits * 10**exponent`, normalized so that equal numbers compare equal."""
 
     digits: int
     exponent: int
 
     def __float__(self) -> float:
-        """Return the nearest number of double precision."""
+        """Return the nearest double-precision number."""
         return float(f"{self.digits}e{self.exponent}")
 
 
 def _decimal(text: str) -> DecimalNumber:
-    """Return the value of a real constant, whose exponent may have any letter."""
+    """Return the value of a real literal with an `e`, `d` or `q` exponent."""
     mantissa, _, exponent = text.lower().replace("d", "e").replace("q", "e").partition("e")
     before, _, behind = mantissa.partition(".")
     digits, power = (before + behind).lstrip("0"), int(exponent or 0) - len(behind)
@@ -95,18 +95,18 @@ _NOTHING = DecimalNumber(0, 0)
 
 
 def whole(value: int, kind: str | None = None) -> Literal:
-    """Return the integer constant `value`, which is not negative."""
+    """Return an integer literal for a non-negative `value`."""
     literal = Literal(str(value), Intrinsic.INTEGER)
     return literal if kind is None else literal.with_kind(kind)
 
 
 def logical(value: bool) -> Literal:
-    """Return the constant `.true.` or `.false.`."""
+    """Return the literal `.true.` or `.false.`."""
     return Literal(".true." if value else ".false.", Intrinsic.LOGICAL)
 
 
 class Origin(Enum):
-    """Origin of a name in a procedure."""
+    """Place where a name used in a procedure is declared."""
 
     LOCAL = "declared in the procedure"
     DUMMY = "an argument of the procedure"
@@ -137,13 +137,13 @@ ASSOCIATED = "associate"
 class Symbol(FromModule, Attributed):
     """A name and the entity that it denotes.
 
-    `key` is the name in lower case where it is used, `name` the name as its declaration has it, in
-    `module`, which is empty for what no module declares. `type` is that of a variable, a constant
-    or a function's value, None where it is not known. `components` are those of a derived type's
-    definition, `bindings` the names, in lower case, of its procedures, and `extends` the type that
-    it extends. `home_of_kind` is the module that the
-    kind of the type comes from and the kind's name there, where that is known. `span` is the place
-    of the declaration.
+    - `key`: the name at its use, in lower case. `name`: the name in its declaration.
+    - `module`: the module that declares it, or empty.
+    - `type`: the type of a variable, constant or function result, None if unknown.
+    - `components`, `bindings`, `extends`: the components, the type-bound procedure names (lower
+      case) and the parent type of a derived type.
+    - `home_of_kind`: the module that defines the kind parameter, and its name there, if known.
+    - `span`: the position of the declaration.
     """
 
     key: str
@@ -163,17 +163,17 @@ class Symbol(FromModule, Attributed):
 
     @property
     def is_resolved(self) -> bool:
-        """Return whether the name is resolved."""
+        """Return whether a declaration of the name was found."""
         return self.origin is not Origin.UNRESOLVED
 
     @property
     def is_data(self) -> bool:
-        """Return whether it denotes a variable or a constant."""
+        """Return whether the symbol denotes a variable or a constant."""
         return self.sort in (Sort.VARIABLE, Sort.CONSTANT)
 
     @property
     def is_called(self) -> bool:
-        """Return whether it denotes a procedure of any kind."""
+        """Return whether the symbol denotes a procedure."""
         return self.sort in (Sort.FUNCTION, Sort.SUBROUTINE, Sort.PROCEDURE)
 
     @property
@@ -183,16 +183,15 @@ class Symbol(FromModule, Attributed):
 
     @property
     def kind(self) -> str | None:
-        """The kind of the type as written, None without one."""
+        """The kind parameter as written, or None."""
         return self.type.kind if isinstance(self.type, ScalarType) else None
 
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A plain name in its author's spelling; names are looked up by `key`, which has no case.
+    """A name as spelled in the source. Lookups use `key`, the name in lower case.
 
-    The `symbol` is the entity that the name denotes, None if it was not looked up. It takes no part
-    in comparisons.
+    `symbol` is the entity that the name denotes, None before linking. Comparisons ignore it.
     """
 
     text: str
@@ -200,13 +199,13 @@ class Name:
 
     @property
     def key(self) -> str:
-        """Return the name in lower case, under which it is looked up."""
+        """The name in lower case."""
         return key_of(self.text)
 
 
 @dataclass(frozen=True, slots=True)
 class Member(Named):
-    """A component of a structure, `base%name`; the `symbol` is the component's, where known."""
+    """A component of a structure, `base%name`, with the component's symbol if known."""
 
     base: Expr
     name: str
@@ -215,67 +214,67 @@ class Member(Named):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Index:
-    """`base(items)`: an array element, an array section, a function reference, or the like.
+    """`base(items)`: an array element, an array section, a function reference or similar.
 
-    Which it is its class says, one of those below; one of this class itself has not been looked at
-    yet. That is knowledge about a text: two of them are equal if base and items are.
+    The subclass defines which one it is; an instance of this class itself is not yet linked.
+    Equality compares only base and items, not the subclass.
     """
 
     base: Expr
     items: tuple[Expr, ...]
 
     def __eq__(self, other: object) -> bool:
-        """Return whether both are the same text, whatever is known of them."""
+        """Return whether both have equal base and items, whatever their subclass."""
         if not isinstance(other, Index):
             return NotImplemented
         return self.base == other.base and self.items == other.items
 
     def __hash__(self) -> int:
-        """Return a hash that does not depend on what is known."""
+        """Return a hash that does not depend on the subclass."""
         return hash((self.base, self.items))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Element(Index):
-    """One element of an array: all subscripts are scalars."""
+    """An array element: all subscripts are scalars."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Section(Index):
-    """Elements of an array: a subscript is a triplet or an array, or may be an array."""
+    """An array section: at least one subscript is, or may be, a triplet or an array."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Substring(Index):
-    """Characters of a scalar: `base(first:last)`."""
+    """A substring of a scalar: `base(first:last)`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CallFunction(Index):
-    """A reference to a function, of the language, of a module or bound to a type."""
+    """A reference to an intrinsic function, a module function or a type-bound function."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StructureConstructor(Index):
-    """A value of a derived type, made of its components."""
+    """A structure constructor: a value of a derived type."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Extents(Index):
-    """An array and the extents that it is given where it is allocated."""
+    """An array with its extents, as in an `allocate` statement."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Unresolved(Index):
-    """Brackets after a name that was looked up and not found.
+    """`name(items)` for a name without a known declaration.
 
-    It may be a function with any effect.
+    It may be a function with side effects.
     """
 
 
 @dataclass(frozen=True, slots=True)
 class Unary:
-    """An operator before one operand: a sign, `.not.`, or one that an author defines."""
+    """A unary operation: a sign, `.not.` or a user-defined operator."""
 
     op: AnyOperator
     operand: Expr
@@ -283,10 +282,10 @@ class Unary:
 
 @dataclass(frozen=True, slots=True)
 class Binary:
-    """An operator between two operands.
+    """A binary operation.
 
-    One that is `bracketed` is in brackets, which fix the order of evaluation: without
-    them a compiler may compute `(a + b) + c` in another order. Comparisons ignore brackets.
+    `bracketed` records parentheses in the source, which fix the order of evaluation: without them a
+    compiler may reassociate `(a + b) + c`. Comparisons ignore it.
     """
 
     op: AnyOperator
@@ -306,7 +305,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Keyword(Named):
-    """An argument given by keyword: `name=value`."""
+    """A keyword argument `name=value`."""
 
     name: str
     value: Expr
@@ -329,7 +328,7 @@ class ComplexLiteral:
 
 @dataclass(frozen=True, slots=True)
 class ImpliedDo:
-    """A loop in an array constructor or a list of values: `(items, variable = start, stop)`."""
+    """An implied `do` in an array constructor or `data` list: `(items, variable = start, stop)`."""
 
     items: tuple[Expr, ...]
     variable: Name
@@ -340,21 +339,24 @@ class ImpliedDo:
 
 @dataclass(frozen=True, slots=True)
 class Parenthesised:
-    """A variable in brackets as a whole argument: its value is passed, which does not change."""
+    """A parenthesized variable as an argument.
+
+    The callee receives a copy, so it cannot modify the variable.
+    """
 
     operand: Expr
 
 
 @dataclass(frozen=True, slots=True)
 class Star:
-    """A `*`, which others determine: an assumed size, or the unit or form of input and output."""
+    """A `*`: an assumed size, or the default unit or format of input and output."""
 
     text: ClassVar[str] = "*"
 
 
 @dataclass(frozen=True, slots=True)
 class Verbatim:
-    """Text that is carried along without being understood."""
+    """Source text that is preserved without being parsed."""
 
     text: str
 
@@ -383,18 +385,18 @@ def spell(expr: Expr) -> str:
 
 
 def spell_as_written(expr: Expr) -> str:
-    """Return the spelling of `expr` with the brackets that its author put around operations."""
+    """Return the Fortran text of `expr`, preserving the parentheses of the source."""
     return _FortranWriter(keeps_brackets=True).write(expr).text
 
 
 @dataclass(frozen=True, slots=True)
 class _FortranWriter:
-    """The writer of expressions in Fortran."""
+    """Writes expressions in Fortran."""
 
     keeps_brackets: bool
 
     def write(self, expr: Expr) -> RankedText:
-        """Return the text of `expr`."""
+        """Return the text of `expr` and the precedence of its outermost operator."""
         match expr:
             case Literal() | Name() | Verbatim() | Star():
                 return RankedText(expr.text)
@@ -451,7 +453,7 @@ class _FortranWriter:
 
 
 def children(expr: Expr) -> tuple[Expr, ...]:
-    """Return the direct parts of `expr`, in the order of their text."""
+    """Return the direct subexpressions of `expr`, in source order."""
     match expr:
         case Name() | Literal():
             return ()
@@ -478,7 +480,7 @@ def children(expr: Expr) -> tuple[Expr, ...]:
 
 
 def walk(expr: Expr) -> Iterator[Expr]:
-    """Yield `expr` and everything in it, parents first."""
+    """Yield `expr` and all its subexpressions, parents first."""
     waiting = [expr]
     while waiting:
         part = waiting.pop()
@@ -497,12 +499,12 @@ def is_shallow(expr: Expr, limit: int) -> bool:
 
 
 def intrinsic(word: str, *items: Expr) -> CallFunction:
-    """Return a reference to the function `word` of the language."""
+    """Return a reference to the intrinsic function `word` with the arguments `items`."""
     return CallFunction(Name(word, Symbol(word, word, Origin.INTRINSIC, Sort.FUNCTION)), items)
 
 
 def intrinsic_called(expr: Expr) -> str | None:
-    """Return the function of the language that `expr` refers to, None if it does not."""
+    """Return the name of the intrinsic function that `expr` calls, or None."""
     match expr:
         case CallFunction(Name(symbol=Symbol(key=key, origin=Origin.INTRINSIC))):
             return key
@@ -510,12 +512,12 @@ def intrinsic_called(expr: Expr) -> str | None:
 
 
 def is_constant(expr: Expr) -> bool:
-    """Return whether `expr` holds literals only, so that it needs no variable."""
+    """Return whether `expr` contains only literals and operators."""
     return all(isinstance(part, Literal | Unary | Binary) for part in walk(expr))
 
 
 def whole_number(expr: Expr) -> int | None:
-    """Return the value of an integer constant without a sign, whatever its kind, else None."""
+    """Return the value of an integer literal, or None for any other expression."""
     if isinstance(expr, Literal) and expr.intrinsic is Intrinsic.INTEGER:
         value = expr.value
         return value if isinstance(value, int) else None
@@ -523,7 +525,10 @@ def whole_number(expr: Expr) -> int | None:
 
 
 def integer_value(expr: Expr) -> int | None:
-    """Return the value of an expression of integer constants, as Fortran computes it, else None."""
+    """Return the value of an expression of integer literals, or None.
+
+    Operations follow Fortran's integer arithmetic.
+    """
     match expr:
         case Literal():
             return whole_number(expr)
@@ -538,7 +543,7 @@ def integer_value(expr: Expr) -> int | None:
 
 
 def _quotient(dividend: int, divisor: int) -> int | None:
-    """Return the quotient without its fraction, towards zero."""
+    """Return the integer quotient, truncated towards zero; None for a division by zero."""
     if divisor == 0:
         return None
     quotient = abs(dividend) // abs(divisor)
@@ -546,7 +551,7 @@ def _quotient(dividend: int, divisor: int) -> int | None:
 
 
 def _power(base: int, exponent: int) -> int | None:
-    """Return a power that an integer can hold."""
+    """Return an integer power, None if the result is too large."""
     if exponent < 0:
         return _quotient(1, base ** min(-exponent, _BITS)) if abs(base) <= 1 else 0
     return base**exponent if abs(base) <= 1 or exponent < _BITS else None
@@ -563,10 +568,10 @@ _INTEGER_OPERATIONS: dict[AnyOperator, Callable[[int, int], int | None]] = {
 
 
 def same(first: Expr, second: Expr) -> bool:
-    """Return whether two expressions are the same text, but for case and blanks."""
+    """Return whether two expressions are equal except for case and spaces."""
     return canonical(first) == canonical(second)
 
 
 def canonical(expr: Expr) -> str:
-    """Return a key under which two expressions are equal if they differ in case or blanks only."""
+    """Return a key that is equal for expressions that differ only in case or spaces."""
     return key_of("".join(spell(expr).split()))

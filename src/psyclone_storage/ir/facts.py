@@ -1,7 +1,7 @@
-"""Promises about a program that no analysis proves, with their provenance.
+"""Facts: assertions by the user that the compiler cannot prove, with their origin.
 
-A fact is used only where a proof fails. A verdict lists the facts that it used, so that a report
-lists which promises are needed.
+A legality check uses a fact only where its proof fails. Its verdict lists the facts used, so that a
+report can show on which assertions the result depends.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from psyclone_storage.ir.keys import key_of
 
 
 class FactKind(Enum):
-    """Subject of a promise, by the word that reports and the command line use."""
+    """Kind of a fact, by the word used in reports and on the command line."""
 
     PURE = "pure"
     """A procedure changes only its arguments."""
@@ -25,27 +25,35 @@ class FactKind(Enum):
     """The iterations of a loop may run in any order."""
     DISTINCT_POINTERS = "component-pointers-distinct"
     """Pointer components with different names do not alias."""
+    DATA_COMPONENTS = "unknown-components-are-data"
+    """Brackets after a component of a type whose definition is not at hand are subscripts."""
+    COLUMNS = "columns"
+    """No two cells, the last subscript of a dofmap, share a dof, or an element at an offset."""
 
 
-FLOW_KINDS = (FactKind.PURE, FactKind.DISTINCT_POINTERS)
+ASSUMPTIONS = frozenset({FactKind.DISTINCT_POINTERS, FactKind.DATA_COMPONENTS})
+"""Promises about all names of a routine, which the command line can make."""
+FLOW_KINDS = ASSUMPTIONS | {FactKind.PURE, FactKind.COLUMNS}
 """Promises that change the data flow of a routine; others concern the verdicts on loops."""
 
 
 class FactSource(Enum):
-    """Origin of a promise."""
+    """Source of a fact."""
 
     RECIPE = "recipe"
     COMMAND = "command line"
     METADATA = "metadata"
+    DIRECTIVE = "directive"
+    """A directive of the author that has been removed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A promise of one kind.
+    """One assertion by the user.
 
-    `name` is the procedure or variable, empty if the kind has none. `routine` and `loop`, the uid
-    of a loop, limit the promise; an empty string means all. `place` is where it was made, such as
-    `recipe.py:41`.
+    `name` is the procedure or variable, empty if the kind needs none. `routine` and `loop` (a uid)
+    restrict the scope; empty means everywhere. `place` is where the user wrote the assertion, such
+    as `recipe.py:41`.
     """
 
     kind: FactKind
@@ -64,12 +72,19 @@ Facts = tuple[Fact, ...]
 
 
 def names_of_kind(facts: Facts, kind: FactKind, loop: str | None = None) -> frozenset[str]:
-    """Return the keys of the names that facts of one kind promise, for a loop or for all."""
+    """Return the keys of the names in facts of one kind that apply to a loop."""
     return frozenset(
         key_of(one.name) for one in facts if one.kind is kind and one.loop in ("", loop)
     )
 
 
-def of_routine(facts: Facts, routine: str) -> Facts:
-    """Return the facts that apply to a routine, by its key."""
-    return tuple(one for one in facts if key_of(one.routine) in ("", routine))
+def of_routine(facts: Facts, routine: str, loop: str | None = None) -> Facts:
+    """Return the facts that apply to the routine with the key `routine`.
+
+    With `loop`, the uid of a loop, those about other loops are left out.
+    """
+    return tuple(
+        one
+        for one in facts
+        if (loop is None or one.loop in ("", loop)) and key_of(one.routine) in ("", routine)
+    )

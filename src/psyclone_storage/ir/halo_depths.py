@@ -1,7 +1,7 @@
-"""Halo depths of fields on which the loops of a schedule depend.
+"""Halo depths of fields that the loops of a schedule require.
 
 The halo of a field may be shallower than that of its mesh. A step that extends a loop into the halo
-relies on the halo depths of all fields that the loop accesses.
+requires sufficient halo depth of all fields that the loop accesses.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ _FINE = 2
 
 
 def fields_of_whole_halo(schedule: Schedule) -> tuple[DatumPart, ...]:
-    """Return the fields whose least halo depth is the whole halo of the schedule.
+    """Return the fields that must have the full halo depth of the schedule.
 
-    They are all fields of the loops that run through the whole halo.
+    These are the fields of loops that run through the whole halo.
     """
     found = [
         part
@@ -36,9 +36,9 @@ def fields_of_whole_halo(schedule: Schedule) -> tuple[DatumPart, ...]:
 
 
 def depths_of_steps(schedule: Schedule) -> dict[DatumPart, Depth]:
-    """Return the halo depth of each field on which the loops rely that a step has extended.
+    """Return the halo depth that extended loops require of each field.
 
-    So do loops that fill more than the first level for an extended one.
+    Loops that fill more than the first halo level for an extended loop are included.
     """
     found: dict[DatumPart, Depth] = {}
     for loop in outer_loops(schedule):
@@ -49,7 +49,7 @@ def depths_of_steps(schedule: Schedule) -> dict[DatumPart, Depth]:
 
 
 def fields_of_loop(schedule: Schedule, loop: Loop) -> Iterator[tuple[DatumPart, Depth]]:
-    """Yield the fields of a loop into the halo with the halo levels that it accesses."""
+    """Yield each field of `loop` with the halo depth that the loop accesses."""
     for around, call in calls_in(loop):
         for described, actual in zip(call.kernel.args, call.args, strict=True):
             if described.kind is ArgKind.FIELD and actual.datum is not None:
@@ -59,9 +59,10 @@ def fields_of_loop(schedule: Schedule, loop: Loop) -> Iterator[tuple[DatumPart, 
 
 
 def _accessed(depth: Depth, call: KernelCall, described: KernelArg, actual: Actual) -> Depth:
-    """Return the halo levels of a field that a call accesses from cells down to `depth`.
+    """Return the halo depth of a field that a call accesses in a loop that runs to `depth`.
 
-    The stencil of a kernel that receives the depth stays inside the deeper of both.
+    If the kernel receives the halo depth as an argument, its stencil stays within the larger of
+    `depth` and the stencil extent; otherwise both are added.
     """
     if described.mesh is MeshRole.FINE:
         return depth.times(_FINE)

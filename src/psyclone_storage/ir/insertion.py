@@ -1,4 +1,4 @@
-"""The record of a planned statement: what to insert into a schedule, and where."""
+"""A planned statement, and where to insert it into a schedule."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ Inserted = TypeVar("Inserted")
 
 
 class Insertion(NamedTuple, Generic[Inserted]):
-    """A statement to insert before the statement `before`, or at `END`.
+    """A statement to insert before the statement with the uid `before`, or at `END`.
 
-    It may be inserted earlier, but not before the statement `after`.
+    It may be moved earlier, but not before the statement `after`.
     """
 
     before: str

@@ -1,8 +1,8 @@
-"""The dummy arguments of a kernel's subroutine, as roles.
+"""The dummy arguments of a kernel's subroutine, described by their roles.
 
-A domain derives this list from a kernel's metadata once. Three readers use it: the back end, to
-pass the actual arguments; the stub generator, to declare the dummies; the kernel check, to
-compare a written subroutine with them.
+A domain derives the list from the kernel's metadata. The back end uses it to pass actual arguments,
+the stub generator to declare dummy arguments, and the kernel check to compare an existing
+subroutine with its metadata.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ ANY = ex.Range()
 
 
 def shape_of_extents(*parts: str | int | ex.Expr) -> tuple[ex.Expr, ...]:
-    """Return the shape with one of `parts` for each dimension: a name, a number, an expression."""
+    """Return a shape with one extent for each part: a name, an integer or an expression."""
     return tuple(map(_extent, parts))
 
 
@@ -116,15 +116,17 @@ def _extent(part: str | int | ex.Expr) -> ex.Expr:
 
 @dataclass(frozen=True, slots=True)
 class Dummy:
-    """One dummy argument.
+    """A dummy argument of a kernel's subroutine.
 
-    `arg` is the position in the metadata's arguments that it belongs to: of the argument itself, or
-    of the first one on the function space `space`. `component` counts the parts of a field
-    vector from 1. `shape` has the extents of an array, in the names of the other dummies, `ANY`
-    where the caller decides; a scalar has none. `quadrature`, `operation` and `target` distinguish
-    basis arrays; `property_name` is that of a reference-element or mesh property.
-    `reach` are the points, as distances from the one that the kernel is called for, at which an
-    array may be read; None where metadata do not say.
+    - `arg`: the position of the metadata argument to which it belongs. For a function space, this
+      is the first argument on `space`.
+    - `component`: the component of a field vector, from 1.
+    - `shape`: the extents, in terms of other dummy arguments; `ANY` if the caller chooses the
+      extent; empty for a scalar.
+    - `quadrature`, `operation`, `target`: distinguish arrays of basis functions.
+    - `property_name`: the reference-element or mesh property.
+    - `reach`: offsets from the current point at which an array may be read, None if the metadata do
+      not list them.
     """
 
     role: Role
@@ -143,7 +145,10 @@ class Dummy:
 
     @property
     def intent(self) -> Intent:
-        """The access of the subroutine; an array that is only written may keep some values."""
+        """The intent, which is `inout` for each written argument.
+
+        An array that is only written may keep some of its values.
+        """
         return Intent.INOUT if self.access.writes else Intent.IN
 
     @property
@@ -154,24 +159,27 @@ class Dummy:
 
 @dataclass(frozen=True, slots=True)
 class SelectingWords:
-    """The words by which Python kernels select one dummy of a role.
+    """Words by which a Python kernel selects one dummy argument of a role.
 
-    One of `first` is the first word: a function space, a property, a rule of quadrature, or the
-    name of an argument; further words follow.
+    The first word is one of `first`: a function space, a property, a quadrature rule or an argument
+    name. Further words follow.
     """
 
     first: tuple[str, ...]
     behind: tuple[str, ...] = ()
 
     def fit(self, said: Sequence[str]) -> bool:
-        """Return whether what is said, in lower case, means this dummy."""
+        """Return whether the lower-case words `said` select this dummy argument."""
         if not said:
             return True
         return said[0] in self.first and all(one in self.behind for one in said[1:])
 
 
 def selecting_words(dummy: Dummy, own: Sequence[str]) -> SelectingWords:
-    """Return the words for a dummy, in lower case; `own` are the names of the arguments."""
+    """Return the lower-case words that select `dummy`.
+
+    `own` are the names of the kernel's arguments.
+    """
     if dummy.space and dummy.role is not Role.STENCIL_SIZE:
         behind = () if dummy.quadrature is None else (dummy.target, dummy.quadrature.value)
         return SelectingWords((dummy.space,), tuple(filter(None, behind)))

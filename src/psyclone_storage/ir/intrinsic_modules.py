@@ -1,4 +1,4 @@
-"""The modules of the language itself, and what each offers (Fortran 2023, 16.10 and 17)."""
+"""Intrinsic modules of Fortran and their contents (Fortran 2023, 16.10 and 17)."""
 
 from __future__ import annotations
 

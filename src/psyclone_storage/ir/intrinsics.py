@@ -1,7 +1,6 @@
-"""The procedures that Fortran itself provides: their names, and what kernels must know of them.
+"""Intrinsic procedures of Fortran, with the properties that kernels depend on.
 
-Source of the facts: the Fortran 2018 standard, clause 16; those of angles in degrees are of
-Fortran 2023.
+Source: Fortran 2018, clause 16; Fortran 2023 for functions of angles in degrees.
 """
 
 from __future__ import annotations

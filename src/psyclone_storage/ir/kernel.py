@@ -1,6 +1,6 @@
 """Kernels with interpreted metadata.
 
-One class per concept, for every domain: a domain uses the parts that it knows.
+One set of classes serves all domains; each domain uses the parts that apply to it.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from psyclone_storage.ir.types import Intrinsic
 class Access(Enum):
     """Access of a kernel to an argument.
 
-    `INC` adds to dofs that are shared between cells; the old value of the outermost ones may be
-    stale. `READINC` does the same but really reads the old value, everywhere.
+    `INC` adds to dofs that are shared between cells; the previous values of the outermost dofs may
+    be stale. `READINC` also reads the previous values, which must be valid everywhere.
     """
 
     READ = "read"
@@ -38,7 +38,7 @@ class Access(Enum):
 
 
 class ArgKind(Enum):
-    """Kind of object of an argument."""
+    """Kind of a kernel argument."""
 
     FIELD = "field"
     OPERATOR = "operator"
@@ -67,25 +67,25 @@ class StencilShape(Enum):
 
 @dataclass(frozen=True, slots=True)
 class GridStencil:
-    """Number of neighbours that a kernel reads in each direction of a grid.
+    """Number of neighbours that a kernel reads in each direction of a structured grid.
 
-    `rows` go from north to south, the counts in a row from west to east; the one in the middle
-    is 1 if the kernel reads the point itself.
+    `rows` run from north to south, and the counts in a row from west to east. The middle count is 1
+    if the kernel reads the point itself.
     """
 
     rows: tuple[tuple[int, int, int], tuple[int, int, int], tuple[int, int, int]]
 
     @property
     def depth(self) -> int:
-        """The distance of the furthest neighbour, 0 without one."""
+        """The maximum distance of a neighbour, 0 without any."""
         counts = [count for row in self.rows for count in row]
         return max(count for place, count in enumerate(counts) if place != _CENTRE)
 
     @property
     def offsets(self) -> tuple[tuple[int, int], ...]:
-        """The points that are looked at, as distances `(i, j)` from the point itself.
+        """The points read, as offsets `(i, j)` from the current point.
 
-        `i` grows to the east and `j` to the north. The point itself is listed if it is looked at.
+        `i` increases to the east and `j` to the north. The point itself is included if it is read.
         """
         return tuple(
             (east * step, north * step)
@@ -96,7 +96,7 @@ class GridStencil:
 
     @property
     def value(self) -> str:
-        """The stencil as metadata spell it: `000,110,000`."""
+        """The stencil in metadata syntax: `000,110,000`."""
         return ",".join("".join(map(str, row)) for row in self.rows)
 
 
@@ -105,7 +105,7 @@ _CENTRE = 4
 
 
 class MeshRole(Enum):
-    """On which of its two meshes an argument of an inter-grid kernel lives."""
+    """Mesh of an argument of an inter-grid kernel: coarse or fine."""
 
     COARSE = "coarse"
     FINE = "fine"
@@ -132,7 +132,7 @@ class Iteration(Enum):
 
 
 class BasisShape(Enum):
-    """Places at which basis functions are evaluated."""
+    """Points at which basis functions are evaluated."""
 
     XYOZ = "gh_quadrature_xyoz"
     FACE = "gh_quadrature_face"
@@ -141,7 +141,7 @@ class BasisShape(Enum):
 
     @property
     def is_quadrature(self) -> bool:
-        """Return whether the algorithm passes a quadrature object for it."""
+        """Return whether the algorithm passes a quadrature object for this shape."""
         return self is not BasisShape.EVALUATOR
 
 
@@ -162,7 +162,7 @@ class CmaKind(Enum):
 
 
 class Generation(Enum):
-    """Generation of the metadata and of the calling sequence of a kernel."""
+    """Generation of LFRic metadata and calling sequence."""
 
     Y2019 = "2019"
     CURRENT = "current"
@@ -183,16 +183,17 @@ class ReductionOp(Enum):
 
 @dataclass(frozen=True, slots=True)
 class KernelArg:
-    """One argument of a kernel, as its metadata describes it.
+    """One kernel argument, as described in the metadata.
 
-    `space` is the function space or grid point type, of an operator the one it maps *to*;
-    `space_from` is the one an operator maps from. `vector` is the number of components of a
-    field vector. `rank` is the rank of a scalar array. `grid_property` is a property's name.
-    `layers` and `data_per_dof` say that it has another number of layers than the first field or
-    operator, or several values at a dof: the number, or a name for one that is known at run time.
-    Empty, they say nothing. `is_mask` says that the kernel is called for those cells only where the
-    field's first value is above 0. `precision` is the kind of real data, where a call has told;
-    empty, it is the usual one.
+    - `space`: function space or grid point type; for an operator, the space that it maps to.
+    - `space_from`: the space that an operator maps from.
+    - `vector`: number of components of a field vector. `rank`: rank of a scalar array.
+    - `grid_property`: name of a grid property.
+    - `layers`, `data_per_dof`: number of layers, or of values per dof, if they differ from the
+      default. Each is a number, or a name for a run-time value; empty means the default.
+    - `is_mask`: the kernel is called only for cells in which the first value of the field is
+      positive.
+    - `precision`: real kind, if a call has determined it; empty means the default.
     """
 
     kind: ArgKind
@@ -213,23 +214,26 @@ class KernelArg:
 
     @property
     def numbering(self) -> tuple[str, str]:
-        """The key of its dofmap on its space; arguments with equal keys share one."""
+        """The key of the argument's dofmap on its space.
+
+        Arguments with equal keys share a dofmap.
+        """
         return self.layers, self.data_per_dof
 
     @property
     def has_own_dofmap(self) -> bool:
-        """Return whether its numbering differs from that of other data on its space."""
+        """Return whether the argument has a dofmap of its own on its function space."""
         return bool(self.layers or self.data_per_dof)
 
     @property
     def spaces(self) -> tuple[str, ...]:
-        """The function spaces it lives on, an operator's `to` before its `from`."""
+        """The function spaces of the argument: for an operator, first `to`, then `from`."""
         return tuple(space for space in (self.space, self.space_from) if space)
 
 
 @dataclass(frozen=True, slots=True)
 class SpaceFunctions:
-    """Evaluations that a kernel requires for one function space, in the order of its metadata."""
+    """Basis operations that a kernel requires for one function space, in metadata order."""
 
     space: str
     operations: tuple[BasisOperation, ...]
@@ -246,9 +250,9 @@ FIELD_ON_GRID = Name("field on the grid")
 
 @dataclass(frozen=True, slots=True)
 class GridBounds:
-    """Start and stop of the loops over a named set of grid points.
+    """Loop bounds of a named set of grid points.
 
-    Each is an expression of `FIRST_INTERNAL` and `LAST_INTERNAL`.
+    Each bound is an expression of `FIRST_INTERNAL` and `LAST_INTERNAL`.
     """
 
     outer_start: Expr
@@ -259,10 +263,10 @@ class GridBounds:
 
 @dataclass(frozen=True, slots=True)
 class GridPoints:
-    """The points of a structured grid that a kernel is called for.
+    """The grid points for which a kernel is called.
 
-    `name` is that of metadata. `offset` says which points of the staggered grid share an index.
-    `bounds` are those of a set that is not built in.
+    `name` is the name in the metadata. `offset` defines which points of the staggered grid share an
+    index. `bounds` is set for user-defined sets of points.
     """
 
     name: str
@@ -272,12 +276,11 @@ class GridPoints:
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """Formula of a built-in at one dof.
+    """The formula of a built-in for one dof.
 
-    `value` names the built-in's arguments by their letters, which `letters` lists in the order of
-    the arguments. Without a `reduction` the value is assigned to the written argument; with one
-    it is combined into it. One that `is_random` is the next pseudo-random number, so that the
-    order of dofs matters, and that of calls.
+    `letters` lists the letters that represent the arguments in `value`, in argument order. Without
+    `reduction`, the value is assigned to the written argument; otherwise it is combined with it.
+    `is_random` marks a pseudo-random number, for which the order of dofs and calls matters.
     """
 
     letters: tuple[str, ...]
@@ -290,10 +293,10 @@ class Formula:
 class Kernel(Named, FromModule):
     """A kernel or built-in: its iteration space, arguments and further requirements.
 
-    `name` is the name used in an invoke, `procedure` the subroutine to call, `module` where both
-    come from (empty for a built-in, which has a `formula`). `implementations` are its specific
-    subroutines: itself, or those of an interface. A kernel for points of a structured
-    grid has `points`.
+    `name` is the name used in an invoke, `procedure` the subroutine to call and `module` the module
+    of both. A built-in has no module but a `formula`. `implementations` are the specific
+    subroutines if `procedure` is a generic interface, otherwise the procedure itself. A kernel on a
+    structured grid has `points`.
     """
 
     name: str
@@ -320,17 +323,20 @@ class Kernel(Named, FromModule):
 
     @property
     def mask(self) -> int | None:
-        """The position of the argument that says for which cells the kernel is called."""
+        """The position of the mask argument, which selects the cells to process.
+
+        None without one.
+        """
         return next((at for at, arg in enumerate(self.args) if arg.is_mask), None)
 
     @property
     def is_intergrid(self) -> bool:
-        """Return whether it maps fields between two meshes."""
+        """Return whether the kernel maps fields between two meshes."""
         return any(arg.mesh is not None for arg in self.args)
 
     @property
     def has_several_meshes(self) -> bool:
-        """Return whether its arguments may be on several meshes, or have several numberings."""
+        """Return whether the arguments may use several meshes or several dofmaps on one space."""
         return any(arg.mesh is not None or arg.has_own_dofmap for arg in self.args)
 
     @property

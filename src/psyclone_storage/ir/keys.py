@@ -1,7 +1,7 @@
-"""Keys: names without case, under which things are looked up.
+"""Keys: names in lower case, used for lookups.
 
-Fortran compares names without case, and prints keep their author's spelling. A name has a
-key, and no other module folds case.
+Fortran names are case-insensitive, and printed code preserves the spelling of the source. All case
+folding is in this module.
 """
 
 from __future__ import annotations
@@ -10,17 +10,17 @@ from collections.abc import Iterable
 
 
 def key_of(name: str) -> str:
-    """Return the key of a name that is a text alone."""
+    """Return the lookup key of a name: the name in lower case."""
     return name.lower()
 
 
 def keys_of(names: Iterable[str]) -> frozenset[str]:
-    """Return the keys of names that are texts alone."""
+    """Return the lookup keys of several names."""
     return frozenset(map(str.lower, names))
 
 
 class Named:
-    """Something that has a name."""
+    """Mixin for objects with a name."""
 
     __slots__ = ()
     name: str
@@ -32,7 +32,7 @@ class Named:
 
 
 class RenamedImport:
-    """A name that is known here as `local`, and as `original` where it comes from."""
+    """An imported name: `local` in the importing scope, `original` in its module."""
 
     __slots__ = ()
     local: str
@@ -40,17 +40,17 @@ class RenamedImport:
 
     @property
     def key(self) -> str:
-        """The name here in lower case."""
+        """The local name in lower case."""
         return self.local.lower()
 
     @property
     def original_key(self) -> str:
-        """The name where it comes from, in lower case."""
+        """The original name in lower case."""
         return self.original.lower()
 
 
 class FromModule:
-    """Something that belongs to a module, or takes names from one."""
+    """Mixin for objects that belong to a module or import from one."""
 
     __slots__ = ()
     module: str
@@ -62,19 +62,19 @@ class FromModule:
 
 
 class OfKind:
-    """Something with a type, of whose kind an author has a spelling."""
+    """Mixin for objects with a kind parameter, as spelled in the source."""
 
     __slots__ = ()
     kind: str | None
 
     @property
     def kind_key(self) -> str:
-        """The kind in lower case, empty without one."""
+        """The kind parameter in lower case, or an empty text."""
         return (self.kind or "").lower()
 
 
 class Attributed:
-    """A declaration, whose attributes an author has spelled."""
+    """Mixin for declarations with attributes, as spelled in the source."""
 
     __slots__ = ()
     attributes: tuple[str, ...]

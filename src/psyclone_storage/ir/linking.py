@@ -1,8 +1,9 @@
-"""Linking: names get their symbols, and brackets get a class by the symbol before them.
+"""Linking: attach symbols to names and classify `name(items)` by the symbol of the name.
 
-The reader links after it has resolved all names. Code that changes a routine links again, because a
-step adds names and declarations. A name that is not found has the symbol `UNRESOLVED`, its brackets
-are `Unresolved`. Each name of a routine is one node, shared by all its occurrences.
+The reader links a routine after it has resolved all names. Code that changes a routine links it
+again, because the change may add names and declarations. A name without a declaration gets an
+`UNRESOLVED` symbol, and `name(items)` becomes `Unresolved`. All occurrences of a name in a routine
+share one node.
 """
 
 from __future__ import annotations
@@ -22,7 +23,10 @@ Structures = Callable[[DerivedType], ex.Symbol | None]
 
 
 def linked(code: Routine, structure: Structures | None = None) -> Routine:
-    """Return `code` with the symbol of each name, as its declarations and its table have them."""
+    """Return `code` with each name linked to its symbol.
+
+    Symbols come from the declarations and the symbol table of `code`.
+    """
     outer = Linker(code.symbol, structure or code.structure)
     declared = replace(code, specification=tuple(map(outer.specified, code.specification)))
     linker = Linker(declared.symbol, structure or declared.structure)
@@ -31,9 +35,9 @@ def linked(code: Routine, structure: Structures | None = None) -> Routine:
 
 
 class Linker:
-    """Linker of one routine, from the functions `symbol` and `structure`.
+    """Links the names of one routine, using the lookup functions `symbol` and `structure`.
 
-    `component` returns the component of a structure whose type is not known, by its key.
+    `component` returns the component with a given key of a structure of unknown type.
     """
 
     def __init__(
@@ -47,20 +51,20 @@ class Linker:
         self.typing = Typing(self._symbol_of, structure, component)
 
     def specified(self, item: SpecificationItem) -> SpecificationItem:
-        """Return an item of a specification part with its expressions linked."""
+        """Return an item of a specification part with linked expressions."""
         if not isinstance(item, DeclarationStatement):
             return item
         return replace(item, declares=tuple(map(self.declared, item.declares)))
 
     def declared(self, item: Declare) -> Declare:
-        """Return the declaration of one name with its expressions linked."""
+        """Return the declaration of one name with linked expressions."""
         if not item.shape and item.value is None:
             return item
         value = None if item.value is None else self.expr(item.value)
         return replace(item, shape=tuple(map(self.expr, item.shape)), value=value)
 
     def line(self, line: Line) -> Line:
-        """Return a statement with its own expressions linked."""
+        """Return a statement with its own expressions linked, not those of nested statements."""
         match line:
             case Allocate():
                 return with_expressions(line, self._allocated)
@@ -79,7 +83,7 @@ class Linker:
         )
 
     def expr(self, expr: ex.Expr) -> ex.Expr:
-        """Return `expr` with its names linked and its brackets told apart."""
+        """Return `expr` with linked names and classified `name(items)` expressions."""
         match expr:
             case ex.Name(text):
                 return self._name(text)
@@ -108,7 +112,7 @@ class Linker:
     # ------------------------------------------------------------------------ brackets
 
     def _kind_of(self, index: ex.Index) -> type[ex.Index]:
-        """Return `index`, whose parts are linked, with the class of its brackets."""
+        """Return the class of `index`, whose parts are already linked."""
         match index.base:
             case ex.Name(symbol=symbol) if symbol is not None:
                 return self._of_name(index, symbol)

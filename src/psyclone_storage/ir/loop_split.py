@@ -1,9 +1,9 @@
-"""The parts that a loop is cut into, so that its interior can run while halos are on their way.
+"""Parts of a split loop, whose interior can run while halo exchanges are in progress.
 
-A loop over cells has two: the cells that are far enough inside, which come first in their order,
-and the rim. One over a grid has five: a box of points far enough inside, the rows to the south and
-to the north of it over their whole length, and what is left of its own rows to the west and to the
-east. Each iteration is in one part, also where the interior is empty.
+A loop over cells has two parts: the interior cells, which come first in cell order, and the rim. A
+loop over grid points has five: an interior box, the full rows south and north of it, and the rest
+of its own rows to the west and east. Each iteration belongs to exactly one part, even if the
+interior is empty.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ SECTIONS_OF_POINTS = (
 
 @dataclass(frozen=True, slots=True)
 class Margins:
-    """Number of owned points between the interior of a rank and each of its edges."""
+    """Number of owned points between the interior and each edge of a rank's subdomain."""
 
     west: int = 0
     east: int = 0
@@ -55,16 +55,16 @@ class Margins:
         )
 
     def covers(self, other: Margins) -> bool:
-        """Return whether no margin of `other` is larger."""
+        """Return whether each margin is at least as large as in `other`."""
         return self.max(other) == self
 
 
 @dataclass(frozen=True, slots=True)
 class Interior:
-    """Distance from the border of a rank at which an iteration reads no halo.
+    """Distance from the subdomain border at which an iteration reads no halo.
 
-    Cells are at least `depth` levels inside: those of the edge are at level 0. Points of a grid
-    keep `margins`, which cells have none of.
+    Cells are at least `depth` levels inside, where border cells are at level 0. Grid points keep
+    `margins`; cells have None.
     """
 
     depth: Depth = NOTHING
@@ -73,7 +73,10 @@ class Interior:
 
 @dataclass(frozen=True, slots=True)
 class Peel:
-    """That a loop is a part of what was the loop `of`, cut where its interior ends."""
+    """The part of a split loop that a loop represents.
+
+    `of` is the uid of the loop before the split, and `interior` is where it was split.
+    """
 
     section: PeelSection
     interior: Interior
@@ -81,7 +84,7 @@ class Peel:
 
 
 def describe_peel(peel: Peel) -> str:
-    """Return which part of a loop one is: `interior at depth 2`, `south of the interior`."""
+    """Return a description of the loop part: `interior at depth 2`, `south of the interior`."""
     if peel.section is PeelSection.RIM:
         return f"rim outside of depth {describe_depth(peel.interior.depth)}"
     if peel.section is not PeelSection.INTERIOR:

@@ -14,13 +14,13 @@ from psyclone_storage.ir.walk import kernel_calls, statements
 
 
 def loops_with_parts(statement: sch.Loop | sch.DirectiveRegion) -> tuple[sch.Loop, ...]:
-    """Return the loops in `statement`, itself included, that were fused under a test."""
+    """Return the loops in `statement`, including itself, that were fused under a run-time test."""
     found = (statement, *statements(statement))
     return tuple(item for item in found if isinstance(item, sch.Loop) and item.parts)
 
 
 def source_loops(loop: sch.Loop) -> tuple[sch.Loop, ...]:
-    """Return the loops that `loop` was made of."""
+    """Return the loops that were fused into `loop`, in order."""
     starts = {part.call: part.bounds_from for part in loop.parts}
     groups: list[list[str]] = []
     for call in kernel_calls(loop):
@@ -36,9 +36,9 @@ def source_loops(loop: sch.Loop) -> tuple[sch.Loop, ...]:
 
 
 def taken_apart(statement: sch.Loop | sch.DirectiveRegion) -> tuple[sch.Statement, ...]:
-    """Return `statement` once for each of the loops that its loops were made of, in order.
+    """Return one copy of `statement` for each original loop of its fused loops, in order.
 
-    Statements next to a loop with parts are repeated for each part.
+    Statements next to a fused loop are repeated in each copy.
     """
     first: set[str] = set()
     for loop in loops_with_parts(statement):
@@ -60,7 +60,7 @@ def taken_apart(statement: sch.Loop | sch.DirectiveRegion) -> tuple[sch.Statemen
 def _restricted(
     body: tuple[sch.Statement, ...], calls: frozenset[str]
 ) -> tuple[sch.Statement, ...]:
-    """Return `body` with these calls alone, in loops that are no longer fused."""
+    """Return `body` restricted to the calls `calls`, in loops that are no longer fused."""
     kept: list[sch.Statement] = []
     for item in body:
         match item:
@@ -79,7 +79,7 @@ def _restricted(
 
 
 def _alone(loop: sch.Loop, body: tuple[sch.Statement, ...]) -> sch.Loop:
-    """Return `loop` around a part of what it holds, with the bounds of that part."""
+    """Return `loop` with only `body`, and with the bounds of that original loop."""
     left = replace(loop, body=body, parts=())
     first = kernel_calls(left)[0].uid
     own = [part.bounds_from for part in loop.parts if part.call == first]

@@ -1,8 +1,8 @@
-"""The counted loops of a subroutine, each with a uid that stays the same when others change.
+"""The counted loops of a subroutine, each with a stable uid.
 
-The number of a loop, which recipes use, is its position in the text; a step may change it. A loop
-gets its uid when the text is read or a step makes the loop, and keeps it when a step rewrites it.
-Comparison ignores uids: two equal loops may have different ones.
+Recipes refer to a loop by its position in the text, which a step may change. A loop gets its uid
+when the text is read or a step creates the loop; rewriting preserves the uid. Comparisons ignore
+uids.
 """
 
 from __future__ import annotations
@@ -17,12 +17,15 @@ from psyclone_storage.ir.unit import Blank, Comment, Do, Line
 
 
 def loops_of(code: Routine) -> tuple[Do, ...]:
-    """Return the loops of a subroutine in the order of its text."""
+    """Return the `do` loops of a subroutine in source order."""
     return tuple(line for line in walk_lines(code.body) if isinstance(line, Do))
 
 
 def addressed(code: Routine) -> Routine:
-    """Return `code` with a unique uid for each loop; of copies with one uid the first keeps it."""
+    """Return `code` with a unique uid for each loop.
+
+    If several loops have the same uid, the first keeps it.
+    """
     given = [loop.uid for loop in loops_of(code)]
     if all(given) and len(set(given)) == len(given):
         return code
@@ -31,7 +34,10 @@ def addressed(code: Routine) -> Routine:
 
 
 def following_loop(code: Routine, loop: Do) -> Do | None:
-    """Return the loop that follows `loop` in its block, comments and empty lines between them."""
+    """Return the loop that follows `loop` in its block, ignoring comments and blank lines.
+
+    The function returns None if another statement follows.
+    """
     for block in (
         code.body,
         *(block for line in walk_lines(code.body) for block in blocks_of(line)),
@@ -45,7 +51,7 @@ def following_loop(code: Routine, loop: Do) -> Do | None:
 
 
 def with_lines_for(code: Routine, changes: Mapping[str, tuple[Line, ...]]) -> Routine:
-    """Return `code` with other statements instead of loops, by their uids."""
+    """Return `code` with the loops in `changes` (by uid) replaced by other statements."""
     return addressed(replace(code, body=_with_changes(code.body, changes)))
 
 

@@ -1,4 +1,4 @@
-"""Loop nests, whether their loops are those of a schedule or of a Fortran subroutine."""
+"""A common interface to loops of a schedule and of a Fortran subroutine."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from psyclone_storage.ir.unit import Blank, Comment, Do
 
 
 class Nest(Protocol):
-    """A loop with the statements in it: `schedule.Loop` or `unit.Do`."""
+    """A loop with its body: `schedule.Loop` or `unit.Do`."""
 
     @property
     def uid(self) -> str:
-        """The name that the loop keeps when the loops around it change."""
+        """The identifier of the loop, which does not change when other loops change."""
 
     @property
     def body(self) -> tuple[Any, ...]:
@@ -25,7 +25,7 @@ AnyLoop = TypeVar("AnyLoop", Loop, Do)
 
 
 def inner_loop(outer: AnyLoop) -> AnyLoop | None:
-    """Return the loop that is all of the body of `outer`, except for comments."""
+    """Return the loop that is the only statement in `outer`, ignoring comments; None otherwise."""
     match statements_of(outer):
         case [inner] if isinstance(inner, type(outer)):
             return inner
@@ -33,5 +33,5 @@ def inner_loop(outer: AnyLoop) -> AnyLoop | None:
 
 
 def statements_of(nest: Nest) -> list[Any]:
-    """Return the statements directly in a loop, without comments and empty lines."""
+    """Return the statements directly in a loop, without comments and blank lines."""
     return [item for item in nest.body if not isinstance(item, Comment | Blank)]

@@ -1,8 +1,8 @@
-"""The operators of expressions, and how a language writes them.
+"""Operators of expressions and their syntax.
 
-Fortran's column of the table of operators is here, because the intermediate representation prints
-itself in Fortran; `languages.operators` has the columns of the other languages. An operator that
-an author defines is no member of the table.
+The table for Fortran is here, because the intermediate representation prints itself in Fortran.
+`languages.operators` contains the tables of other languages. User-defined operators are not in the
+tables.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from psyclone_storage.base.records import dataclass
 
 
 class Precedence(IntEnum):
-    """Precedence of operators, weakest first. All languages share the scale."""
+    """Operator precedence, weakest first, on a scale that all languages share."""
 
     DEFINED = 0
     CHOICE = auto()
@@ -36,7 +36,7 @@ class Precedence(IntEnum):
 
 
 class OperatorKind(Enum):
-    """Kinds of operators by operands and result."""
+    """Kind of an operator, by the types of its operands and its result."""
 
     ARITHMETIC = "numbers of numbers"
     CONCATENATION = "a character value of two"
@@ -46,10 +46,10 @@ class OperatorKind(Enum):
 
 
 class Operator(Enum):
-    """An operator of the language; the value is its spelling in Fortran 90 and later.
+    """An intrinsic operator; the value is its spelling in Fortran 90 and later.
 
-    A sign before one operand is the operator between two of the same spelling. `rank` is its
-    precedence in Fortran.
+    Unary plus and minus use the members of the binary operators. `rank` is the precedence in
+    Fortran.
     """
 
     EQUIVALENT = ".eqv.", Precedence.EQUIVALENCE, OperatorKind.LOGICAL
@@ -75,7 +75,7 @@ class Operator(Enum):
     kind: OperatorKind
 
     def __new__(cls, spelling: str, rank: Precedence, kind: OperatorKind) -> Operator:
-        """Make a member that is found by its spelling."""
+        """Create a member that can be looked up by its spelling."""
         member = object.__new__(cls)
         member._value_ = spelling
         member.spelling, member.rank, member.kind = spelling, rank, kind
@@ -87,16 +87,16 @@ class Operator(Enum):
 
 @dataclass(frozen=True, slots=True)
 class DefinedOperator:
-    """An operator that an author defines: `.word.`, in lower case.
+    """A user-defined operator `.word.`, in lower case.
 
-    Between two operands it binds more weakly than all others, before one more strongly.
+    A binary one has the lowest precedence, a unary one the highest.
     """
 
     spelling: str
 
     @property
     def rank(self) -> Precedence:
-        """The precedence between two operands."""
+        """The precedence as a binary operator."""
         return Precedence.DEFINED
 
     @property
@@ -123,27 +123,27 @@ class Ranked:
     rank: int
 
     def within(self, rank: int) -> str:
-        """Return the text as an operand that needs brackets if it binds more weakly than `rank`."""
+        """Return the text as an operand, parenthesized if it binds more weakly than `rank`."""
         return f"({self.text})" if self.rank < rank else self.text
 
 
 @dataclass(frozen=True, slots=True)
 class RankedText(Ranked):
-    """An untyped printed expression."""
+    """Printed text of an expression and its precedence, without a type."""
 
     text: str
     rank: int = Precedence.PRIMARY
 
 
 class SignRule(Enum):
-    """Operands with a leading sign that need brackets after an operator."""
+    """Rule for parentheses around operands with a leading sign."""
 
     NONE = "none"
     SIGNED = "an operand whose outermost operator is a sign"
     LEADING = "each operand whose text begins with a sign"
 
     def applies(self, operand: Ranked) -> bool:
-        """Return whether an operand needs brackets."""
+        """Return whether the rule requires parentheses around `operand`."""
         match self:
             case SignRule.SIGNED:
                 return operand.rank == Precedence.PREFIX
@@ -154,7 +154,7 @@ class SignRule(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Prefix:
-    """An operator before one operand: its text, its rank, and the least rank of the operand."""
+    """A unary operator: its text, its precedence and the minimum precedence of the operand."""
 
     text: str
     rank: int
@@ -162,16 +162,16 @@ class Prefix:
     signs: SignRule = SignRule.NONE
 
     def apply(self, operand: Ranked) -> str:
-        """Return the text of the operation."""
+        """Return the text of the operator applied to `operand`."""
         rank = Precedence.PRIMARY if self.signs.applies(operand) else self.operand
         return f"{self.text}{operand.within(rank)}"
 
 
 @dataclass(frozen=True, slots=True)
 class Infix:
-    """An operator between two operands: its text, its rank, and the least ranks of the operands.
+    """A binary operator: its text, its precedence and the minimum precedences of the operands.
 
-    An operation that `chains` is written without brackets on both sides of the same operator.
+    If it `chains`, operands with the same operator need no parentheses on either side.
     """
 
     text: str
@@ -182,7 +182,7 @@ class Infix:
     chains: bool = False
 
     def join(self, left: Ranked, right: Ranked) -> str:
-        """Return the text of the operation."""
+        """Return the text of the operator applied to `left` and `right`."""
         first, second = left.text, f"({right.text})"
         if not self.chains or left.rank != self.rank:
             first = left.within(self.left)
@@ -194,15 +194,16 @@ class Infix:
 
 
 def left_associative(text: str, rank: int, signs: SignRule = SignRule.NONE) -> Infix:
-    """Return an operator that groups from the left."""
+    """Return a left-associative binary operator."""
     return Infix(f" {text} ", rank, rank, rank + 1, signs)
 
 
 @dataclass(frozen=True, slots=True)
 class OperatorTable:
-    """The operators of one language. It lacks operators that the language cannot express.
+    """The operators of one language, without those that the language cannot express.
 
-    `choice` is the form of a choice by a condition, 0, between two values, 1 and 2.
+    `choice` is the format of a conditional expression: {0} is the condition, {1} and {2} are the
+    values.
     """
 
     prefixes: Mapping[AnyOperator, Prefix]
@@ -210,23 +211,23 @@ class OperatorTable:
     choice: str = ""
 
     def unary(self, op: AnyOperator, operand: Ranked) -> RankedText:
-        """Return an operation on one operand."""
+        """Return the text of a unary operation."""
         row = self.prefixes[op]
         return RankedText(row.apply(operand), row.rank)
 
     def binary(self, op: AnyOperator, left: Ranked, right: Ranked) -> RankedText:
-        """Return an operation on two operands."""
+        """Return the text of a binary operation."""
         row = self.infixes[op]
         return RankedText(row.join(left, right), row.rank)
 
     def choose(self, condition: Ranked, first: Ranked, second: Ranked) -> RankedText:
-        """Return a choice between two values."""
+        """Return the text of a conditional expression."""
         parts = (part.within(Precedence.CHOICE + 1) for part in (condition, first, second))
         return RankedText(self.choice.format(*parts), Precedence.CHOICE)
 
 
 def fortran_infix(op: AnyOperator) -> Infix:
-    """Return an operator between two operands as Fortran writes it."""
+    """Return the Fortran syntax of a binary operator."""
     left, right = int(op.rank), op.rank + 1
     if op is Operator.POWER:
         left, right = right, left

@@ -1,7 +1,7 @@
-"""Output of the readers: names, expressions and places, before interpretation.
+"""Results of the readers before interpretation: names, expressions and source positions.
 
-It contains no parser object and no knowledge of a domain: a metadata entry is a constructor with
-items.
+This module contains no parser objects and nothing specific to a domain: a metadata entry is a
+constructor with items.
 """
 
 from __future__ import annotations
@@ -20,7 +20,10 @@ from psyclone_storage.ir.types import DataType, Intent
 
 @dataclass(frozen=True, slots=True)
 class UsedName(RenamedImport):
-    """One name of a `use` statement's list: `local => original`, or the same name twice."""
+    """A name in the list of a `use` statement: `local => original`.
+
+    Without renaming both are equal.
+    """
 
     local: str
     original: str
@@ -29,9 +32,9 @@ class UsedName(RenamedImport):
 
 @dataclass(frozen=True, slots=True)
 class ParsedUse(FromModule):
-    """A `use` statement. `only` is None where the whole module is imported.
+    """A `use` statement; `only` equals None if the whole module is imported.
 
-    `renames` are the names of a statement without `only` that get a local name.
+    `renames` are the renamed names of a statement without `only`.
     """
 
     module: str
@@ -42,12 +45,12 @@ class ParsedUse(FromModule):
 
 @dataclass(frozen=True, slots=True)
 class Declaration(Named):
-    """One declared name.
+    """The declaration of one name.
 
-    `shape` has one expression per dimension (`:` is a `Range`, an assumed size is `Star`); a scalar
-    has none. `attributes` are in lower case without blanks; `class` and `len=...` are among them
-    where the type says so. `intent` is None where none is given. `value` is the initial value or
-    the value of a constant.
+    `shape` has one expression per dimension: `Range` for `:`, `Star` for an assumed size. A scalar
+    has an empty shape. `attributes` are in lower case without blanks, including `class` and
+    `len=...`. `intent` equals None if not given. `value` is the initial value, or the value of a
+    constant.
     """
 
     name: str
@@ -66,9 +69,9 @@ class Declaration(Named):
 
 @dataclass(frozen=True, slots=True)
 class ParsedStructure(Named):
-    """A derived type defined in the file, with the declarations of its components.
+    """A derived type defined in the file, with its components.
 
-    The components that it inherits from types of the same file are among them.
+    Components inherited from types of the same file are included.
     """
 
     name: str
@@ -77,7 +80,7 @@ class ParsedStructure(Named):
 
 
 class ScopeKind(Enum):
-    """Kind of program unit, procedure or construct of a scope, by the words that end it."""
+    """Kind of a program unit, procedure or construct with a scope, by its `end` keyword."""
 
     PROGRAM = "program"
     MODULE = "module"
@@ -92,7 +95,7 @@ class ScopeKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Association(Named):
-    """A name of an `associate` construct and its expression."""
+    """A name of an `associate` construct and the expression that it denotes."""
 
     name: str
     expr: Expr
@@ -101,17 +104,18 @@ class Association(Named):
 
 @dataclass(frozen=True, slots=True)
 class Scope(Named):
-    """A program unit, procedure or construct with its specification part.
+    """A program unit, procedure or construct, with its specification part.
 
-    `end_of_uses` is the offset at which a further `use` statement can be inserted: the start of the
-    line after the last one that is in no preprocessor conditional, or after the statement that
-    opens the scope. If that line has further text, it is the end of that statement. `indent` is the
-    number of blanks before the statements there. `associations` are those of an `associate`
-    construct, or of the `select type` and `select rank` constructs in another scope.
-    `implicit` is what an `implicit` statement says, in lower case, such as `none`. `others` are, in
-    lower case, further names that mean something there, of interfaces or enumerations. Where
-    `includes` is true a file is included, which may declare any name. `untyped` are, in lower case,
-    dummy arguments, results and names in attribute statements, which may have an implicit type.
+    - `end_of_uses`: offset at which a `use` statement can be inserted. This is the start of the
+      line after the last `use` outside preprocessor conditionals, or after the opening statement.
+      If that line contains further text, it is the end of the statement.
+    - `indent`: number of blanks before the statements there.
+    - `associations`: pairs of an `associate`, `select type` or `select rank` construct.
+    - `implicit`: text of the `implicit` statement in lower case, such as `none`.
+    - `others`: other declared names in lower case, such as interfaces and enumerators.
+    - `includes`: whether a file is included, which may declare any name.
+    - `untyped`: dummy arguments, results and names in attribute statements, in lower case, that may
+      have an implicit type.
     """
 
     kind: ScopeKind
@@ -133,7 +137,7 @@ class Scope(Named):
 
 @dataclass(frozen=True, slots=True)
 class ParsedArgument:
-    """An actual argument as written in the algorithm."""
+    """An actual argument as written in the algorithm layer."""
 
     expr: Expr
     span: Span
@@ -141,7 +145,7 @@ class ParsedArgument:
 
 @dataclass(frozen=True, slots=True)
 class ParsedCall(Named):
-    """One kernel functor or built-in inside an invoke: `name(args)`."""
+    """A kernel or built-in inside an invoke: `name(args)`."""
 
     name: str
     name_span: Span
@@ -153,16 +157,16 @@ INVOKE_PREFIX = "invoke_"
 
 
 def routine_name(label: str) -> str:
-    """Return the name of the routine that an invoke labelled `label` becomes (spec 2.9)."""
+    """Return the name of the generated routine for an invoke with this label (spec 2.9)."""
     return label if key_of(label).startswith(INVOKE_PREFIX) else INVOKE_PREFIX + label
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedInvoke:
-    """One `call invoke(...)`. `span` is the statement's text from `call` to the last bracket.
+    """One `call invoke(...)` statement.
 
-    `label` is the value of `name=`, None without one. `scopes` are the program units around it,
-    the innermost first.
+    `span` is its text from `call` to the closing parenthesis. `label` is the value of `name=`, or
+    None. `scopes` are the enclosing program units, innermost first.
     """
 
     calls: tuple[ParsedCall, ...]
@@ -174,10 +178,10 @@ class ParsedInvoke:
 
 @dataclass(frozen=True, slots=True)
 class ParsedAlgorithm:
-    """An algorithm file: its outermost program unit and every invoke in it, in order.
+    """An algorithm file: its outermost program unit and its invokes, in order.
 
-    `types` are the derived types that the file defines, in any of its `scopes`. `warnings` report
-    invalid statements around the invokes.
+    `types` are the derived types defined in any of its `scopes`. `warnings` report invalid
+    statements in the enclosing scopes.
     """
 
     source: SourceText
@@ -193,10 +197,10 @@ class ParsedAlgorithm:
 
 @dataclass(frozen=True, slots=True)
 class MetadataItem:
-    """One item of a metadata entry: `gh_field*3`, `stencil(cross)`, `mesh_arg=gh_fine`.
+    """An item of a metadata entry: `gh_field*3`, `stencil(cross)`, `mesh_arg=gh_fine`.
 
-    `items` are the arguments of an item that is a constructor or a reference, each with a place of
-    its own; `expr` is the item as a whole, without its keyword.
+    `items` are the arguments if the item is a constructor or a reference. `expr` is the complete
+    item without its keyword.
     """
 
     expr: Expr
@@ -207,10 +211,10 @@ class MetadataItem:
 
 @dataclass(frozen=True, slots=True)
 class MetadataComponent:
-    """A component of the metadata type with an initial value.
+    """A component of the metadata type, with its initial value.
 
-    `shape` is the declared shape. An array's `items` are the elements of its constructor; a
-    scalar has one item. `span` is the component's name.
+    `items` are the elements of an array constructor; a scalar has one item. `span` is the position
+    of the component's name.
     """
 
     name: str
@@ -223,10 +227,10 @@ class MetadataComponent:
 
 @dataclass(frozen=True, slots=True)
 class ParsedRoutine:
-    """The interface of a subroutine: its dummy arguments in order, and what was declared.
+    """The interface of a subroutine: its dummy arguments in order, and its declarations.
 
-    `uses` are those in scope, of the module as well as its own. A dummy argument without a
-    declaration is absent from `declarations`.
+    `uses` include those of the enclosing module. `declarations` does not contain undeclared dummy
+    arguments.
     """
 
     name: str
@@ -238,10 +242,10 @@ class ParsedRoutine:
 
 @dataclass(frozen=True, slots=True)
 class ParsedKernel:
-    """A kernel type as found in a module: raw metadata and the names it is implemented under.
+    """A kernel type of a module: uninterpreted metadata and the names of its subroutines.
 
-    `procedure` is what is called; `implementations` are its specific subroutines, more
-    than one if `procedure` is a generic interface. `span` is the type's name.
+    `procedure` is the procedure to call. `implementations` are the specific subroutines, several if
+    `procedure` is a generic interface. `span` is the position of the type's name.
     """
 
     name: str
@@ -253,5 +257,5 @@ class ParsedKernel:
     span: Span
 
     def component(self, name: str) -> MetadataComponent | None:
-        """Return the component `name`, in lower case, or None."""
+        """Return the component with the lower-case name `name`, or None."""
         return next((part for part in self.components if part.name == name), None)

@@ -1,8 +1,8 @@
-"""Access paths: a variable, a component of a structure, an element or a section.
+"""Access paths: a variable, a component of a structure, an array element or a section.
 
-A path goes from a variable down to a part of it: `diag%rho(i, j)` is the variable `diag`, its
-component `rho` and two subscripts. Two paths are compared step by step: other components are other
-data, and subscripts are handed to the caller, who knows something about their values.
+`diag%rho(i, j)` is the variable `diag`, its component `rho` and two subscripts. Paths are compared
+step by step. Different components never overlap; the caller compares subscripts, because it knows
+their values.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ Variable = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """A step to a component of a structure, by its key."""
+    """A path step to a component of a structure."""
 
     key: str
 
 
 @dataclass(frozen=True, slots=True)
 class Subscripts:
-    """A step to an element, or to a section where a subscript is a `Range`; or to a substring."""
+    """A path step to an array element, an array section or a substring."""
 
     items: tuple[Expr, ...]
 
@@ -35,31 +35,31 @@ PathStep = Component | Subscripts
 
 @dataclass(frozen=True, slots=True)
 class AccessPath:
-    """A part of the variable whose key is `root`; all of it without `steps`."""
+    """A part of the variable with the key `root`; without `steps`, all of it."""
 
     root: str
     steps: tuple[PathStep, ...] = ()
 
     @property
     def variable(self) -> Variable:
-        """The variable with its components, whatever the subscripts are."""
+        """The variable and its components, without subscripts."""
         components = (step.key for step in self.steps if isinstance(step, Component))
         return (self.root, *components)
 
     @property
     def subscripts(self) -> tuple[Expr, ...]:
-        """All subscripts, the outermost structure's first."""
+        """All subscripts, from the outermost structure inwards."""
         return tuple(
             item for step in self.steps if isinstance(step, Subscripts) for item in step.items
         )
 
     @property
     def is_whole(self) -> bool:
-        """Return whether it covers its variable: each of its subscripts is a plain `:`."""
+        """Return whether the path covers its whole variable: each subscript is `:`."""
         return all(item == Range() for item in self.subscripts)
 
     def __str__(self) -> str:
-        """Return the path as Fortran spells it."""
+        """Return the path in Fortran syntax."""
         return self.root + "".join(map(_spelled, self.steps))
 
 
@@ -70,7 +70,7 @@ def _spelled(step: PathStep) -> str:
 
 
 def path_of(expr: Expr) -> AccessPath | None:
-    """Return the path of `expr`, None if it is not a path."""
+    """Return the access path of `expr`, or None if it is not a data reference."""
     steps: list[PathStep] = []
     while not isinstance(expr, Name):
         match expr:
@@ -88,20 +88,20 @@ def path_of(expr: Expr) -> AccessPath | None:
 
 
 def is_part_of(inner: Variable, outer: Variable) -> bool:
-    """Return whether `inner` is `outer` or a component somewhere in it."""
+    """Return whether `inner` equals `outer` or is a component of it at any level."""
     return inner[: len(outer)] == outer
 
 
 def share_data(first: Variable, second: Variable) -> bool:
-    """Return whether one of two variables is the other or holds it."""
+    """Return whether two variables overlap: they are equal or one contains the other."""
     return is_part_of(first, second) or is_part_of(second, first)
 
 
 def aligned(first: AccessPath, second: AccessPath) -> tuple[tuple[Expr, Expr], ...] | None:
-    """Return the pairs of subscripts that meet where two paths touch the same data.
+    """Return the pairs of corresponding subscripts of two paths that may overlap.
 
-    None if they never do. Where one path has subscripts and the other none, or where they have
-    another number of them, nothing is known about that step, and it has no pair.
+    The function returns None if they never overlap. A step has no pairs if only one path has
+    subscripts there or if the numbers of subscripts differ.
     """
     if first.root != second.root:
         return None
@@ -126,10 +126,9 @@ def aligned(first: AccessPath, second: AccessPath) -> tuple[tuple[Expr, Expr], .
 
 
 def covers(whole: AccessPath, part: AccessPath, holds: Callable[[Expr, Expr], bool]) -> bool:
-    """Return whether `whole` is all of `part` or more.
+    """Return whether `whole` contains all data of `part`.
 
-    `holds` returns for a subscript of `whole` and one of `part` whether the first contains the
-    second.
+    `holds(first, second)` returns whether a subscript of `whole` contains one of `part`.
     """
     if whole.root != part.root or len(whole.steps) > len(part.steps):
         return _is_all_behind(whole, part)
@@ -143,7 +142,7 @@ def covers(whole: AccessPath, part: AccessPath, holds: Callable[[Expr, Expr], bo
 
 
 def _is_all_behind(whole: AccessPath, part: AccessPath) -> bool:
-    """Return whether `whole` is `part` followed by nothing but plain `:`."""
+    """Return whether `whole` is `part` followed only by `:` subscripts."""
     rest = whole.steps[len(part.steps) :]
     return (
         whole.root == part.root
@@ -154,6 +153,6 @@ def _is_all_behind(whole: AccessPath, part: AccessPath) -> bool:
 
 
 def prefixes(variable: Variable) -> Iterator[Variable]:
-    """Yield `variable` and all that it is a component of, the outermost first."""
+    """Yield `variable` and all structures that contain it, outermost first."""
     for length in range(1, len(variable) + 1):
         yield variable[:length]

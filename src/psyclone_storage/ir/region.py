@@ -1,14 +1,11 @@
-"""Halo depths: a small symbolic algebra.
+"""Symbolic halo depths.
 
-A depth is a maximum of sums. Each sum has an integer, expressions that have a value at run time
-only (one may occur more than once, and equal spellings are one expression), and may count from
-the whole halo. A run-time value, such as the extent of a stencil or a requested depth, may be 0,
-as in LFRic's own algorithms. Comparison answers yes, no or
-maybe: it is an arithmetic of its own because a general algebra package costs more to import than a
-file takes to compile.
+A depth is the maximum of sums. Each sum consists of an integer and run-time expressions, and may be
+relative to the whole halo. A run-time value, such as a stencil extent, may be 0. A comparison
+returns yes, no or maybe. The module implements its own arithmetic because importing a computer
+algebra package takes longer than compiling a file.
 
-The invariant: no term of a depth is covered by another of its terms, so that equal depths are
-equal values.
+Invariant: no term of a depth covers another one, so that equal depths have equal representations.
 """
 
 from __future__ import annotations
@@ -31,9 +28,9 @@ from psyclone_storage.ir.operators import Operator
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """`constant` + the sum of `unknowns`, counted from the whole halo if `whole`.
+    """`constant` plus the sum of `unknowns`, relative to the whole halo if `whole`.
 
-    `unknowns` are expressions of at least 0, sorted by spelling.
+    `unknowns` are expressions with values of at least 0, sorted by spelling.
     """
 
     whole: bool = False
@@ -42,13 +39,13 @@ class Term:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The spellings of all expressions in the sum, sorted."""
+        """The spellings of all run-time expressions of the sum, sorted."""
         return tuple(map(spell, self.unknowns))
 
     def covers(self, other: Term) -> bool:
-        """Return whether this is provably at least `other`, whatever the unknowns are.
+        """Return whether the term is at least `other` for all values of the unknowns.
 
-        The whole halo has at least one level, and a field may have a deeper halo than the whole.
+        The whole halo has at least one level. A field may have a deeper halo.
         """
         if self.whole and other.whole:
             return self.constant >= other.constant
@@ -57,7 +54,7 @@ class Term:
         return not other.whole and self._exceeds_by(other, 0)
 
     def surpasses(self, other: Term) -> bool:
-        """Return whether this is provably at least one level more than `other`."""
+        """Return whether the term exceeds `other` by at least one level for all values."""
         if self.whole and other.whole:
             return self.constant > other.constant
         if self.whole:
@@ -75,24 +72,24 @@ _NO_LEVELS = Term()
 
 @dataclass(frozen=True, slots=True)
 class Depth:
-    """A number of halo levels: the largest of its terms. No terms is depth 0."""
+    """A number of halo levels: the maximum of `terms`; 0 if there are none."""
 
     terms: tuple[Term, ...] = ()
 
     @staticmethod
     def of(levels: int) -> Depth:
-        """Return a depth known now, `levels` >= 0."""
+        """Return a depth that is a known non-negative integer."""
         return Depth((Term(constant=levels),)) if levels > 0 else NOTHING
 
     @staticmethod
     def value(expr: Expr) -> Depth:
-        """Return the depth that `expr` is, at least 0."""
+        """Return the depth given by the expression `expr`, whose value is at least 0."""
         known = integer_value(expr)
         return Depth((Term(unknowns=(expr,)),)) if known is None else Depth.of(known)
 
     @property
     def known(self) -> int | None:
-        """The number of levels if it is known now, else None."""
+        """The number of levels if it is known at compile time, otherwise None."""
         if not self.terms:
             return 0
         first = self.terms[0]
@@ -100,7 +97,7 @@ class Depth:
         return first.constant if single else None
 
     def plus(self, other: Depth) -> Depth:
-        """Return the sum of two depths; nothing is deeper than the whole halo."""
+        """Return the sum of two depths, at most the whole halo."""
         if not self.terms or not other.terms:
             return self if self.terms else other
         return _largest(
@@ -110,24 +107,24 @@ class Depth:
         )
 
     def minus(self, levels: int) -> Depth:
-        """Return the depth less `levels`, at least 0 in every term that is known now."""
+        """Return the depth reduced by `levels`; terms known at compile time are at least 0."""
         return _largest(replace(term, constant=term.constant - levels) for term in self.terms)
 
     def times(self, factor: int) -> Depth:
-        """Return the depth on a mesh that is `factor` times finer; the whole stays the whole."""
+        """Return the depth on a mesh refined by `factor`; the whole halo remains the whole halo."""
         return _largest(
             Term(term.whole, _sorted(term.unknowns * factor), term.constant * factor)
             for term in self.terms
         )
 
     def max(self, other: Depth) -> Depth:
-        """Return the larger of two depths, both if it cannot be told."""
+        """Return the maximum of two depths, symbolically if it is not known at compile time."""
         return _largest(self.terms + other.terms)
 
     def covers(self, other: Depth) -> Fresh:
         """Return whether this depth is at least `other`.
 
-        YES and NO hold for every value of the unknowns, MAYBE depends on them.
+        YES and NO hold for all values of the unknowns; MAYBE depends on them.
         """
         if self.terms == other.terms or not other.terms:
             return Fresh.YES
@@ -140,7 +137,7 @@ class Depth:
 
 
 def _largest(terms: Iterable[Term]) -> Depth:
-    """Return the depth of `terms`, without those that another covers."""
+    """Return the depth with `terms`, without terms that another term covers."""
     kept: list[Term] = []
     for term in sorted({_capped(term) for term in terms}, key=_order, reverse=True):
         positive = term.whole or term.names or term.constant > 0
@@ -150,7 +147,7 @@ def _largest(terms: Iterable[Term]) -> Depth:
 
 
 def _order(term: Term) -> tuple[bool, tuple[str, ...], int]:
-    """Return a key that defines an order of terms."""
+    """Return the sort key of a term."""
     return term.whole, term.names, term.constant
 
 
@@ -159,7 +156,7 @@ def _sorted(exprs: tuple[Expr, ...]) -> tuple[Expr, ...]:
 
 
 def _capped(term: Term) -> Term:
-    """Return `term` with the whole halo as its upper limit, which unknowns may lift it to."""
+    """Return `term` limited to the whole halo, its upper bound."""
     if not term.whole:
         return term
     return Term(whole=True, constant=0 if term.unknowns else min(term.constant, 0))
@@ -170,12 +167,12 @@ WHOLE = Depth((Term(whole=True),))
 
 
 def deepest(depths: Iterable[Depth]) -> Depth:
-    """Return the largest of `depths`, depth 0 if there are none."""
+    """Return the maximum of `depths`, 0 if there are none."""
     return reduce(Depth.max, depths, NOTHING)
 
 
 def describe_depth(depth: Depth) -> str:
-    """Return the depth as a person reads it: `2`, `extent + 1`, `max(2, extent)`, `whole - 1`."""
+    """Return the depth as text: `2`, `extent + 1`, `max(2, extent)`, `whole - 1`."""
     texts = [_describe_term(term) for term in depth.terms]
     if len(texts) > 1:
         return f"max({', '.join(texts)})"
@@ -194,7 +191,7 @@ def _describe_term(term: Term) -> str:
 
 
 def multiples(term: Term) -> tuple[Expr, ...]:
-    """Return each expression in the sum once, times how often it occurs."""
+    """Return each distinct run-time expression of a sum, times its number of occurrences."""
     return tuple(
         unknown if count == 1 else Binary(Operator.TIMES, whole(count), unknown)
         for unknown, count in Counter(term.unknowns).items()

@@ -1,7 +1,7 @@
 """Traversal and rewriting of expressions and statements.
 
-Everything here is structure: no name is understood. Uninterpreted text (`Verbatim`,
-`Opaque`) does not change, so code that replaces names must check for it first.
+These functions are purely structural. Uninterpreted text (`Verbatim`, `Opaque`) does not change, so
+code that replaces names must check for it first.
 """
 
 from __future__ import annotations
@@ -23,7 +23,10 @@ Change = Callable[[ex.Expr], ex.Expr]
 
 
 def with_parts(expr: ex.Expr, change: Change) -> ex.Expr:
-    """Return `expr` with each of its direct parts changed, itself if none of them is."""
+    """Return `expr` with `change` applied to each direct subexpression.
+
+    The result is `expr` itself if nothing changes.
+    """
     match expr:
         case ex.Name() | ex.Literal():
             return expr
@@ -77,9 +80,9 @@ def _implied_do(expr: ex.ImpliedDo, change: Change) -> ex.ImpliedDo:
 
 
 def substituted(expr: ex.Expr, values: Mapping[str, ex.Expr]) -> ex.Expr:
-    """Return `expr` with each name that `values` has, in lower case, exchanged for its value.
+    """Return `expr` with names replaced by `values`, which maps keys to expressions.
 
-    Names of components and of keywords are no names of this kind and stay.
+    Names of components and keywords are not replaced.
     """
     if isinstance(expr, ex.Name):
         return values.get(expr.key, expr)
@@ -87,7 +90,7 @@ def substituted(expr: ex.Expr, values: Mapping[str, ex.Expr]) -> ex.Expr:
 
 
 def negated(condition: ex.Expr) -> ex.Expr:
-    """Return the condition that holds where `condition` does not."""
+    """Return the negation of `condition`."""
     match condition:
         case ex.Unary(Operator.NOT, ex.Parenthesised(operand)) | ex.Unary(Operator.NOT, operand):
             return operand
@@ -97,7 +100,7 @@ def negated(condition: ex.Expr) -> ex.Expr:
 
 
 def names_in(expr: ex.Expr) -> frozenset[str]:
-    """Return the names in `expr` in lower case, without those of components and keywords."""
+    """Return the keys of the names in `expr`, without components and keywords."""
     return frozenset([part.key for part in ex.walk(expr) if isinstance(part, ex.Name)])
 
 
@@ -124,7 +127,7 @@ that does not know them by their class has to take them for something that may d
 
 
 def blocks_of(line: un.Line) -> tuple[tuple[un.Line, ...], ...]:
-    """Return the blocks of statements that `line` holds directly, in the order of their text."""
+    """Return the statement blocks directly inside `line`, in source order."""
     match line:
         case un.Assign() | un.Comment() | un.Blank() | un.Call():
             return ()
@@ -138,9 +141,9 @@ def blocks_of(line: un.Line) -> tuple[tuple[un.Line, ...], ...]:
 
 
 def walk_lines(lines: Iterable[un.Line], *, into_masked: bool = True) -> Iterator[un.Line]:
-    """Yield all statements of `lines` and those inside of them, outer ones first.
+    """Yield all statements in `lines`, including nested ones, outer ones first.
 
-    Those under a mask (`Masked`) are left out on request.
+    With `into_masked=False`, the bodies of masked statements (`Masked`) are skipped.
     """
     waiting = [*lines]
     waiting.reverse()
@@ -153,7 +156,7 @@ def walk_lines(lines: Iterable[un.Line], *, into_masked: bool = True) -> Iterato
 
 
 def expressions_of(line: un.Line) -> tuple[ex.Expr, ...]:
-    """Return the expressions of `line` itself, not those of statements inside of it."""
+    """Return the expressions of `line` itself, without those of nested statements."""
     match line:
         case un.Assign(target, value) | un.PointerAssign(target, value):
             return (target, value)
@@ -171,7 +174,7 @@ def expressions_of(line: un.Line) -> tuple[ex.Expr, ...]:
 
 
 def _selectors_of(line: un.Line) -> tuple[ex.Expr, ...]:
-    """Return the expressions of a choice or a loop, or of a statement that may go elsewhere."""
+    """Return the expressions of a selection, a loop or a jump statement."""
     match line:
         case un.Associate(pairs):
             return tuple(selector for _, selector in pairs)
@@ -199,7 +202,7 @@ def _present(*parts: ex.Expr | None) -> tuple[ex.Expr, ...]:
 
 
 def names_of_line(line: un.Line) -> frozenset[str]:
-    """Return all names in `line` itself, in lower case: those of its own among them."""
+    """Return the keys of all names in `line` itself, without those of nested statements."""
     found = frozenset[str]().union(*map(names_in, expressions_of(line)))
     match line:
         case un.Opaque(_, names):
@@ -228,14 +231,14 @@ def _names_of_scope(block: un.ScopedBlock) -> frozenset[str]:
 
 
 def construct_name(line: un.Line) -> str:
-    """Return the name that `exit` and `cycle` may call a construct by, nothing if it has none."""
+    """Return the name of a construct, which `exit` and `cycle` use; empty if it has none."""
     if isinstance(line, _WithBody | un.If | un.Where | un.Select):
         return line.name
     return ""
 
 
 def unnamed(line: un.Line) -> un.Line:
-    """Return a construct without its name, and any other statement unchanged."""
+    """Return a construct without its name; return any other statement unchanged."""
     return (
         replace(line, name="")
         if isinstance(line, _WithBody | un.If | un.Where | un.Select)
@@ -244,7 +247,7 @@ def unnamed(line: un.Line) -> un.Line:
 
 
 def first_words(line: un.Line) -> str:
-    """Return how a message calls a statement: its first line as written, or what kind it is."""
+    """Return the text by which a message refers to a statement: its first line, or its kind."""
     match line:
         case un.Opaque(text):
             return text.partition("\n")[0].strip()
@@ -261,7 +264,7 @@ def first_words(line: un.Line) -> str:
 
 
 def place_of_line(line: un.Line) -> Span | None:
-    """Return where an author wrote the first words of `line`, None if a step has made it."""
+    """Return the source position of the first words of `line`, None for generated statements."""
     match line:
         case un.If(branches) | un.Where(branches):
             return branches[0].place
@@ -278,10 +281,10 @@ def rewritten(
     *,
     into_masked: bool = True,
 ) -> tuple[un.Line, ...]:
-    """Return `lines` with each statement exchanged for what `change` makes of it.
+    """Return `lines` with each statement replaced by the result of `change`.
 
-    A statement is seen by `change` when those inside of it are changed already. Those under a mask
-    (`Masked`) are left as they are on request.
+    Nested statements are changed before the statement that contains them. With `into_masked=False`,
+    the bodies of masked statements (`Masked`) are unchanged.
     """
     return tuple(
         new
@@ -297,7 +300,7 @@ def rewritten(
 def with_blocks(
     line: un.Line, change: Callable[[un.Line], Iterable[un.Line]], *, into_masked: bool = True
 ) -> un.Line:
-    """Return `line` with changed inner statements."""
+    """Return `line` with `change` applied to all nested statements."""
 
     def inside(block: tuple[un.Line, ...]) -> tuple[un.Line, ...]:
         return rewritten(block, change, into_masked=into_masked)
@@ -308,9 +311,9 @@ def with_blocks(
 def with_each_block(
     line: un.Line, change: Callable[[tuple[un.Line, ...]], tuple[un.Line, ...]]
 ) -> un.Line:
-    """Return `line` with each block of statements in it as `change` makes it of the block.
+    """Return `line` with `change` applied to each of its direct blocks.
 
-    The order is that of `blocks_of`; a line of which no block changes stays the same object.
+    Blocks are in the order of `blocks_of`. The result is `line` itself if no block changes.
     """
     old = blocks_of(line)
     if not old:
@@ -339,7 +342,10 @@ def _with_body(part: Part, body: tuple[un.Line, ...]) -> Part:
 def with_changed_blocks(
     line: un.Line, change: Callable[[tuple[un.Line, ...]], tuple[un.Line, ...]]
 ) -> un.Line:
-    """Return `line` with changed blocks, the same object if `change` returns all of them."""
+    """Return `line` with `change` applied to each of its direct blocks, in order.
+
+    The result is `line` itself if no block changes.
+    """
     old = blocks_of(line)
     new = [change(block) for block in old]
     if all(map(is_, new, old)):
@@ -349,9 +355,9 @@ def with_changed_blocks(
 
 
 def with_expressions(line: un.Line, change: Change) -> un.Line:
-    """Return `line` with its own expressions changed, not those of statements inside of it.
+    """Return `line` with `change` applied to its own expressions, not to nested statements.
 
-    The variable of a loop changes if `change` makes another name of it.
+    The loop variable changes too if `change` returns a name for it.
     """
     match line:
         case un.Assign(target, value) | un.PointerAssign(target, value):
@@ -382,7 +388,7 @@ def with_expressions(line: un.Line, change: Change) -> un.Line:
 
 
 def _with_selectors(line: un.Line, change: Change) -> un.Line:
-    """Return a choice, or a statement that may go elsewhere, with its own expressions changed."""
+    """Return a selection, loop or jump statement with `change` applied to its expressions."""
     match line:
         case un.Select():
             cases = tuple(
@@ -423,5 +429,5 @@ def _changed(expr: ex.Expr | None, change: Change) -> ex.Expr | None:
 
 
 def everywhere(lines: Iterable[un.Line], change: Change) -> tuple[un.Line, ...]:
-    """Return `lines` with all expressions in them changed, on all levels."""
+    """Return `lines` with `change` applied to all expressions, including nested statements."""
     return rewritten(lines, lambda line: (with_expressions(line, change),))

@@ -1,9 +1,9 @@
-"""The routines of a Fortran file, as their author wrote them, and kernels changed by steps.
+"""The routines of a Fortran file, and kernels transformed by steps.
 
-One record serves all units: procedures, programs and modules, of whole files and of kernels, which
-are read on demand. Statements are those of `ir.unit`; a statement without a class is `Opaque`. A
-step that must understand a statement refuses an opaque one; other steps leave it in place.
-Everything has its place in the file, so that unchanged code can be printed as it was written.
+One record represents procedures, programs and modules, both of whole files and of kernels, which
+are read on demand. Statements are those of `ir.unit`; unsupported statements are `Opaque`. Steps
+that must understand a statement reject opaque ones. All records have source positions, so that
+unchanged code can be printed as written.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class UseStatement:
 
 @dataclass(frozen=True, slots=True)
 class DeclarationStatement:
-    """A statement that declares one variable or several of one type."""
+    """A declaration of one or more variables of the same type."""
 
     declares: tuple[Declare, ...]
     place: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
@@ -69,12 +69,12 @@ SpecificationItem = UseStatement | DeclarationStatement | Between
 
 
 def uses_in(items: Iterable[SpecificationItem]) -> tuple[Use, ...]:
-    """Return the imports of a specification part."""
+    """Return the `use` statements of a specification part."""
     return tuple(item.use for item in items if isinstance(item, UseStatement))
 
 
 def declarations_in(items: Iterable[SpecificationItem]) -> tuple[Specified, ...]:
-    """Return a specification part in order, without its imports and directives."""
+    """Return the items of a specification part in order, without imports and directives."""
     found: list[Specified] = []
     for item in items:
         match item:
@@ -91,7 +91,7 @@ def directives_in(items: Iterable[SpecificationItem]) -> tuple[DirectiveLine, ..
 
 
 def in_order(items: Sequence[SpecificationItem]) -> tuple[SpecificationItem, ...]:
-    """Return a specification part with a statement for each variable, imports first."""
+    """Return a specification part with one declaration per variable and the imports first."""
     return specification_of(uses_in(items), declarations_in(items), directives_in(items))
 
 
@@ -108,10 +108,9 @@ def specification_of(
 
 @dataclass(frozen=True, slots=True)
 class Structure:
-    """A derived type by its name, in lower case, with all components, inherited ones included.
+    """A derived type by its lower-case name, with all components, including inherited ones.
 
-    `module` is the module that defines it, in lower case; nothing for the name by which a routine
-    knows it.
+    `module` is the defining module in lower case, empty for a name local to a routine.
     """
 
     name: str
@@ -121,24 +120,23 @@ class Structure:
 
 @dataclass(frozen=True)
 class KernelModule(Named):
-    """The module around a kernel's subroutine, as its author wrote it.
+    """The module that contains a kernel's subroutine.
 
-    `place` is its text, with the text before it in the file that belongs to no other module.
-    `routine` is the place of the subroutine, from its opening statement to its end. `uses` are the
-    module's own. `declarations` are its specification part in order, the rest of it opaque;
-    `procedures` are all procedures in it, the subroutine among them, and `generics` the names, in
-    lower case, of its interfaces. `constants` are, in lower case, the names that the module and the
-    subroutine import, or take from modules as a whole, and that are known to be constants.
-    `variables` are those of other modules that the subroutine uses, as far as they are known, and
-    `unresolved` the names, in lower case, that it uses and that are not resolved.
-    `symbols` is what is known of the names in the subroutine as it was read. `on_device` are the
-    procedures and variables of modules, by their keys in the subroutine, that OpenACC's directives
-    in those modules put on a device, and `known` are those procedures with their arguments.
-    `context` looks up names and procedures of other modules; None where none is looked up.
+    - `place`: its text, including preceding text of the file outside other modules.
+    - `routine`: position of the subroutine, from its first statement to its `end`.
+    - `uses`: imports of the module. `declarations`: its specification part, in order.
+    - `procedures`: all procedures of the module. `generics`: its interface names, in lower case.
+    - `constants`: lower-case names imported by the module or subroutine that are known constants.
+    - `variables`: variables of other modules that the subroutine uses, if known.
+    - `unresolved`: lower-case names used without a known declaration.
+    - `symbols`: symbol table of the subroutine as read.
+    - `on_device`: keys of module procedures and variables that OpenACC directives place on a
+      device.
+    - `known`: those procedures with their arguments.
+    - `context`: looks up names of other modules, or None.
 
-    A module that `is_python` lists no procedures. The variables that a kernel in it reads are
-    arguments of the generated function, whatever step changes the kernel: they are read from their
-    modules when an invoke runs.
+    A Python module (`is_python`) lists no procedures. The module variables that its kernel reads
+    are arguments of the generated function; their values are read when an invoke runs.
     """
 
     name: str
@@ -159,12 +157,12 @@ class KernelModule(Named):
     is_python: bool = False
 
     def symbol(self, key: str) -> Symbol | None:
-        """Return the variable or constant of the module with this key, None without one."""
+        """Return the symbol of the module variable or constant with this key, or None."""
         item = self.declared.get(key)
         return None if item is None else declared_symbol(item, Origin.HOST)
 
     def structure(self, type_: DerivedType) -> Symbol | None:
-        """Return the definition of a derived type that the module knows, None if it does not."""
+        """Return the definition of a derived type declared in the module, or None."""
         for one in self.structures:
             if (one.module, one.name) == (type_.module or "", type_.name):
                 parts = tuple(declared_symbol(item, Origin.HOST) for item in one.components)
@@ -174,19 +172,19 @@ class KernelModule(Named):
 
     @property
     def source(self) -> SourceText:
-        """The file that the module is in."""
+        """The source file of the module."""
         return self.place.source
 
     @cached_property
     def passed_variables(self) -> frozenset[str]:
-        """The keys of the variables of Python modules that the kernel reads, none in Fortran."""
+        """The keys of the Python module variables that the kernel reads; empty for Fortran."""
         if not self.is_python:
             return frozenset()
         return frozenset(self.declared) | frozenset(self.symbols.symbols)
 
     @cached_property
     def declared(self) -> Mapping[str, Declare]:
-        """The declarations of the module's specification part by their names in lower case."""
+        """The declarations of the module by lower-case name."""
         return _by_name(self.declarations)
 
 
@@ -196,7 +194,7 @@ _NO_MODULE = KernelModule("", _NOWHERE, _NOWHERE)
 
 @dataclass(frozen=True, slots=True)
 class LiftedValue:
-    """A value that is computed ahead for each point and is called `name` in statements."""
+    """A value that is precomputed for each point; statements refer to it as `name`."""
 
     name: str
     type: ScalarType
@@ -205,11 +203,11 @@ class LiftedValue:
 
 @dataclass(frozen=True, slots=True)
 class HotPath:
-    """The control-flow path through a kernel for a point on which most of its work is done.
+    """The control-flow path through a kernel on which most of the work is done.
 
-    A point takes it if all `conditions` hold; each is evaluated only if those before it hold.
-    `body` has the statements of the path without branches, in which `lifted` are known. At most
-    `strip` consecutive points that take this path have a loop of their own.
+    A point takes it if all `conditions` hold; each is evaluated only if the previous ones hold.
+    `body` contains the statements without branches; they use the precomputed values `lifted`. Up to
+    `strip` consecutive points that take this path form one loop.
     """
 
     conditions: tuple[Expr, ...]
@@ -220,9 +218,9 @@ class HotPath:
 
 @dataclass(frozen=True, slots=True)
 class PlacedProcedure:
-    """An inlined procedure of a module; keys of both.
+    """An inlined module procedure, by the keys of module and procedure.
 
-    `in_loop` is true if one of its calls is in a loop, perhaps of a procedure in between.
+    `in_loop` is true if one of its calls is in a loop, possibly of an intermediate procedure.
     """
 
     module: str
@@ -236,14 +234,14 @@ CallsThatStay = tuple[tuple[Span | None, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class KernelUse:
-    """The form of a kernel in generated code, which steps choose.
+    """The form of a kernel in generated code, as chosen by steps.
 
-    A kernel that is `inlined` needs nothing of the module around it and becomes a procedure of the
-    module that calls it. One that is `in_place` is inlined: its statements replace its call.
-    `helpers` are the procedures of its module that it may call, directly or not. `columns` are the
-    numbers of columns in its stencils for which a step has given it statements of their own.
-    `hot_path` is the path through the statements that a loop around them takes without branches if
-    possible. `placed` are the inlined procedures, `left` the calls that remain.
+    - `inlined`: the kernel becomes a procedure of the generated module.
+    - `in_place`: the kernel's statements replace its call.
+    - `helpers`: procedures of its module that it may call, directly or indirectly.
+    - `columns`: stencil sizes for which specialised code was generated.
+    - `hot_path`: the path that the enclosing loop runs without branches where possible.
+    - `placed`: inlined procedures. `left`: calls that remain.
     """
 
     inlined: bool = False
@@ -260,16 +258,17 @@ _AS_WRITTEN = KernelUse()
 
 @dataclass(frozen=True)
 class Routine(Named):
-    """A procedure, a program or a module: a program unit or what it contains.
+    """A procedure, program or module.
 
-    `prefix` is the text before the word `subroutine` or `function`, such as `pure`, `suffix` the
-    text after the arguments, such as `bind(c)`, and `opening` the first statement as written, in
-    one line; a main program may have none. `dummies` are the names of the arguments, in order,
-    `result` is that of a function's result. `specification` has the imports, declarations and
-    directives in order, `contained` the procedures after `contains` with the text between them.
-    `module` describes the surroundings. `place` is that of the opening, `specified` that of the
-    specification part, `contains` and `end` those of these statements, `extent` that of all of it.
-    `kernel_use` is the result of steps on a kernel.
+    - `prefix`: text before `subroutine` or `function`, such as `pure`. `suffix`: text after the
+      arguments, such as `bind(c)`. `opening`: the first statement in one line, or empty.
+    - `dummies`: names of the arguments, in order. `result`: name of a function's result.
+    - `specification`: imports, declarations and directives, in order.
+    - `contained`: procedures after `contains`, with the text between them.
+    - `module`: the enclosing module.
+    - `place`, `specified`, `contains`, `end`, `extent`: positions of the first statement, the
+      specification part, the `contains` and `end` statements, and the whole routine.
+    - `kernel_use`: result of steps on a kernel.
     """
 
     name: str
@@ -292,17 +291,17 @@ class Routine(Named):
 
     @cached_property
     def uses(self) -> tuple[Use, ...]:
-        """Its imports, not those of the module around it."""
+        """The imports of the routine itself, without those of its module."""
         return uses_in(self.specification)
 
     @cached_property
     def declarations(self) -> tuple[Specified, ...]:
-        """Its specification part in order, without imports and directives."""
+        """The specification part in order, without imports and directives."""
         return declarations_in(self.specification)
 
     @cached_property
     def directives(self) -> tuple[DirectiveLine, ...]:
-        """The directives of its specification part, such as `acc routine seq`."""
+        """The directives of the specification part, such as `acc routine seq`."""
         return directives_in(self.specification)
 
     def with_specification(
@@ -312,7 +311,7 @@ class Routine(Named):
         declarations: Iterable[Specified] | None = None,
         directives: Iterable[DirectiveLine] | None = None,
     ) -> Routine:
-        """Return the routine with other imports, declarations or directives."""
+        """Return the routine with other imports, declarations or directives; None keeps them."""
         items = specification_of(
             self.uses if uses is None else uses,
             self.declarations if declarations is None else declarations,
@@ -322,12 +321,12 @@ class Routine(Named):
 
     @cached_property
     def procedures(self) -> tuple[Routine, ...]:
-        """The procedures that it contains."""
+        """The contained procedures."""
         return tuple(item for item in self.contained if isinstance(item, Routine))
 
     @cached_property
     def internal(self) -> Opaque | None:
-        """The text of the procedures that it contains, with all names in them; None without any."""
+        """The text of all contained procedures with its names, or None."""
         extents = [
             place
             for item in self.contained
@@ -344,13 +343,13 @@ class Routine(Named):
 
     @cached_property
     def mentioned_names(self) -> frozenset[str]:
-        """All names in it, in lower case, those that it declares or imports included."""
+        """The keys of all names in the routine, including those that it declares or imports."""
         own = {self.key, key_of(self.result), *self.dummy_keys} - {""}
         imported = {name.key for use in self.uses for name in use.names}
         return self.used_names | own | imported | self._declared.keys()
 
     def declared(self, name: str) -> Declare | None:
-        """Return the declaration of `name`, whatever its case, or None."""
+        """Return the declaration of `name` (in any case), or None."""
         return self._declared.get(key_of(name))
 
     @cached_property
@@ -359,22 +358,22 @@ class Routine(Named):
 
     @cached_property
     def used_names(self) -> frozenset[str]:
-        """All names in it, in lower case, but those of components and keywords."""
+        """The keys of all names used, without components and keywords."""
         found = self.used_values | self.used_kinds
         types = (item.type for item in self.declarations if isinstance(item, Declare))
         return found | {kind.name for kind in types if isinstance(kind, DerivedType)}
 
     @cached_property
     def used_values(self) -> frozenset[str]:
-        """The names in it that denote values or procedures, in lower case."""
+        """The keys of the names that denote values or procedures."""
         inside = frozenset[str]() if self.internal is None else self.internal.names
         return values_in(self.declarations, self.body, inside)
 
     @cached_property
     def used_kinds(self) -> frozenset[str]:
-        """The names that give the kind of a type or of a literal, in lower case.
+        """The keys of the names used as kind parameters of types or literals.
 
-        They are constants wherever they come from.
+        These names always denote constants.
         """
         return kinds_in(self.declarations, self.body)
 
@@ -384,7 +383,7 @@ class Routine(Named):
         return tuple(map(key_of, self.dummies))
 
     def symbol(self, name: str) -> Symbol:
-        """Return the symbol of `name` in the subroutine, in any case."""
+        """Return the symbol of `name` (in any case) as seen in the routine."""
         key = key_of(name)
         if key in self.module.symbols.doubt:
             return Symbol(key, name, Origin.UNRESOLVED)
@@ -397,7 +396,7 @@ class Routine(Named):
         return found or Symbol(key, name, Origin.UNRESOLVED)
 
     def structure(self, type_: DerivedType) -> Symbol | None:
-        """Return the definition of a derived type, None if it was not found."""
+        """Return the definition of a derived type, or None if it was not found."""
         found = self.module.symbols.structures.get((type_.module or "", type_.name))
         if found is None and (type_.module or self.module.key) == self.module.key:
             own = self.symbol(type_.name)
@@ -405,7 +404,7 @@ class Routine(Named):
         return found or self.module.structure(type_)
 
     def place_of(self, name: str) -> Span:
-        """Return the first place of `name` in the subroutine, all of it if it is not there."""
+        """Return the first position of `name` in the subroutine; the whole subroutine if absent."""
         routine = self.module.routine
         found = re.search(rf"\b{re.escape(name)}\b", routine.text, re.IGNORECASE)
         if found is None:
@@ -415,7 +414,7 @@ class Routine(Named):
 
 @dataclass(frozen=True, slots=True)
 class Callee:
-    """A procedure that others call; `result` is the name of a function's result."""
+    """A procedure that other code calls; `result` is the name of a function result."""
 
     code: Routine
     result: str = ""
@@ -427,13 +426,13 @@ Lookup = Callable[[str, str], Symbol | None]
 
 @dataclass(frozen=True, slots=True)
 class ModuleContext:
-    """The symbols of other modules, and their procedures by module and name.
+    """Symbols and procedures of other modules.
 
-    An interface may name several procedures. With `bounds_checks` each element of an array is
-    checked. Code that is to be Fortran imports the names that it needs: `is_hidden` returns whether
-    other modules have no access to a name, or that is unknown, and `imported` what imports give a
-    name. Both are None for other languages. `inlined` caches procedures with their calls inlined,
-    by the identity of the first.
+    `symbol` and `procedures` look them up by module and name; a generic interface may return
+    several procedures. With `bounds_checks`, generated code checks each array index. `is_hidden`
+    returns whether a name is inaccessible to other modules or unknown; `imported` returns the
+    symbol that imports give a name. Both are None unless the generated code is Fortran. `inlined`
+    caches procedures with inlined calls by the identity of the original.
     """
 
     symbol: Lookup
@@ -446,24 +445,27 @@ class ModuleContext:
 
 @dataclass(frozen=True, slots=True)
 class InlinedCode:
-    """A subroutine with its calls inlined, and the calls that remain, by their places, and why."""
+    """A subroutine with inlined calls.
+
+    `remaining` are the other calls, with positions and reasons.
+    """
 
     code: Routine
     remaining: CallsThatStay = ()
 
 
 def _by_name(items: tuple[Specified, ...]) -> Mapping[str, Declare]:
-    """Return the declarations among `items`, the first of each name, in lower case."""
+    """Return the declarations in `items` by lower-case name; for duplicates, the first."""
     declared = (item for item in reversed(items) if isinstance(item, Declare))
     return {item.key: item for item in declared}
 
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A file: its text, and its program units with the text between them.
+    """A source file: its text and its program units, with the text between them.
 
-    `statements` are the offsets of the first character and of the end of each statement, in the
-    order of the text. The first character of a statement with a label is that of the label.
+    `statements` are the start and end offsets of each statement, in order. A label belongs to its
+    statement.
     """
 
     source: SourceText = field(repr=False, compare=False)
@@ -471,14 +473,14 @@ class SourceFile:
     statements: tuple[tuple[int, int], ...] = field(default=(), repr=False, compare=False)
 
     def every_unit(self) -> Iterator[Routine]:
-        """Yield all units and the procedures in them, outer ones first."""
+        """Yield all program units and contained procedures, outer ones first."""
         yield from (unit for _, unit in _with_outer(self.units, None))
 
     def routines(self) -> dict[str, Routine]:
-        """Return the procedures and main programs by their names, in lower case.
+        """Return the procedures and main programs by lower-case name.
 
-        A name that several routines have is preceded by that of the unit around. A main program
-        without a name is `main`.
+        A name that occurs several times is qualified with the enclosing unit. An unnamed main
+        program is `main`.
         """
         found = [
             (unit, outer) for outer, unit in _with_outer(self.units, None) if unit.kind in _ROUTINES
@@ -492,7 +494,7 @@ class SourceFile:
         return routines
 
     def changed(self, change: Callable[[Routine], Routine]) -> SourceFile:
-        """Return the file with each unit as `change` makes it, inner ones first."""
+        """Return the file with `change` applied to each unit, inner ones first."""
         return replace(self, units=_changed(self.units, change))
 
 
@@ -502,7 +504,7 @@ _ROUTINES = (ScopeKind.PROGRAM, ScopeKind.SUBROUTINE, ScopeKind.FUNCTION, ScopeK
 def _with_outer(
     units: tuple[Routine | Between, ...], outer: Routine | None
 ) -> Iterator[tuple[Routine | None, Routine]]:
-    """Yield each unit, and the procedures in it, with the one around it."""
+    """Yield each unit and contained procedure together with its enclosing unit."""
     for unit in units:
         if isinstance(unit, Routine):
             yield outer, unit

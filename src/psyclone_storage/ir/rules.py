@@ -1,7 +1,7 @@
-"""The questions that an analysis may ask of a domain.
+"""Interface between analyses and domains.
 
-An analysis works with loops, accesses and depths. A domain defines the halo that an iteration over
-its mesh reads, and the state of the halo afterwards. Each answer is a small record.
+An analysis works with loops, accesses and depths. A domain defines which halo values an iteration
+over its mesh reads, and the state of the halo afterwards.
 """
 
 from __future__ import annotations
@@ -20,15 +20,13 @@ from psyclone_storage.ir.schedule import Extent, KernelCall, Loop, Schedule
 
 @dataclass(frozen=True, slots=True)
 class HaloNeed:
-    """Halo that must be clean before a loop reads a field.
+    """Halo values that must be clean before a loop reads a field.
 
-    `depth` levels of halo, and the annexed dofs if `annexed`; depth 0 with `annexed` is
-    a need of annexed dofs alone. `why` completes the sentence "the loop reads it ...".
-
-    `carried` means that a stale replica affects only itself: the loop adds to it, and it stays
-    stale. It must still have a value, which a replica that was never filled need not have:
-    `filled` is the number of halo levels that the loop adds to, annexed dofs included, and None if
-    it adds to owned dofs alone.
+    - `depth`: number of halo levels. `annexed`: whether annexed dofs must be clean too.
+    - `why`: completes the sentence "the loop reads it ...".
+    - `carried`: the loop only adds to the stale values, which remain stale. They must be
+      initialised nevertheless: `filled` is the number of halo levels, including annexed dofs, to
+      which the loop adds; None if it adds only to owned dofs.
     """
 
     depth: Depth
@@ -39,17 +37,17 @@ class HaloNeed:
 
     @property
     def anything(self) -> bool:
-        """Return whether a loop reads anything beyond owned dofs."""
+        """Return whether a loop reads or adds to anything beyond owned dofs."""
         return self.annexed or bool(self.depth.terms) or self.filled is not None
 
 
 @dataclass(frozen=True, slots=True)
 class HaloLeft:
-    """State of the halo of a field after a loop that writes it.
+    """State of the halo of a field after a loop that writes the field.
 
-    The halo is clean down to `clean` and dirty beyond, unless `keeps_beyond`: then no owner's
-    value changed, so that deeper levels are as good as they were. `annexed` is the state of the
-    annexed dofs; a field without any counts as clean. `why` completes "the loop leaves ...".
+    The halo is clean to level `clean` and dirty beyond. With `keeps_beyond` no owned value has
+    changed, so the state of deeper levels is unchanged. `annexed` is the state of annexed dofs; it
+    is clean if the field has none. `why` completes "the loop leaves ...".
     """
 
     clean: Depth
@@ -60,9 +58,9 @@ class HaloLeft:
 
 @dataclass(frozen=True, slots=True)
 class KnownBounds:
-    """Bounds of the loops over points of a grid in terms of the ends of its internal region.
+    """Bounds of loops over grid points, relative to the internal region of the grid.
 
-    `own` means that they equal the bounds of the field that the loop is over.
+    `own` means that they equal the bounds of the field over which the loop runs.
     """
 
     bounds: GridBounds
@@ -71,11 +69,11 @@ class KnownBounds:
 
 @dataclass(frozen=True, slots=True)
 class WrittenPart:
-    """Part of an argument that a loop writes, if each call writes all its values.
+    """The part of an argument that a loop overwrites completely.
 
-    With `all_of_it` MAYBE these are the points of the field's region, or one value at each of its
-    dofs, which are all that there are unless its halo is wider than that, or a dof has more. `why`
-    completes "the loop writes ...".
+    If `all_of_it` is MAYBE, the loop writes the internal region of the field, or one value at each
+    dof. This is everything unless the halo is wider or dofs have several values. `why` completes
+    "the loop writes ...".
     """
 
     all_of_it: Fresh
@@ -83,73 +81,74 @@ class WrittenPart:
 
 
 class Rules(Protocol):
-    """Interface of a domain for loops over its mesh."""
+    """Rules of a domain for loops over its mesh."""
 
     def initial_extent(self, call: KernelCall, schedule: Schedule) -> Extent:
-        """Return how far the loop around `call` must run before any transformation."""
+        """Return the range of the loop around `call` before any transformation."""
 
     def halo_need(self, schedule: Schedule, loop: Loop, call: KernelCall, arg: int) -> HaloNeed:
-        """Return what the loop needs of the argument at position `arg` of `call` before it."""
+        """Return the halo values that `loop` needs of argument `arg` (a position) of `call`."""
 
     def halo_left(self, schedule: Schedule, loop: Loop, call: KernelCall, arg: int) -> HaloLeft:
-        """Return what the loop leaves of the written argument at position `arg` of `call`."""
+        """Return the halo state of the written argument `arg` of `call` after `loop`."""
 
     def written_part(self, loop: Loop, call: KernelCall, arg: int) -> WrittenPart:
-        """Return how much `loop` writes of the argument at `arg` of `call`, which is only written.
+        """Return which part of the write-only argument `arg` of `call` is written by `loop`.
 
-        What is left out must be nothing, or values that are stale after the loop.
+        Values that are not written must be stale after the loop.
         """
 
     def keeps_annexed_clean(self, schedule: Schedule) -> bool:
         """Return whether annexed dofs are clean before and after every invoke."""
 
     def shares_dofs(self, described: KernelArg) -> bool:
-        """Return whether neighbouring cells may both touch a dof of such an argument."""
+        """Return whether neighbouring cells may access the same dof of such an argument."""
 
     def without_annexed(self, schedule: Schedule) -> frozenset[str]:
-        """Return the names of the data that provably have no annexed dofs."""
+        """Return the names of data that provably have no annexed dofs."""
 
     def knows_clean_halos(self) -> bool:
         """Return whether run-time flags record which halos are clean."""
 
     def known_bounds(self, loop: Loop) -> KnownBounds | None:
-        """Return bounds of `loop` that are known before the program runs, if there are any."""
+        """Return the bounds of `loop` if they are known at compile time, otherwise None."""
 
     def sums_exactly(self) -> bool:
-        """Return whether reals are summed without rounding, in an object of its own."""
+        """Return whether real sums are accumulated exactly, in an accumulator object."""
 
     def interior(self, loop: Loop) -> Interior:
-        """Return how far inside an iteration of `loop` has to be to read nothing of a halo."""
+        """Return the distance from the border at which an iteration of `loop` reads no halo."""
 
     def check_split(self, schedule: Schedule, loop: Loop) -> tuple[Diagnostic, ...]:
-        """Return why `loop` must not be cut into its interior and a rim; nothing if it may."""
+        """Return diagnostics for each reason not to split `loop` into interior and rim."""
 
     def overlaps_exchanges(self) -> bool:
-        """Return whether an exchange can be started and finished apart."""
+        """Return whether the start and the end of an exchange can be separate operations."""
 
     def exchanges_in_strips(self) -> bool:
-        """Return whether an exchange itself brings what it sends from a device, and the halo there.
+        """Return whether an exchange itself transfers its values from and to a device.
 
-        It does so if the device's copy is valid, and does not change the rest of the host's copy.
+        It transfers the values to send from the device and the halo to it if the device copy is
+        valid; the rest of the host copy does not change.
         """
 
     def sums_in_order(self) -> bool:
-        """Return whether the parts of a sum are added in the order of the threads, unless told."""
+        """Return whether partial sums are added in thread order by default."""
 
     def may_fill(self, loop: Loop) -> bool:
-        """Return whether `loop` sets values that are right in the halo, too, whatever is there."""
+        """Return whether `loop` computes correct halo values independent of previous values."""
 
     def check_extent(self, loop: Loop, call: KernelCall) -> tuple[Diagnostic, ...]:
-        """Return why `call` must not run as far as `loop` goes; nothing if it may."""
+        """Return diagnostics for each reason why `call` must not run over the range of `loop`."""
 
 
 @dataclass(frozen=True, slots=True)
 class SharedProcedure:
-    """A procedure that may change what threads share: a kernel's own, or one that it calls.
+    """A procedure that may change data shared between threads: of a kernel or called by it.
 
-    `passed` are variables that it passes to procedures that change them, and `aimed` pointers that
-    procedures associate with shared data. `callers` are the names of the kernel and of the
-    procedures through which it is called, nothing for the kernel's own.
+    `passed` are shared variables passed to procedures that modify them. `aimed` are pointers that
+    procedures associate with shared data. `callers` are the kernel and the procedures on the call
+    path, empty for the kernel's own subroutine.
     """
 
     code: Routine
@@ -159,23 +158,23 @@ class SharedProcedure:
 
 
 class KernelSource(Protocol):
-    """Source of the code of kernels, read when a step requests it."""
+    """Provider of kernel source code, read on demand."""
 
     def codes_of(self, kernel: Kernel) -> tuple[Routine, ...]:
-        """Return the subroutines that implement `kernel`, which is no built-in, in their order.
+        """Return the subroutines that implement `kernel`, which is not a built-in, in order.
 
         Raises:
-            CompileError: it cannot be read.
+            CompileError: the source cannot be read.
         """
 
     def shared_procedures(
         self, kernel: Kernel, codes: tuple[Routine, ...]
     ) -> tuple[SharedProcedure, ...]:
-        """Return what of `kernel` and all that it calls may change what threads share.
+        """Return the procedures reachable from `kernel` that may change data shared by threads.
 
-        `codes` are its subroutines after steps, if any. Procedures that are not found or cannot be
-        read are left out.
+        `codes` are the kernel's subroutines after transformation, if any. Procedures that cannot be
+        found or read are left out.
         """
 
     def is_thread_safe(self, kernel: Kernel, code: Routine) -> bool:
-        """Return whether the user says that threads may share `code`, whatever it keeps."""
+        """Return whether the user asserts that `code` is thread-safe despite its saved data."""

@@ -1,8 +1,8 @@
-"""Requests of a lowered invoke to an infrastructure: a closed set of records.
+"""Operations that a lowered invoke requests from an infrastructure: a closed set of records.
 
-Lowering creates them, in the same way for all APIs and targets. An infrastructure has one table
-from the class of a record to a function: it returns an expression for a `Value`, statements for an
-`Action`. Each record is supported by at least one infrastructure.
+Lowering creates them independently of API and target. An infrastructure maps the class of a record
+to a function that returns an expression for a `Value` or statements for an `Action`. At least one
+infrastructure supports each record.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from psyclone_storage.ir.unit import Line
 class SpaceRef:
     """A function space of an invoke.
 
-    Two with equal `key` are one. `label` ends the names of its variables. `datum` is the
-    object it is taken from, `side` is `to` or `from` if that is an operator.
+    Spaces with equal `key` are the same. `label` is the suffix of its variables. `datum` is the
+    object that provides the space; if it is an operator, `side` is `to` or `from`.
     """
 
     key: Hashable
@@ -36,9 +36,10 @@ class SpaceRef:
 
 @dataclass(frozen=True, slots=True)
 class StencilRef:
-    """A stencil of one call: its field, how far it reaches, its shape and direction.
+    """A stencil of one call: its field, extent, shape and direction.
 
-    One `of_cells` is that of an operator: it names cells, and `space` is any space of their mesh.
+    With `of_cells`, it is the stencil of an operator: it contains cells, and `space` is any space
+    of their mesh.
     """
 
     space: SpaceRef
@@ -56,7 +57,7 @@ class StencilRef:
 
     @property
     def branched(self) -> bool:
-        """Return whether the branches of the stencil are separate."""
+        """Return whether the map has separate branches for the directions."""
         return self.shape is StencilShape.CROSS2D
 
 
@@ -65,7 +66,7 @@ class StencilRef:
 
 @dataclass(frozen=True, slots=True)
 class DataOf:
-    """The array of the values of a field, one component of a field vector, or an operator."""
+    """The value array of a field, a field-vector component or an operator."""
 
     datum: Datum
     component: int | None = None
@@ -74,21 +75,21 @@ class DataOf:
 
 @dataclass(frozen=True, slots=True)
 class ExtentsOf:
-    """The integer array of the extents of an array of scalars."""
+    """The extents of an array of scalars, as an integer array."""
 
     datum: Datum
 
 
 @dataclass(frozen=True, slots=True)
 class OperatorCells:
-    """The number of cells, in all layers, that an operator has a matrix for."""
+    """The number of cells in all layers for which an operator has a matrix."""
 
     datum: Datum
 
 
 @dataclass(frozen=True, slots=True)
 class BandNumber:
-    """One of the numbers that describe the bands of a columnwise operator."""
+    """A size parameter of the banded matrix of a columnwise operator."""
 
     datum: Datum
     role: Role
@@ -96,7 +97,7 @@ class BandNumber:
 
 @dataclass(frozen=True, slots=True)
 class ColumnMap:
-    """The numbering by a columnwise operator of the dofs of its space on `side`, `to` or `from`."""
+    """The dof numbering of a columnwise operator for its space on `side` (`to` or `from`)."""
 
     datum: Datum
     role: Role
@@ -105,7 +106,7 @@ class ColumnMap:
 
 @dataclass(frozen=True, slots=True)
 class GridPropertyOf:
-    """A property of the grid that `field` is on, by the name that metadata have for it."""
+    """A property of the grid of `field`, by its metadata name."""
 
     name: str
     field: Expr
@@ -116,16 +117,16 @@ class GridPropertyOf:
 
 @dataclass(frozen=True, slots=True)
 class LoopStart:
-    """The first index that a loop, or the loops for its tiles, run over."""
+    """The first index of a loop or of the loop over its tiles."""
 
     loop: Loop
 
 
 @dataclass(frozen=True, slots=True)
 class LoopEnd:
-    """The last index of a loop; `within` are the counters that its end depends on.
+    """The last index of a loop.
 
-    These are the colour, and the tile of that colour.
+    `within` are the enclosing counters on which it depends: the colour and the tile of the colour.
     """
 
     loop: Loop
@@ -134,7 +135,7 @@ class LoopEnd:
 
 @dataclass(frozen=True, slots=True)
 class ColourMap:
-    """The cell at a position in a colour, or in a tile of a colour."""
+    """The cell at a position within a colour, or within a tile of a colour."""
 
     space: SpaceRef
     position: tuple[Expr, ...]
@@ -142,7 +143,7 @@ class ColourMap:
 
 @dataclass(frozen=True, slots=True)
 class PointsEnd:
-    """The first or the last index, in one direction, of the points that a call is for."""
+    """The first or last index, along one axis, of the points for which a kernel is called."""
 
     call: KernelCall
     arg: int
@@ -152,7 +153,7 @@ class PointsEnd:
 
 @dataclass(frozen=True, slots=True)
 class HaloDepth:
-    """The number of halo levels that all fields of the loops through the whole halo have."""
+    """The number of halo levels that all fields in whole-halo loops have."""
 
 
 # ---------------------------------------------------------------------------- values: spaces
@@ -160,49 +161,49 @@ class HaloDepth:
 
 @dataclass(frozen=True, slots=True)
 class Layers:
-    """The number of layers of the mesh of a space."""
+    """The number of layers in the mesh of a space."""
 
     space: SpaceRef
 
 
 @dataclass(frozen=True, slots=True)
 class DofsPerCell:
-    """The number of dofs of a space in one cell."""
+    """The number of dofs of a space per cell (ndf)."""
 
     space: SpaceRef
 
 
 @dataclass(frozen=True, slots=True)
 class DofsOnRank:
-    """The number of dofs of a space on this rank, halos included."""
+    """The number of dofs of a space on this rank, including halos (undf)."""
 
     space: SpaceRef
 
 
 @dataclass(frozen=True, slots=True)
 class DataPerDof:
-    """The number of values that fields on a space have at each dof."""
+    """The number of values per dof of fields on a space."""
 
     space: SpaceRef
 
 
 @dataclass(frozen=True, slots=True)
 class Dofmap:
-    """The map from cells to dofs, (ndf, ncells)."""
+    """The map from cells to dofs, with shape (ndf, ncells)."""
 
     space: SpaceRef
 
 
 @dataclass(frozen=True, slots=True)
 class BoundaryDofs:
-    """The mask of dofs on the top and bottom boundaries, (ndf, 2)."""
+    """The mask of dofs on the bottom and top boundaries, with shape (ndf, 2)."""
 
     space: SpaceRef
 
 
 @dataclass(frozen=True, slots=True)
 class Orientation:
-    """The orientation of the dofs of one cell."""
+    """The orientation of the dofs in one cell."""
 
     space: SpaceRef
     cell: Expr
@@ -210,9 +211,9 @@ class Orientation:
 
 @dataclass(frozen=True, slots=True)
 class BasisAtPoints:
-    """Basis functions of a space, or their derivatives, at the points of a quadrature rule.
+    """Basis functions of a space, or their derivatives, at quadrature points.
 
-    `size` is the length of their values, None where the space has to be asked.
+    `size` is the number of components of a value, None if only the space knows it at run time.
     """
 
     space: SpaceRef
@@ -246,7 +247,7 @@ class QuadraturePart:
 
 @dataclass(frozen=True, slots=True)
 class CellCount:
-    """The number of cells in a layer on this rank: all of them, or those that are `owned`."""
+    """The number of cells in one layer on this rank, or only of those that it owns."""
 
     space: SpaceRef
     owned: bool = False
@@ -254,7 +255,7 @@ class CellCount:
 
 @dataclass(frozen=True, slots=True)
 class MeshPair:
-    """Quantity of a pair of meshes that an inter-grid kernel receives."""
+    """A property of a pair of meshes that an inter-grid kernel receives."""
 
     coarse: SpaceRef
     fine: SpaceRef
@@ -263,7 +264,7 @@ class MeshPair:
 
 @dataclass(frozen=True, slots=True)
 class FaceCount:
-    """The number of horizontal, vertical or all faces of the reference cell."""
+    """The number of horizontal, vertical or all faces of the reference element."""
 
     space: SpaceRef
     role: Role
@@ -271,7 +272,7 @@ class FaceCount:
 
 @dataclass(frozen=True, slots=True)
 class Normals:
-    """The array of normals that metadata call `name`, (3, faces)."""
+    """The normals with the metadata name `name`, with shape (3, faces)."""
 
     space: SpaceRef
     name: str
@@ -279,42 +280,42 @@ class Normals:
 
 @dataclass(frozen=True, slots=True)
 class AdjacentFaces:
-    """The faces that neighbours share with each cell, (nfaces, ncells)."""
+    """The faces shared with each neighbour of a cell, with shape (nfaces, ncells)."""
 
     space: SpaceRef
 
 
 @dataclass(frozen=True, slots=True)
 class StencilMap:
-    """The dofs of the neighbours: (ndf, size, ncells), with a dimension more for branches."""
+    """The dofs of stencil cells, with shape (ndf, size, ncells); branches add a dimension."""
 
     stencil: StencilRef
 
 
 @dataclass(frozen=True, slots=True)
 class StencilSizes:
-    """The numbers of neighbours: (ncells), or (branches, ncells)."""
+    """The sizes of stencils, with shape (ncells) or (branches, ncells)."""
 
     stencil: StencilRef
 
 
 @dataclass(frozen=True, slots=True)
 class StencilDirection:
-    """The direction of a line that may lie along x or y."""
+    """The direction of a one-dimensional stencil along x or y."""
 
     stencil: StencilRef
 
 
 @dataclass(frozen=True, slots=True)
 class StencilCells:
-    """The cells of stencils: (size, ncells), or (branch length, branches, ncells)."""
+    """The cells of stencils, with shape (size, ncells) or (branch length, branches, ncells)."""
 
     stencil: StencilRef
 
 
 @dataclass(frozen=True, slots=True)
 class LongestBranch:
-    """The length of the longest branch of a stencil, the cell itself included."""
+    """The maximum branch length of a stencil, including the centre cell."""
 
     stencil: StencilRef
 
@@ -324,7 +325,7 @@ class LongestBranch:
 
 @dataclass(frozen=True, slots=True)
 class IsDirty:
-    """Test whether the halo of a field is stale down to `depth`."""
+    """A test whether the halo of a field is stale at a level up to `depth`."""
 
     datum: Datum
     component: int | None
@@ -333,7 +334,7 @@ class IsDirty:
 
 @dataclass(frozen=True, slots=True)
 class ExactSum:
-    """The accumulator of an exact sum, which replaces a scalar."""
+    """The accumulator of an exact sum, used instead of a scalar."""
 
     datum: Datum
 
@@ -379,10 +380,10 @@ RuntimeValue = (
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """Make the halo of a field clean down to `depth`, by the host's copy, or begin or end that.
+    """A halo exchange to level `depth` using the host copy, or the start or end of one.
 
-    With `beside_device` the copies from and to a device are made around it; with `in_strips` it
-    makes them itself, of what it sends and receives.
+    With `beside_device`, it is enclosed by transfers from and to the device. With `in_strips`, the
+    exchange itself transfers only the values that it sends and receives.
     """
 
     datum: Datum
@@ -395,9 +396,9 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True)
 class ExchangeTogether:
-    """Make the halos of several fields clean in one message to each neighbour.
+    """A halo exchange of several fields with one message to each neighbour.
 
-    `depths` match `exchanges`. With `dirty_only` those are left out that are clean.
+    `depths` match `exchanges`. With `dirty_only`, fields with clean halos are left out.
     """
 
     exchanges: tuple[HaloExchange, ...]
@@ -407,7 +408,7 @@ class ExchangeTogether:
 
 @dataclass(frozen=True, slots=True)
 class MarkDirty:
-    """Record that the halo of a field is stale."""
+    """Marks the halo of a field as stale."""
 
     datum: Datum
     component: int | None
@@ -415,7 +416,7 @@ class MarkDirty:
 
 @dataclass(frozen=True, slots=True)
 class MarkClean:
-    """Record that the halo of a field is right down to `depth`."""
+    """Marks the halo of a field as clean to level `depth`."""
 
     datum: Datum
     component: int | None
@@ -424,10 +425,10 @@ class MarkClean:
 
 @dataclass(frozen=True, slots=True)
 class FillDofs:
-    """Set unread dofs of a field: annexed ones if `annexed`, and levels of its halo.
+    """Assigns a value to unread dofs of a field: annexed dofs and halo levels.
 
-    The levels are those after `beyond` down to `depth`, from level 1 if `beyond` is None; without a
-    `depth` no level is set.
+    Annexed dofs are set if `annexed`. Levels after `beyond` to `depth` are set, from level 1 if
+    `beyond` equals None. Without `depth` no level is set.
     """
 
     datum: Datum
@@ -439,7 +440,7 @@ class FillDofs:
 
 @dataclass(frozen=True, slots=True)
 class Reduce:
-    """Combine the values that all ranks have for a scalar."""
+    """A reduction of a scalar over all ranks."""
 
     datum: Datum
     op: ReductionOp
@@ -447,14 +448,14 @@ class Reduce:
 
 @dataclass(frozen=True, slots=True)
 class BeginExactSum:
-    """Make the exact sum for a scalar empty."""
+    """Resets the exact sum of a scalar to zero."""
 
     datum: Datum
 
 
 @dataclass(frozen=True, slots=True)
 class AddExactly:
-    """Add one value to the exact sum for a scalar."""
+    """Adds a value to the exact sum of a scalar."""
 
     datum: Datum
     value: Expr
@@ -462,7 +463,10 @@ class AddExactly:
 
 @dataclass(frozen=True, slots=True)
 class EndExactSum:
-    """Round the exact sum of one rank, or with `over_ranks` of all, once, and assign it."""
+    """Rounds the exact sum and assigns it to the scalar.
+
+    With `over_ranks`, the sum over all ranks.
+    """
 
     datum: Datum
     over_ranks: bool
@@ -470,10 +474,9 @@ class EndExactSum:
 
 @dataclass(frozen=True, slots=True)
 class EnterDevice:
-    """Give a device what the regions of a routine take, of what it does not have yet.
+    """Copies data of device regions to the device if they are not present.
 
-    `data` are fields and operators; the rest is to be found from the `calls` and `lines` of the
-    regions.
+    `data` are fields and operators. Other data are found in the `calls` and `lines` of the regions.
     """
 
     data: tuple[str, ...]
@@ -484,11 +487,10 @@ class EnterDevice:
 
 @dataclass(frozen=True, slots=True)
 class CopyTo:
-    """Make one side's copy of the values of a datum equal to the other's.
+    """Copies the values of a datum to `side` from the other side.
 
-    `guarded` means that the device may have none: then nothing happens. With `halo_depth` no more
-    is copied than an exchange to that depth is about: to the device the halo, to the host what is
-    sent.
+    With `guarded`, nothing happens if the device has no copy. With `halo_depth`, only the values of
+    an exchange to that depth are copied: the halo to the device, the sent values to the host.
     """
 
     side: Side

@@ -1,7 +1,7 @@
-"""The schedule: what one invoke does, in order, as a frozen tree.
+"""The schedule: the statements of one invoke as an immutable tree.
 
-Nothing is edited in place. A node keeps its `uid` when the tree around it is rebuilt, so that a
-place in a schedule is a readable string such as `loop2` or `halo(u)@loop2`.
+Transformations rebuild the tree. A node keeps its `uid`, a readable identifier such as `loop2` or
+`halo(u)@loop2`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from enum import Enum
 
-from psyclone_storage.base.memo import Keeper, kept_lately
+from psyclone_storage.base.memo import Keeper, Versions, kept_lately
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir.directive import NO_OPTIONS, Directive, RegionOptions
@@ -30,7 +30,7 @@ from psyclone_storage.ir.types import DataType
 
 
 class DatumRole(Enum):
-    """Role of a dummy argument of an invoke's routine."""
+    """Role of a dummy argument of a generated routine."""
 
     ARGUMENT = "argument"
     EXTENT = "stencil extent"
@@ -42,14 +42,14 @@ class DatumRole(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Datum(Named, FromModule):
-    """One dummy argument of the routine of an invoke.
+    """A dummy argument of the generated routine of an invoke.
 
-    `name` is its name there; `actual` is the actual argument in the algorithm. `vector` is the
-    number of components of a field vector, 1 for a field. `kind` is None if it is not a kernel
-    argument.
-    `type` is the type that the algorithm declares. `access` joins all accesses to it.
-    `may_alias` names other data that may be the same object at run time, as `f(i)` and `f(j)` may.
-    One that is imported is the variable `actual` of `module`.
+    - `name`: its name in the routine. `actual`: the actual argument in the algorithm.
+    - `vector`: number of components of a field vector, 1 for a single field.
+    - `kind`: kind of kernel argument, None if it is not a kernel argument.
+    - `type`: type declared in the algorithm. `access`: union of all accesses.
+    - `may_alias`: other data that may be the same object at run time, such as `f(i)` and `f(j)`.
+    - `module`: for an imported datum, the module of the variable `actual`.
     """
 
     name: str
@@ -67,11 +67,11 @@ class Datum(Named, FromModule):
 
 @dataclass(frozen=True, slots=True)
 class Actual:
-    """Actual argument of a kernel call for one argument of the metadata.
+    """The actual argument for one metadata argument of a kernel call.
 
-    `datum` names the invoke's datum, or is None for a constant, which is `value`. `component` is
-    set where one part of a field vector is passed. `extent` is the stencil's depth, `direction`
-    its direction; both refer to data by name or are constants.
+    `datum` names a datum of the invoke; it equals None for a constant, which is `value`.
+    `component` is set if one component of a field vector is passed. `extent` and `direction`
+    describe a stencil.
     """
 
     datum: str | None
@@ -86,7 +86,7 @@ class Actual:
 
 
 class Axis(Enum):
-    """A direction of a structured grid: along its rows (i), or from row to row (j)."""
+    """An axis of a structured grid: i along a row, or j across rows."""
 
     EAST = "i"
     NORTH = "j"
@@ -114,13 +114,13 @@ def _in_tile(_start: Expr, stop: Expr, tile: int, within: tuple[Expr, ...]) -> L
 
 
 class Over(Enum):
-    """Iterations of a loop: one row for each form of loop, with all that lowering needs to know.
+    """Iteration kind of a loop: what it counts, and the properties that lowering needs.
 
-    The points of a structured grid are counted by two loops, one over the rows (j) and one over
-    the columns (i) of the grid, whichever is inside the other. A loop over tiles of rows counts
-    their first rows; it contains the loop over the rows of a tile. The columns are the text in a
-    schedule, the counter, PSyclone's word, and for some: the direction in a grid, the counters of
-    enclosing loops that the limits depend on, the limits, and whether an iteration is a tile.
+    A structured grid has two loops, over rows (j) and over columns (i), in either order. A loop
+    over tiles of rows counts the first rows of tiles and contains the loop over the rows of a tile.
+    The columns of the table are: the text in a schedule, the counter, PSyclone's loop type, the
+    axis, the enclosing counters on which the limits depend, the limits, and whether an iteration is
+    a tile.
     """
 
     CELLS = "cells", "cell", ""
@@ -156,7 +156,7 @@ class Over(Enum):
         limits: LimitsOf = _of_range,
         counts_tiles: bool = False,
     ) -> Over:
-        """Return the member with the columns of its row; its value is the text alone."""
+        """Return the member with these properties; its value is `text`."""
         made = object.__new__(cls)
         made._value_ = text
         made.counter, made.loop_type, made.axis, made.within = counter, loop_type, axis, within
@@ -165,20 +165,20 @@ class Over(Enum):
 
     @property
     def in_sequence(self) -> bool:
-        """Return whether the iterations have to be executed in order, as colours."""
+        """Return whether the iterations must run in order, as for colours."""
         return self in (Over.COLOURS, Over.TILE_COLOURS)
 
     @property
     def starts_cells(self) -> bool:
-        """Return whether the loop encloses all others that together visit cells."""
+        """Return whether this is the outermost kind of loop over cells."""
         return self in (Over.CELLS, Over.COLOURS, Over.TILE_COLOURS)
 
 
 class Reach(Enum):
-    """The upper limit of a loop, from the inside of a partition to the outside.
+    """Upper limit of a loop, from the interior of a partition outwards.
 
-    `ALL` is every cell or dof that there is, used without distributed memory. `HALO` needs a
-    depth; `HALO_ONLY` leaves the owned cells out.
+    `ALL` is every cell or dof, used without distributed memory. `HALO` requires a depth.
+    `HALO_ONLY` excludes owned cells.
     """
 
     ALL = "all"
@@ -194,9 +194,9 @@ class Reach(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """Range of a loop, in terms of the partition.
+    """Range of a loop in terms of the partition.
 
-    One that a step has `extended` into the halo relies on the halo depths of the loop's fields.
+    A loop that a step has `extended` into the halo requires sufficient halo depth of its fields.
     """
 
     reach: Reach
@@ -206,13 +206,14 @@ class Extent:
 
 @dataclass(frozen=True, slots=True)
 class KernelCall:
-    """A call of a kernel, or a built-in's formula, for one cell, dof or domain.
+    """A call of a kernel, or the formula of a built-in, for one cell, dof or domain.
 
-    `args` match `kernel.args`; `dummies` is the order of the subroutine's arguments.
-    `quadratures` match `kernel.quadratures`. `halo_depth` is what the algorithm asks for
-    when the kernel iterates over the halo. `own_codes` are the kernel's subroutines as they are
-    written, one for each of its implementations; none as long as no step has had to know them.
-    `codes` are those that a step has made of them; none where the kernel's own are called.
+    - `args`: match `kernel.args`. `dummies`: the arguments of the subroutine, in order.
+    - `quadratures`: match `kernel.quadratures`.
+    - `halo_depth`: the depth passed by the algorithm if the kernel iterates over the halo.
+    - `own_codes`: the original subroutines, one for each implementation; empty until a step needs
+      them.
+    - `codes`: the transformed subroutines; empty if the original ones are called.
     """
 
     uid: str
@@ -227,19 +228,19 @@ class KernelCall:
 
     @property
     def known_codes(self) -> tuple[Routine, ...]:
-        """The subroutines as they are called now, as far as they are known."""
+        """The current subroutines of the kernel, if they have been read."""
         return self.codes or self.own_codes
 
     @property
     def is_called(self) -> bool:
-        """Return whether a subroutine is called; false for inlined statements."""
+        """Return whether a subroutine is called; false for built-ins and inlined statements."""
         in_place = any(code.kernel_use.in_place for code in self.codes)
         return not self.kernel.is_builtin and not in_place
 
 
 @dataclass(frozen=True, slots=True)
 class LoopPart:
-    """A loop before it was fused: the uid of its first call, and what gave it its bounds."""
+    """An original loop of a fused loop: the uid of its first call, and the source of its bounds."""
 
     call: str
     bounds_from: int
@@ -247,18 +248,19 @@ class LoopPart:
 
 @dataclass(frozen=True, slots=True)
 class Loop(Keeper):
-    """A loop; one over `Over.DOMAIN` calls its body once.
+    """A loop of a schedule; a loop over `Over.DOMAIN` runs its body once.
 
-    `bounds_from` is the position of the argument of its first call whose function space and mesh
-    give the bounds. On a grid a step may have given it `bounds` in terms of the ends of the grid's
-    internal region. `tile` is the number of rows or columns in a tile, for loops over tiles and
-    inside of them. One over dofs computes `filled` levels of halo besides, as a loop after it adds
-    to them: that is derived, as exchanges are. One that was fused under a test has `parts`: where
-    their bounds differ when the program runs, they run one after the other (`ir.parts`). For those
-    that are `asserted` the user has promised the bounds of the loop. An
-    `outlined` one is in a procedure of its own, with the directive that shares its iterations;
-    with `one_level` it has a second procedure for columns of one level.
-    One with a `peel` is the interior of a loop or a part of its rim, and so are loops inside it.
+    - `bounds_from`: position of the argument of the first call whose space and mesh give the
+      bounds.
+    - `bounds`: bounds set by a step, relative to the internal region of a grid.
+    - `tile`: number of rows or columns in a tile, for loops over or inside tiles.
+    - `filled`: halo levels that a dof loop also computes because a later loop adds to them.
+    - `parts`: the original loops of a loop fused under a run-time test of their bounds. If the
+      bounds differ, the parts run one after the other (`ir.loop_versions`). For `asserted` parts
+      the user promises equal bounds.
+    - `outlined`: the loop is in a procedure of its own, with its directive. `one_level`: a second
+      procedure handles columns with one level.
+    - `peel`: the part of a split loop that this loop and its inner loops represent.
     """
 
     uid: str
@@ -277,17 +279,17 @@ class Loop(Keeper):
 
     @property
     def computed(self) -> Extent:
-        """The range of the loop, with the levels that it fills."""
+        """The range of the loop, including the halo levels that it fills."""
         return Extent(Reach.HALO, self.filled) if self.filled.terms else self.extent
 
 
 @dataclass(frozen=True, slots=True)
 class DirectiveRegion(Keeper):
-    """Statements under a directive. One that shares work holds a single loop.
+    """Statements under a directive; a work-sharing directive contains a single loop.
 
-    `options` are requests of a script; clauses for data are derived from the body. `place` is where
-    the body runs, or has its data. One that `copies` moves its data to a device and back each
-    time, so that the host's copy stays valid; for others the schedule has transfers.
+    `options` come from a script; data clauses are derived from the body. `place` is the side on
+    which the body runs or has its data. A region that `copies` transfers its data to the device and
+    back each time; for others the schedule contains transfers.
     """
 
     uid: str
@@ -299,12 +301,12 @@ class DirectiveRegion(Keeper):
 
     @property
     def runs_on_device(self) -> bool:
-        """Return whether its statements run on a device; false if it only keeps data there."""
+        """Return whether the statements run on a device; false for a pure data region."""
         return self.place is Side.DEVICE and not self.directive.holds_data
 
 
 class Phase(Enum):
-    """Phase of a halo exchange."""
+    """Phase of a halo exchange: the complete exchange, its start or its end."""
 
     WHOLE = "whole"
     START = "start"
@@ -313,10 +315,11 @@ class Phase(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Reason for an inserted statement.
+    """The reason for an inserted statement.
 
-    `reader` is the statement that needs it and `read` describes how; `writer` is the statement that
-    made the data stale, empty if that happened outside the invoke, and `written` describes how.
+    `reader` is the statement that needs it and `read` describes the access. `writer` is the
+    statement that made the data stale, empty if that happened outside the invoke, and `written`
+    describes it.
     """
 
     reader: str
@@ -327,18 +330,14 @@ class Reason:
 
 @dataclass(frozen=True, slots=True)
 class HaloExchange:
-    """Make the halo of a field clean down to `depth`.
+    """A halo exchange of a field to level `depth`.
 
-    `guarded` means that a run-time test decides whether it is needed. `annexed_only` means
-    that the annexed dofs alone are wanted, which a depth of 1 brings up to date.
-    `pinned` marks one that a script has moved or split: it is a fact, not planned again.
-
-    An exchange works on the host's copy. With `fetched` a device may have newer values, which are
-    brought to the host before; with `sent` its copy, if it has one, gets the halo. With
-    `in_strips` no more is brought than is sent: the rest of the host's copy does not change.
-
-    `joint` names the adjacent exchanges, itself included, that share their messages; it is empty
-    for one with messages of its own.
+    - `guarded`: a run-time test decides whether it is needed.
+    - `annexed_only`: only annexed dofs are needed, which an exchange to depth 1 updates.
+    - `pinned`: moved or split by a script; planning does not change it.
+    - `fetched`: newer device values are copied to the host before. `sent`: the halo is copied to
+      the device afterwards. `in_strips`: only the values that are sent are copied.
+    - `joint`: uids of adjacent exchanges, including this one, that share messages; empty for none.
     """
 
     uid: str
@@ -358,9 +357,9 @@ class HaloExchange:
 
 @dataclass(frozen=True, slots=True)
 class MarkHalo:
-    """Record the state of a halo after a loop at run time.
+    """Records the halo state after a loop at run time.
 
-    All of the halo is dirty if `dirty`; then it is clean down to `clean`.
+    If `dirty`, the whole halo is marked dirty. Then it is marked clean to level `clean`.
     """
 
     uid: str
@@ -372,11 +371,10 @@ class MarkHalo:
 
 @dataclass(frozen=True, slots=True)
 class FillHalo:
-    """Give a number to replicas that a loop is about to add to and that may never have had one.
+    """Initialises halo values that a loop is about to add to and that may be undefined.
 
-    They are the annexed dofs if `annexed`, and the levels of the halo after `beyond` down to
-    `depth`. No statement reads them before they are exchanged.
-    `reader` is the call that adds to them.
+    These are the annexed dofs if `annexed`, and the levels after `beyond` to `depth`. No statement
+    reads them before an exchange. `reader` is the call that adds to them.
     """
 
     uid: str
@@ -390,7 +388,7 @@ class FillHalo:
 
 @dataclass(frozen=True, slots=True)
 class GlobalReduction:
-    """Combine the partial values of the scalar `datum` over all ranks."""
+    """A reduction of the scalar `datum` over all ranks."""
 
     uid: str
     datum: str
@@ -399,11 +397,11 @@ class GlobalReduction:
 
 @dataclass(frozen=True, slots=True)
 class ProfileRegion(Keeper):
-    """Statements that a profiler counts and times as one, under the name `name`.
+    """Statements that a profiler measures as one region.
 
-    `module` is the name that the region's module goes by, empty for the one that is generated.
-    Regions hold whole loops and constructs, and other regions; no loop or construct holds one.
-    With `with_exchanges` it contains the exchanges for its first loop.
+    `module` is the module name of the region, empty for the generated module. A region contains
+    complete loops, directive regions and other profile regions. With `with_exchanges`, it also
+    contains the exchanges for its first loop.
     """
 
     uid: str
@@ -436,13 +434,14 @@ Compound = Loop | DirectiveRegion | ProfileRegion
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """The statements of an invoke. `data` are in the order of the routine's dummy arguments.
+    """The statements of an invoke.
 
-    `imported` are data that the routine imports: variables of modules that kernels are passed.
-
-    `distributed`: the data are distributed over ranks; `annexed_clean`: every loop leaves annexed
-    dofs clean, so that no reader needs an exchange for them (COMPUTE_ANNEXED_DOFS). With
-    `fills` nothing is added to a dof that may never have been filled (FILL_BEFORE_INCREMENT).
+    - `data`: in the order of the routine's dummy arguments. `imported`: module variables that are
+      passed to kernels.
+    - `distributed`: the data are distributed over ranks.
+    - `annexed_clean`: every loop leaves annexed dofs clean (COMPUTE_ANNEXED_DOFS).
+    - `fills`: dofs are initialised before a loop adds to them (FILL_BEFORE_INCREMENT).
+    - `versions`: cached results for this and earlier bodies of the schedule.
     """
 
     name: str
@@ -452,19 +451,24 @@ class Schedule:
     annexed_clean: bool
     imported: tuple[Datum, ...] = ()
     fills: bool = True
+    versions: Versions = field(default_factory=Versions, compare=False, repr=False)
 
     @property
     def all_data(self) -> tuple[Datum, ...]:
-        """All data, those that are imported last."""
+        """All data, the imported ones last."""
         return (*self.data, *self.imported)
 
     def datum(self, name: str) -> Datum:
-        """Return the datum called `name`; raise `KeyError` without one."""
+        """Return the datum called `name`.
+
+        Raises:
+            KeyError: it does not exist.
+        """
         return data_by_name(self)[name]
 
 
 def data_by_name(schedule: Schedule) -> dict[str, Datum]:
-    """Return all data of `schedule` by their names."""
+    """Return all data of `schedule` by name."""
     return _by_name(schedule.data, schedule.imported)
 
 
@@ -475,9 +479,9 @@ def _by_name(data: tuple[Datum, ...], imported: tuple[Datum, ...]) -> dict[str, 
 
 @dataclass(frozen=True, slots=True)
 class Invoke:
-    """One invoke of an algorithm. `schedule.name` is the routine that it becomes.
+    """One invoke of an algorithm; `schedule.name` is the name of its routine.
 
-    `held` is what it asks of storages, where the target has some.
+    `held` are its accesses to storages, if the target uses storages.
     """
 
     schedule: Schedule
@@ -486,13 +490,13 @@ class Invoke:
 
     @property
     def name(self) -> str:
-        """The name of the routine, as scripts ask for it."""
+        """The name of the routine, by which scripts refer to the invoke."""
         return self.schedule.name
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """All invokes of one algorithm file, and the module `name` that their routines go to."""
+    """All invokes of an algorithm file; `name` is the module of their routines."""
 
     name: str
     algorithm: ParsedAlgorithm

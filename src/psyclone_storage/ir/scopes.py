@@ -1,7 +1,7 @@
-"""Origin of the names that a kernel's subroutine takes from its surroundings.
+"""Origins of the names that a kernel's subroutine takes from enclosing scopes.
 
-Names that the subroutine declares or imports itself, functions of the language and words of
-statements are left out; of an opaque statement every name counts as used.
+Names that the subroutine declares or imports, intrinsic functions and keywords are left out. All
+names in an opaque statement count as used.
 """
 
 from __future__ import annotations
@@ -37,12 +37,13 @@ _OF_PROCEDURES = regex(r"(?:abstract|external|interface|procedure)\b", re.IGNORE
 
 @dataclass(frozen=True, slots=True)
 class RoutineScope:
-    """Names that a subroutine takes from its surroundings, by origin, in lower case.
+    """Names that a subroutine takes from enclosing scopes, in lower case.
 
-    `constants` and `procedures` are those of its own module, `others` are types and whatever else
-    the module specifies. `uses` are the module's imports, of the names needed alone.
-    `unknown` names come from modules that are imported as a whole, or from nowhere. Variables that
-    a kernel in Python is passed are none of these.
+    - `constants`, `procedures`: those of its module. `others`: types and other entities there.
+    - `uses`: the module's imports, restricted to the names needed.
+    - `unknown`: names that may come from modules imported as a whole, or are undeclared.
+
+    Variables that are passed to a Python kernel are not included.
     """
 
     constants: tuple[Declare, ...]
@@ -53,7 +54,10 @@ class RoutineScope:
 
 
 def surroundings(code: Routine) -> RoutineScope:
-    """Return what `code` takes from around it, constants with all that they refer to."""
+    """Return the names that `code` takes from enclosing scopes.
+
+    Constants include all constants to which they refer.
+    """
     module, inside = code.module, local_names(code)
     wanted = code.used_names - inside - module.passed_variables
     constants: list[Declare] = []
@@ -78,9 +82,9 @@ def _narrowed(use: Use, wanted: frozenset[str]) -> Use:
 
 
 def imports_of(code: Routine) -> tuple[tuple[Use, Imported], ...]:
-    """Return each name that is imported by name, by the subroutine or by its module.
+    """Return the names that the subroutine or its module imports by name.
 
-    What the module imports is out of sight where the subroutine has a name of its own for it.
+    Imports of the module that a local name hides are left out.
     """
     hidden = local_names(code)
     around = ((use, name) for use in code.module.uses for name in use.names)
@@ -94,13 +98,13 @@ def imports_of(code: Routine) -> tuple[tuple[Use, Imported], ...]:
 
 
 def local_names(code: Routine) -> frozenset[str]:
-    """Return the names that a subroutine declares or imports itself, in lower case."""
+    """Return the lower-case names that a subroutine declares or imports itself."""
     opaque = (item.names for item in code.declarations if isinstance(item, Opaque))
     return _certain_names(code).union(*opaque)
 
 
 def seen_procedures(code: Routine, around: tuple[Procedure, ...]) -> tuple[Procedure, ...]:
-    """Return the procedures of the units around a routine that none of its own names hides."""
+    """Return the procedures of enclosing units that no local name of `code` hides."""
     stated = (
         item.names
         for item in code.declarations

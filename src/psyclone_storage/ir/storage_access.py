@@ -1,9 +1,9 @@
-"""Accesses of generated code to storages that track which of their replicas are current.
+"""Accesses of generated code to storages.
 
-A storage knows at run time which of its replicas are current. So an invoke knows nothing of them at
-its entry and owes nothing at its end; it states which data it accesses, where, and what for.
-`coherence.storage_access` plans where these records go; a table of an infrastructure defines the
-code for each. Their counterpart for devices without storages are the statements of `ir.transfer`.
+A storage tracks at run time which of its replicas are valid. An invoke therefore makes no
+assumption about its data at entry; it declares which data it accesses, where and how.
+`coherence.storage_access` plans these records, and an infrastructure generates their code. Without
+storages, the statements of `ir.transfer` take their role.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from psyclone_storage.ir.transfer import Side
 
 @dataclass(frozen=True, slots=True)
 class AcquireData:
-    """Acquire a datum, or one component of a field vector, on one side.
+    """Acquires a datum, or one component of a field vector, on one side.
 
-    If it `writes`, copies on the other side are stale from then on. `covered`: all
-    values are written before any is read, so that none has to be brought: YES brings nothing, NO
-    brings what is not current, and with MAYBE all points of the field's region are written, or one
-    value at each of its dofs, which are all of its values if its halo is not wider than that region
-    and no dof has more of them. `may_be` names other data that may be the same object at run time.
-    `users` are the calls that it is for, in order.
+    - `writes`: copies on the other side become stale.
+    - `covered`: whether all values are written before any is read, so that no transfer is needed.
+      MAYBE means that the internal region, or one value at each dof, is written. This is everything
+      unless the halo is wider or dofs have several values.
+    - `may_be`: other data that may be the same object at run time.
+    - `users`: the calls that need the access, in order.
     """
 
     datum: str
@@ -41,7 +41,7 @@ class AcquireData:
 
 @dataclass(frozen=True, slots=True)
 class TouchData:
-    """Declare the values on one side new, where the datum is acquired."""
+    """Declares the values on one side modified while the datum is acquired."""
 
     datum: str
     component: int | None
@@ -50,7 +50,7 @@ class TouchData:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseData:
-    """Release a datum on one side; it is acquired `again` later, or was for the last time."""
+    """Releases a datum on one side; `again` means that it is acquired again later."""
 
     datum: str
     component: int | None
@@ -60,10 +60,10 @@ class ReleaseData:
 
 @dataclass(frozen=True, slots=True)
 class PrefetchData:
-    """Start the transfer of a datum to one side, where it is acquired later.
+    """Starts the transfer of a datum to a side on which it is acquired later.
 
-    `writer` is the statement that made the copy there stale; it is empty if that may have happened
-    outside of the invoke.
+    `writer` is the statement that made the copy there stale, empty if that may have happened
+    outside the invoke.
     """
 
     datum: str
@@ -77,13 +77,13 @@ StorageAction = AcquireData | TouchData | ReleaseData | PrefetchData
 
 @dataclass(frozen=True, slots=True)
 class StoragePlan:
-    """All actions on storages of a schedule, in order."""
+    """The storage actions of a schedule, in order."""
 
     insertions: tuple[Insertion[StorageAction], ...] = ()
 
     @property
     def acquired(self) -> tuple[AcquireData, ...]:
-        """The acquires, in order."""
+        """The acquire actions, in order."""
         return tuple(
             one.statement for one in self.insertions if isinstance(one.statement, AcquireData)
         )
@@ -105,15 +105,17 @@ def _actions_by_place(
 
 @dataclass(frozen=True, slots=True)
 class StoragePolicy:
-    """The requirements of an infrastructure with storages on a plan.
+    """Properties of an infrastructure with storages that a plan depends on.
 
-    `home` is where loops run that no region puts elsewhere. Data may be exchanged while they are
-    held if that is so `through_exchanges`; else they are released before and acquired after. With
-    `at_once` one call binds the data of an invoke when it begins, and accesses that are open at the
-    last use end when it ends. Where `directives_act` a region on a device runs there, and those
-    that bring data there would make a second copy of what a storage keeps; else all runs at home.
-    Where what computes `waits_apart`, each statement for its own data, those of later ones begin to
-    be brought when the invoke begins.
+    - `home`: the side on which loops run outside regions.
+    - `through_exchanges`: data may stay acquired during an exchange. Otherwise they are released
+      before it and acquired again.
+    - `at_once`: one call binds all data at the start of the invoke. Accesses that are open at the
+      last use end with the invoke.
+    - `directives_act`: device regions run on the device, and data directives would create a second
+      copy of stored data. Otherwise everything runs on `home`.
+    - `waits_apart`: each statement waits for its own data, so transfers for later statements start
+      with the invoke.
     """
 
     home: Side = Side.HOST

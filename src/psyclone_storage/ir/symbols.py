@@ -1,6 +1,6 @@
-"""The symbols of modules and procedures, as the front end finds them.
+"""Symbols of modules and procedures, as provided by the front end.
 
-A symbol is found by its `key` in a scope with the names that the reader has resolved.
+Lookups use the `key` of a symbol within a scope.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from psyclone_storage.ir.unit import Declare, Use
 
 @dataclass(frozen=True, slots=True)
 class Procedure:
-    """A procedure of a module: its name, and all names in it, in lower case, and its place.
+    """A procedure of a module: its name, all names in it (lower case) and its position.
 
-    `pure` says that it is declared to change nothing but its arguments; where that is known,
-    `dummies` are those with their intents, in order, and `scalars` those that are no arrays.
+    `pure` means that it is declared to change only its arguments. Then `dummies` are the arguments
+    with their intents, in order, and `scalars` those that are not arrays.
     """
 
     name: str
@@ -33,11 +33,11 @@ class Procedure:
 
 @dataclass(frozen=True, slots=True)
 class ModuleSymbols:
-    """Declarations of a module, by key, and its imports.
+    """The declarations of a module by key, and its imports.
 
-    `uses` are its imports, and `hidden` returns whether a key is private. The files in
-    `included` are not read, and may declare any name. `on_device` are the keys of procedures and
-    variables that its directives of OpenACC put on a device, with the arguments of the procedures.
+    `included` are include files, which are not read and may declare any name. `on_device` are the
+    keys of procedures and variables that OpenACC directives place on a device, with the procedures'
+    arguments.
     """
 
     name: str
@@ -50,7 +50,7 @@ class ModuleSymbols:
     on_device: Mapping[str, Procedure | None] = field(default_factory=dict)
 
     def hidden(self, key: str) -> bool:
-        """Return whether those who use the module do not see the name `key`."""
+        """Return whether `key` is private in the module."""
         if key in self.public:
             return False
         return self.default_private or key in self.private
@@ -60,8 +60,8 @@ class ModuleSymbols:
 class SymbolTable:
     """Resolved names of a procedure, by key.
 
-    `structures` are the definitions of derived types, by their module and name. What is known of
-    a name in `doubt` is not all: a statement that is not read, or an inner block, may say more.
+    `structures` are derived types by module and name. Names in `doubt` are not completely known: a
+    statement that was not parsed, or an inner block, may redefine them.
     """
 
     symbols: Mapping[str, Symbol] = field(default_factory=dict)
@@ -70,7 +70,7 @@ class SymbolTable:
 
 
 def declared_symbol(item: Declare, origin: Origin) -> Symbol:
-    """Return the symbol of a variable or constant that code declares."""
+    """Return the symbol of a declared variable or constant."""
     sort = Sort.CONSTANT if "parameter" in item.attributes else Sort.VARIABLE
     if "external" in item.attributes:
         sort = Sort.FUNCTION
@@ -80,7 +80,7 @@ def declared_symbol(item: Declare, origin: Origin) -> Symbol:
 
 
 def declaration_of(symbol: Symbol) -> Declare:
-    """Return the declaration of a variable or constant, whose type is known."""
+    """Return the declaration of a variable or constant whose type is known."""
     assert symbol.type is not None
     words = tuple(word for word in symbol.attributes if word != "class")
     return Declare(symbol.name, symbol.type, words, symbol.shape, "class" in symbol.attributes,

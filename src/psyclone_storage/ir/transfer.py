@@ -1,6 +1,6 @@
-"""Statements that move data between the host and a device, or wait for what is under way.
+"""Statements that transfer data between host and device, or wait for asynchronous operations.
 
-Most of them are derived, as halo exchanges are: `coherence.transfers` says where they go.
+Most are derived automatically, like halo exchanges; `coherence.transfers` places them.
 """
 
 from __future__ import annotations
@@ -12,24 +12,23 @@ from psyclone_storage.ir.expr import Expr
 
 
 class Side(Enum):
-    """Side of a copy: host or device."""
+    """Memory of a copy: host or device."""
 
     HOST = "host"
     DEVICE = "device"
 
     @property
     def other(self) -> Side:
-        """The side that the data come from."""
+        """The other side."""
         return Side.DEVICE if self is Side.HOST else Side.HOST
 
 
 @dataclass(frozen=True, slots=True)
 class EnterData:
-    """Give a device copies of all that the invoke's regions take, of what it does not have yet.
+    """Copies the data of the invoke's device regions to the device if they are not present.
 
-    A script asks for it; `data`, the fields and operators, follow from the schedule. Grid
-    properties, maps and the like are for the back end to add. A `queue` of 0 or more makes the
-    copies happen while the host goes on.
+    A script requests it. `data`, the fields and operators, follow from the schedule; the back end
+    adds other data, such as maps. With `queue` >= 0, the copies are asynchronous.
     """
 
     uid: str
@@ -39,12 +38,12 @@ class EnterData:
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """Make one side's copy of a field or operator equal to the other's.
+    """Copies a field or operator to the side `to` from the other side.
 
-    `component` counts from 1 in a field vector, of which each has copies of its own, else None.
-    `guarded` means that the device may have no copy: then nothing happens. `reader` is the
-    statement that needs it, `writer` the one that made the copy stale, empty if that happened
-    outside the invoke. `pinned` marks one that a script has asked for.
+    `component` counts from 1 in a field vector, otherwise it equals None. With `guarded`, nothing
+    happens if the device has no copy. `reader` is the statement that needs the copy; `writer` made
+    it stale, or is empty if that happened outside the invoke. `pinned` marks an update that a
+    script requested.
     """
 
     uid: str
@@ -59,7 +58,7 @@ class Update:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Wait until the device has done all that was put into `queue`."""
+    """Waits for all operations in the device queue `queue`."""
 
     uid: str
     queue: int
@@ -67,18 +66,18 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class TaskWait:
-    """Wait until the tasks that this thread has made are done."""
+    """Waits for the tasks that this thread has created."""
 
     uid: str
 
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """Data that statements use: the name `array` for its values, and the object that `owns` them.
+    """Data that statements use: `array` is the name of the values, `owner` the object with them.
 
-    Data that are `written` and not `covered` keep other values; covered data are written
-    completely, so that their values need no transfer. `why` is a comment for readers. `meant` is
-    the expected kind of the object, which the runtime checks.
+    Data that are `written` but not `covered` keep other values. Covered data are overwritten
+    completely and need no transfer. `why` is a comment. `meant` is the expected kind of object,
+    which the runtime checks.
     """
 
     array: str

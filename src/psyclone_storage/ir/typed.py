@@ -1,6 +1,6 @@
-"""Types and ranks of expressions, from the symbols of their names.
+"""Type and rank inference for expressions.
 
-An unknown type or rank is None: a caller then refuses.
+An unknown type or rank equals None.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ _NUMBERS = (Intrinsic.INTEGER, Intrinsic.REAL, Intrinsic.COMPLEX)
 
 
 def no_component(_key: str) -> None:
-    """Return that nothing is known of a component of an unknown structure."""
+    """Return None: the component is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Typing:
-    """Symbols of the names in expressions by key, and derived types.
+    """Type inference, given lookup functions for symbols and derived types.
 
-    `structure` gives the definition of a derived type, None where it is not known;
-    `component_of_unknown` the component of such a type by its key, if it is known.
-    Where kinds do not matter, `any_kind` has operations of two kinds of one type, without a kind.
+    `structure` returns the definition of a derived type, or None. `component_of_unknown` returns a
+    component, by key, of a structure of unknown type, if known. With `any_kind`, an operation on
+    two different kinds of one type has that type, without a kind.
     """
 
     symbol: Callable[[str], ex.Symbol]
@@ -48,7 +48,7 @@ class Typing:
     # ------------------------------------------------------------------------ types
 
     def type_of(self, expr: ex.Expr) -> DataType | None:
-        """Return the type of the values of `expr`, None where it cannot be told."""
+        """Return the type of the values of `expr`, or None if it is unknown."""
         match expr:
             case ex.Literal() if expr.is_double:
                 return ScalarType(Intrinsic.REAL, DOUBLE)
@@ -89,7 +89,7 @@ class Typing:
         return symbol.type
 
     def _function_type(self, word: str, items: tuple[ex.Expr, ...]) -> DataType | None:
-        """Return the type of a function of the language."""
+        """Return the result type of the intrinsic function `word`."""
         if word == "real" and items:
             return ScalarType(Intrinsic.REAL, _kind_argument(items))
         if word == "int" and len(items) > 1:
@@ -105,7 +105,7 @@ class Typing:
         return None
 
     def component(self, member: ex.Member) -> ex.Symbol | None:
-        """Return the symbol of the component that `member` names, None if it is not known."""
+        """Return the symbol of the component that `member` names, or None."""
         found = self._definition(member)
         if found is None:
             return self.component_of_unknown(member.key)
@@ -117,7 +117,7 @@ class Typing:
         return None
 
     def is_binding(self, member: ex.Member) -> bool:
-        """Return whether `member` is known to name a procedure of a type."""
+        """Return whether `member` names a known type-bound procedure."""
         found = self._definition(member)
         while found is not None:
             if member.key in found.bindings:
@@ -137,7 +137,7 @@ class Typing:
     # ------------------------------------------------------------------------ ranks
 
     def rank_of(self, expr: ex.Expr) -> int | None:
-        """Return the number of dimensions of `expr`, 0 for a scalar, None where it is not known."""
+        """Return the rank of `expr` (0 for a scalar), or None if it is unknown."""
         match expr:
             case ex.Literal() | ex.ComplexLiteral() | ex.StructureConstructor():
                 return 0
@@ -164,11 +164,11 @@ class Typing:
         return None
 
     def subscript_rank(self, item: ex.Expr) -> int | None:
-        """Return how many dimensions a subscript runs over."""
+        """Return the rank that a subscript contributes: 1 for a triplet, otherwise its own rank."""
         return 1 if isinstance(item, ex.Range) else self.rank_of(item)
 
     def _subscripted_rank(self, base: ex.Expr, items: tuple[ex.Expr, ...]) -> int | None:
-        """Return the rank of an array's elements, with that of the structures it is in."""
+        """Return the rank of an array reference, including the rank of enclosing structures."""
         if isinstance(base, ex.Name) and not self.symbol(base.key).is_data:
             return None
         outer = self.rank_of(base.base) if isinstance(base, ex.Member) else 0
@@ -210,7 +210,10 @@ def _kind_argument(items: tuple[ex.Expr, ...]) -> str | None:
 def operation_type(
     op: AnyOperator, left: DataType | None, right: DataType | None
 ) -> DataType | None:
-    """Return the type of an operation; two kinds of one type have no common one that is known."""
+    """Return the type of a binary operation, None if it is unknown.
+
+    It is unknown if the operands have different kinds of one type.
+    """
     if op.kind in _LOGICAL:
         return ScalarType(Intrinsic.LOGICAL)
     if not isinstance(left, ScalarType) or not isinstance(right, ScalarType):

@@ -1,4 +1,4 @@
-"""Types of data, as far as a schedule must know them."""
+"""Data types."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from psyclone_storage.ir.keys import OfKind
 
 
 class Intrinsic(Enum):
-    """The intrinsic type of a value."""
+    """Intrinsic type of a value."""
 
     REAL = "real"
     INTEGER = "integer"
@@ -28,7 +28,7 @@ class Intent(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ScalarType(OfKind):
-    """An intrinsic type and its kind as written (`r_def`, `8`), None where none was given."""
+    """An intrinsic type and its kind as written (`r_def`, `8`), None if not given."""
 
     intrinsic: Intrinsic
     kind: str | None = None
@@ -36,7 +36,7 @@ class ScalarType(OfKind):
 
 @dataclass(frozen=True, slots=True)
 class DerivedType:
-    """A derived type by its name, in lower case, and the module that gives it, where known."""
+    """A derived type by its lower-case name, and its module if known."""
 
     name: str
     module: str | None = None

@@ -1,6 +1,6 @@
-"""Typed scopes: the symbols of names, sizes in bytes of their types, values of constants.
+"""Typed scopes: symbols of names, sizes of types in bytes, values of constants.
 
-A constant of another module is looked up there, as are the constants in its value.
+Constants of other modules, and constants in their values, are looked up in those modules.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from psyclone_storage.ir.types import DataType, DerivedType, Intrinsic, ScalarTy
 
 
 class PrintError(Exception):
-    """Code without a form in another language: the reason, and the name that causes it, if any."""
+    """Raised for code that the target language cannot express; has the reason and the name."""
 
     def __init__(self, reason: str, name: str = "") -> None:
         super().__init__(reason)
@@ -28,14 +28,14 @@ class PrintError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class CType:
-    """A type of the language with its size in bytes, and so a type of C."""
+    """An intrinsic type with its size in bytes, which corresponds to a type in C."""
 
     intrinsic: Intrinsic
     size: int
 
     @property
     def name(self) -> str:
-        """The type as C spells it; logical values are stored as integers, 0 and 1."""
+        """The C type; logical values are integers, 0 and 1."""
         if self.intrinsic is Intrinsic.REAL:
             return "float" if self.size == 4 else "double"
         return f"int{8 * self.size}_t"
@@ -71,7 +71,11 @@ SIZES = {
 
 
 def ctype(intrinsic: Intrinsic, size: int) -> CType:
-    """Return the type of this size; raise `PrintError` if C has none like it."""
+    """Return the type of this size.
+
+    Raises:
+        PrintError: C has no equivalent type.
+    """
     if intrinsic not in SIZES:
         raise PrintError(f"values of type {intrinsic.value} are not printed")
     if size not in SIZES[intrinsic]:
@@ -101,18 +105,18 @@ _INTEGERS = ((2, 1), (4, 2), (9, 4), (18, 8))
 
 @dataclass(frozen=True, slots=True)
 class CScope:
-    """The names in one procedure; those of the constants it uses are seen from `module`."""
+    """The names visible in a procedure or, with `module`, in that module."""
 
     code: Routine
     around: ModuleContext
     module: str = ""
 
     def within(self, module: str) -> CScope:
-        """Return the names as a declaration in `module` sees them."""
+        """Return the scope of declarations in `module`."""
         return CScope(self.code, self.around, key_of(module))
 
     def home_of(self, symbol: ex.Symbol) -> CScope:
-        """Return the names as the declaration of `symbol` sees them."""
+        """Return the scope in which `symbol` is declared."""
         if symbol.module:
             return self.within(symbol.module)
         if symbol.origin in (ex.Origin.LOCAL, ex.Origin.DUMMY):
@@ -120,7 +124,11 @@ class CScope:
         return self.within(self.module or self.code.module.name)
 
     def symbol(self, key: str) -> ex.Symbol:
-        """Return the symbol of a name; raise `PrintError` if that is unknown."""
+        """Return the symbol with this key.
+
+        Raises:
+            PrintError: there is no declaration.
+        """
         found = None if self.module else self.code.symbol(key)
         if found is None or not found.is_resolved:
             found = self.around.symbol(self.module or self.code.module.key, key) or found
@@ -131,7 +139,7 @@ class CScope:
         return found
 
     def structure(self, type_: DerivedType) -> ex.Symbol | None:
-        """Return the definition of a derived type, None if it was not found."""
+        """Return the definition of a derived type, or None if it was not found."""
         found = self.code.structure(type_)
         if found is None and type_.module:
             found = self.around.symbol(type_.module, type_.name)
@@ -149,7 +157,7 @@ class CScope:
             raise PrintError(error.reason, error.name or symbol.key) from None
 
     def declared_type(self, type_: DataType, name: str = "") -> CType:
-        """Return the type that a declaration gives the name `name`."""
+        """Return the type in a declaration of `name`."""
         if isinstance(type_, DerivedType):
             raise PrintError(f"the derived type '{type_.name}' is not printed", name)
         if type_.kind is None:
@@ -159,7 +167,7 @@ class CScope:
         return ctype(type_.intrinsic, self.kind(type_.kind))
 
     def kind(self, text: str) -> int:
-        """Return the number of a kind as declarations and constants write it."""
+        """Return the value of a kind parameter as written in declarations and literals."""
         text = key_of("".join(text.split()))
         if text.isdigit():
             return int(text)
@@ -176,7 +184,7 @@ class CScope:
     # ------------------------------------------------------------------------ values
 
     def integer(self, expr: ex.Expr) -> int | None:
-        """Return the value of a constant integer expression, None if it is not constant."""
+        """Return the value of a constant integer expression, or None."""
         match expr:
             case ex.Name():
                 return self._constant(expr.key)
@@ -233,18 +241,18 @@ class CScope:
         return None
 
     def literal_type(self, literal: ex.Literal) -> CType:
-        """Return the type of a constant that is written down."""
+        """Return the type of a literal."""
         if literal.intrinsic is Intrinsic.REAL and literal.kind is None:
             return ctype(Intrinsic.REAL, 8 if literal.is_double else 4)
         return self.declared_type(ScalarType(literal.intrinsic, literal.kind))
 
 
 def _selected(word: str, digits: int) -> int:
-    """Return the kind of the numbers with so many digits, -1 if there are none."""
+    """Return the smallest kind with at least this number of digits, -1 without any."""
     table = _REALS if word == "real" else _INTEGERS
     return next((size for most, size in table if digits <= most), -1)
 
 
 def _whole(value: int) -> ex.Expr:
-    """Return an integer of any sign as a constant."""
+    """Return an integer of any sign as a literal."""
     return ex.Literal(str(value), Intrinsic.INTEGER)

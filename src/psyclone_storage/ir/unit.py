@@ -1,11 +1,10 @@
-"""Input of printers: a module, its routines, and their statements.
+"""Generated units: a module, its routines and their statements, as input of the printers.
 
-A unit is the result of lowering: every name is chosen, every quantity is declared and set up, and
-only the spelling is left to decide. It holds statements of a procedural language with arrays and
-pointers, and knows neither a domain nor a file. The bodies of kernels, and files that are read
-whole, have the same statements, and some that lowering never makes. Expressions are those of
-`ir.expr`. An author's statement knows its `place`, and a construct its `extent`; equality ignores
-both. The `name` of a construct is what `exit` and `cycle` may call it by.
+A unit is the result of lowering: all names are chosen, and only the syntax is left to the printer.
+Statements are procedural, with arrays and pointers, and independent of domains and files. Kernel
+bodies and whole source files use the same statements, and some that lowering never generates.
+Statements read from a source file have a `place`, and constructs an `extent`; comparisons ignore
+both. `exit` and `cycle` refer to the `name` of a construct.
 """
 
 from __future__ import annotations
@@ -29,9 +28,9 @@ from psyclone_storage.ir.types import DataType
 
 @dataclass(frozen=True, slots=True)
 class Comment:
-    """A line, or several, for the person who reads the generated code.
+    """A comment of one or more lines.
 
-    An author's own is `as_written`: one line, the text after its `!`.
+    If `as_written`, it comes from the source: one line, the text after `!`.
     """
 
     text: str
@@ -48,10 +47,10 @@ class Blank:
 
 @dataclass(frozen=True, slots=True)
 class DirectiveLine:
-    """An instruction to a compiler such as `omp parallel do`.
+    """A directive such as `omp parallel do`.
 
-    `text` is what an author has written, without the sentinel's `!$`; a step gives the `meaning`
-    alone. A directive of an author has a meaning if it is of those that steps ask for.
+    `text` is the source text without `!$`; a directive created by a step has only a `meaning`. A
+    directive of the source has a meaning if steps support that directive.
     """
 
     text: str = ""
@@ -79,7 +78,7 @@ class PointerAssign:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call of a subroutine, which may be bound to an object."""
+    """A call of a subroutine, possibly type-bound."""
 
     procedure: Expr
     args: tuple[Expr, ...] = ()
@@ -88,9 +87,9 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Do:
-    """A counted loop; `start` and `stop` are both included. Without a `step` it counts by one.
+    """A counted loop from `start` to `stop`, inclusive; the default step is 1.
 
-    `uid` identifies a loop of a subroutine, whatever steps change (`ir.loops`).
+    `uid` identifies the loop across transformations (`ir.loops`).
     """
 
     variable: Name
@@ -106,7 +105,7 @@ class Do:
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """One condition of an `If`, and what is done where it is the first to hold."""
+    """One branch of an `If`: a condition and its statements."""
 
     condition: Expr
     body: tuple[Line, ...]
@@ -115,7 +114,7 @@ class Branch:
 
 @dataclass(frozen=True, slots=True)
 class If:
-    """A choice; `otherwise` is done where no branch's condition holds."""
+    """A conditional; `otherwise` runs if no branch condition holds."""
 
     branches: tuple[Branch, ...]
     otherwise: tuple[Line, ...] = ()
@@ -125,9 +124,9 @@ class If:
 
 @dataclass(frozen=True, slots=True)
 class Allocate:
-    """Allocate `arrays`, each with its extents, or one that is a copy of `source=`.
+    """An `allocate` statement for `arrays`, with their extents or a `source=`.
 
-    `type` is the type before a `::`.
+    `type` is the type specification before `::`.
     """
 
     arrays: tuple[Expr, ...]
@@ -145,7 +144,7 @@ class Deallocate:
 
 @dataclass(frozen=True, slots=True)
 class ScopedBlock:
-    """Statements with variables and imports of their own, which nothing outside of it sees."""
+    """A `block` construct: statements with local declarations and imports."""
 
     uses: tuple[Use, ...]
     declarations: tuple[Declare | Comment | Blank | Opaque, ...]
@@ -156,9 +155,10 @@ class ScopedBlock:
 
 @dataclass(frozen=True, slots=True)
 class Opaque:
-    """Statements of an author that are carried along as written, without being understood.
+    """Source statements that are preserved without being interpreted.
 
-    `text` starts unindented; `names` (lower case) are all in it; `associate` is what `place` holds.
+    `text` starts unindented. `names` are all names in it, in lower case. `associate` is set for an
+    `associate` construct.
     """
 
     text: str
@@ -172,7 +172,7 @@ class Opaque:
 
 @dataclass(frozen=True, slots=True)
 class Return:
-    """The end of a call; `value` chooses an alternate return."""
+    """A `return` statement; `value` selects an alternate return."""
 
     value: Expr | None = None
     place: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
@@ -180,7 +180,7 @@ class Return:
 
 @dataclass(frozen=True, slots=True)
 class Exit:
-    """A jump to the end of the construct called `name`, or of the innermost loop."""
+    """An `exit` from the construct `name`, or from the innermost loop."""
 
     name: str = ""
     place: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
@@ -188,7 +188,7 @@ class Exit:
 
 @dataclass(frozen=True, slots=True)
 class Cycle:
-    """A jump to the next iteration of the loop called `name`, or of the innermost one."""
+    """A `cycle` of the loop `name`, or of the innermost loop."""
 
     name: str = ""
     place: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
@@ -196,7 +196,7 @@ class Cycle:
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """The end of the program: normal, or with `error`. `quiet` is the value of `quiet=`."""
+    """A `stop` or `error stop` statement; `quiet` is the value of `quiet=`."""
 
     code: Expr | None = None
     error: bool = False
@@ -206,14 +206,14 @@ class Stop:
 
 @dataclass(frozen=True, slots=True)
 class Continue:
-    """A statement that does nothing."""
+    """A `continue` statement."""
 
     place: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A number in front of the statement that follows, to which others may jump."""
+    """The label of the following statement."""
 
     number: str
     place: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
@@ -221,7 +221,7 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Goto:
-    """A jump to one of `labels`: the one that the `selector` counts, or the only one."""
+    """A `go to` one of `labels`; a computed one uses the index `selector`."""
 
     labels: tuple[str, ...]
     selector: Expr | None = None
@@ -230,7 +230,7 @@ class Goto:
 
 @dataclass(frozen=True, slots=True)
 class While:
-    """A loop while `condition` holds, or an endless loop without one."""
+    """A `do while` loop; without a condition, an endless loop."""
 
     condition: Expr | None
     body: tuple[Line, ...]
@@ -241,7 +241,7 @@ class While:
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """One counter of a `DoConcurrent` or `Forall`, and the values that it takes."""
+    """A counter of a `DoConcurrent` or `Forall`, and its range."""
 
     variable: Name
     start: Expr
@@ -251,10 +251,10 @@ class Control:
 
 @dataclass(frozen=True, slots=True)
 class DoConcurrent:
-    """Iterations in any order, for the values of `controls` for which `mask` holds.
+    """A `do concurrent` loop over `controls` where `mask` holds.
 
-    `kind` is the type of the counters where the head declares them, `locality` what it says about
-    variables, as written.
+    `kind` is the type of the counters if declared in the header. `locality` is the text of the
+    locality clauses.
     """
 
     controls: tuple[Control, ...]
@@ -269,9 +269,9 @@ class DoConcurrent:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """Branch of a `Select` for `guards`: values and ranges, or types; without any, the default.
+    """A case of a `Select`: values, ranges or types; without `guards`, the default.
 
-    `word` precedes the guards: `case`, `type is`, `class is` or `rank`.
+    `word` is the keyword before the guards: `case`, `type is`, `class is` or `rank`.
     """
 
     guards: tuple[Expr, ...]
@@ -282,10 +282,10 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Select:
-    """A choice by a value, or by the type or rank of a variable.
+    """A `select case`, `select type` or `select rank` construct.
 
-    `word` is `case`, `type` or `rank`; `alias` is the name of the selector in the cases, if
-    it differs. `before` has the comments before the first case.
+    `word` is `case`, `type` or `rank`. `alias` is the name of the selector inside the cases, if it
+    differs. `before` are comments before the first case.
     """
 
     selector: Expr
@@ -300,7 +300,7 @@ class Select:
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """Assignments to those elements of arrays for which a mask is the first to hold."""
+    """A `where` construct: masked array assignments; an element uses the first mask that holds."""
 
     branches: tuple[Branch, ...]
     otherwise: tuple[Line, ...] = ()
@@ -310,7 +310,7 @@ class Where:
 
 @dataclass(frozen=True, slots=True)
 class Forall:
-    """Assignments for all values of `controls`, each done for all of them before the next one."""
+    """A `forall` construct: each assignment runs for all values of `controls` before the next."""
 
     controls: tuple[Control, ...]
     body: tuple[Line, ...]
@@ -323,7 +323,7 @@ class Forall:
 
 @dataclass(frozen=True, slots=True)
 class Associate:
-    """Statements in which names denote the expressions paired with them."""
+    """An `associate` construct."""
 
     pairs: tuple[tuple[Name, Expr], ...]
     body: tuple[Line, ...]
@@ -334,7 +334,7 @@ class Associate:
 
 @dataclass(frozen=True, slots=True)
 class Critical:
-    """Statements that one image at a time is in."""
+    """A `critical` construct, which one image at a time executes."""
 
     body: tuple[Line, ...]
     name: str = field(default="", kw_only=True)
@@ -343,7 +343,7 @@ class Critical:
 
 @dataclass(frozen=True, slots=True)
 class ConditionalBranch:
-    """Statements that are compiled where the preprocessor's line in front of them says so."""
+    """A branch of a preprocessor conditional, with the preprocessor line before it."""
 
     text: str
     body: tuple[Line, ...]
@@ -352,7 +352,7 @@ class ConditionalBranch:
 
 @dataclass(frozen=True, slots=True)
 class Conditional:
-    """Statements of which the preprocessor chooses those of one branch, or none."""
+    """A preprocessor conditional (`#if`) around statements."""
 
     branches: tuple[ConditionalBranch, ...]
     extent: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
@@ -363,7 +363,7 @@ class Conditional:
 
 @dataclass(frozen=True, slots=True)
 class Nullify:
-    """Let `pointers` point at nothing."""
+    """A `nullify` statement."""
 
     pointers: tuple[Expr, ...]
     place: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
@@ -371,10 +371,10 @@ class Nullify:
 
 @dataclass(frozen=True, slots=True)
 class InputOutput:
-    """Input, output or another operation on a file.
+    """An input/output statement.
 
-    `word` is the statement's own. `controls` say which file and how, each with its keyword if it
-    has one; of a statement without brackets there is one. `items` are what is transferred.
+    `word` is its keyword. `controls` are the control list, with keywords if given. `items` are the
+    data transferred.
     """
 
     word: str
@@ -385,7 +385,7 @@ class InputOutput:
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """Format of values in a file, for statements that name its `label`."""
+    """A `format` statement; input/output statements refer to its `label`."""
 
     label: str
     text: str
@@ -394,7 +394,7 @@ class Format:
 
 @dataclass(frozen=True, slots=True)
 class Include:
-    """The text of another file, whose name is in quotes."""
+    """An `include` line; `file` includes the quotes."""
 
     file: str
     place: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
@@ -405,9 +405,9 @@ class Include:
 
 @dataclass(frozen=True, slots=True)
 class DeviceItem:
-    """An object or array that a device has to have.
+    """An object or array that must be present on a device.
 
-    `level` is the number of objects that it lies in; those must be on the device first.
+    `level` is the nesting depth in other objects, which must be on the device first.
     """
 
     what: Expr
@@ -417,10 +417,10 @@ class DeviceItem:
 
 @dataclass(frozen=True, slots=True)
 class DirectiveBlock:
-    """Statements under a directive, and its clauses about the data in them.
+    """Statements under a directive, with their data clauses.
 
-    `reductions` have their operations; `items` is what a device must have before. In files of an
-    author the clauses are `analysed`: they hold for this block, and not for the block around it.
+    `reductions` include their operations. `items` must be on the device beforehand. For source
+    files, the clauses come from an analysis of this block (`analysed`).
     """
 
     directive: Directive
@@ -436,7 +436,7 @@ class DirectiveBlock:
 
 @dataclass(frozen=True, slots=True)
 class EnterDataLine:
-    """Enter `items`, components of as many objects, on a device, with or without `values`."""
+    """An `enter data` directive: copies `items` to a device, or without `values` creates them."""
 
     items: tuple[Expr, ...]
     queue: int = -1
@@ -445,14 +445,14 @@ class EnterDataLine:
 
 @dataclass(frozen=True, slots=True)
 class ExitDataLine:
-    """Delete `items`, whose values are no longer needed, from a device."""
+    """An `exit data` directive that deletes `items` from a device without copying values back."""
 
     items: tuple[Expr, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class UpdateLine:
-    """Make one side's copy of `item` equal to the other's, if a device has one or for certain."""
+    """An update of the copy of `item` on side `to`; with `if_present`, it may be absent."""
 
     to: Side
     item: Expr
@@ -461,26 +461,26 @@ class UpdateLine:
 
 @dataclass(frozen=True, slots=True)
 class QueueWaitLine:
-    """Wait until a device has done all that was put into `queue`."""
+    """A wait for all operations in a device queue."""
 
     queue: int
 
 
 @dataclass(frozen=True, slots=True)
 class TaskWaitLine:
-    """Wait until the tasks that this thread has made are done."""
+    """A wait for the tasks that this thread has created."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReductionLine:
-    """Declare how sums of the derived type `type_name`, one for each thread, are combined."""
+    """A `declare reduction` that combines the threads' sums of the type `type_name`."""
 
     type_name: str
 
 
 @dataclass(frozen=True, slots=True)
 class HoldData:
-    """Statements while data are acquired on their side; written data are recorded afterwards."""
+    """Statements during which data are acquired on their side; writes are recorded afterwards."""
 
     items: tuple[Held, ...]
     body: tuple[Line, ...]
@@ -538,7 +538,7 @@ Line = (
 
 @dataclass(frozen=True, slots=True)
 class Imported(RenamedImport):
-    """A name taken from a module: `local => original`, or the same name twice."""
+    """An imported name: `local => original`; without renaming both are equal."""
 
     local: str
     original: str
@@ -546,9 +546,9 @@ class Imported(RenamedImport):
 
 @dataclass(frozen=True, slots=True)
 class Use(FromModule):
-    """The names taken from one module; `intrinsic` says that the language itself provides it.
+    """The imports from one module; `intrinsic` marks an intrinsic module.
 
-    With `whole` the module is taken as a whole, and `names` are those that get a local name.
+    With `whole`, the whole module is imported, and `names` are only the renamed ones.
     """
 
     module: str
@@ -561,10 +561,9 @@ class Use(FromModule):
 class Declare(Named, Attributed):
     """The declaration of one variable.
 
-    `shape` has one expression per dimension, `Range()` where the extent is deferred or assumed.
-    `attributes` are in the order in which they are written, an intent included. `polymorphic`
-    means that a derived type includes its extensions. `value` is the value of a constant, or
-    the initial one of a variable.
+    `shape` has one expression per dimension; `Range()` is a deferred or assumed extent.
+    `attributes` are in source order, including an intent. `polymorphic` means `class`. `value` is
+    the initial value, or the value of a constant.
     """
 
     name: str
@@ -577,7 +576,7 @@ class Declare(Named, Attributed):
 
 @dataclass(frozen=True, slots=True)
 class GeneratedRoutine:
-    """A subroutine. `dummies` and `variables` are declared in their order, then `directives`."""
+    """A generated subroutine; the specification part is `dummies`, `variables`, `directives`."""
 
     name: str
     dummies: tuple[Declare, ...]
@@ -589,7 +588,7 @@ class GeneratedRoutine:
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A module with public `routines`, public `outlined` loops of these, and private `helpers`."""
+    """A generated module: public `routines`, public `outlined` loops, private `helpers`."""
 
     name: str
     uses: tuple[Use, ...]

@@ -1,4 +1,4 @@
-"""The names that declarations and statements use, in lower case."""
+"""Collect the names that declarations and statements use, in lower case."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _Specified = Declare | Comment | Blank | Opaque
 def values_in(
     declarations: Iterable[_Specified], body: tuple[Line, ...], inside: frozenset[str]
 ) -> frozenset[str]:
-    """Return the names that denote values or procedures, including those of procedures `inside`."""
+    """Return the names that denote values or procedures, including those in `inside`."""
     found = set(inside)
     for item in declarations:
         found |= item.names if isinstance(item, Opaque) else frozenset()
@@ -36,14 +36,14 @@ def values_in(
 
 
 def kinds_in(declarations: Iterable[_Specified], body: tuple[Line, ...]) -> frozenset[str]:
-    """Return the names that give the kind of a type or of a literal."""
+    """Return the names used as kind parameters of types or literals."""
     exprs = (expr for line in walk_lines(body) for expr in expressions_of(line))
     found = frozenset[str]().union(*map(_kinds, exprs))
     return found.union(*map(_kinds_in, declarations))
 
 
 def names_in_declaration(item: _Specified) -> frozenset[str]:
-    """Return the names that a declaration refers to, in lower case, without the declared one."""
+    """Return the lower-case names to which a declaration refers, without the declared name."""
     if isinstance(item, Opaque):
         return item.names
     found = _kinds_in(item).union(*(names_in(expr) for expr in _exprs(item)))

@@ -1,7 +1,7 @@
-"""Is a schedule in one piece? Structural checks between the stages of a compilation.
+"""Structural checks of a schedule between compilation stages.
 
-What is found here is a defect of this tool, never of what the user wrote: each stage may count on
-what these checks promise. Whether halos are right is not asked here but in `coherence.check_halos`.
+A failed check is a defect of the compiler, not of the user's code. Each stage relies on these
+invariants. `coherence.check_halos` checks the halos.
 """
 
 from __future__ import annotations
@@ -11,14 +11,16 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from psyclone_storage.base.diagnostic import Diagnostic
-from psyclone_storage.base.memo import kept_by_item, kept_with_first
+from psyclone_storage.base.memo import Splice, kept_by_item, kept_by_version, kept_with_first
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir import schedule as sch
+from psyclone_storage.ir.datum_parts import data_of, sequence_using
 from psyclone_storage.ir.kernel import Access
 from psyclone_storage.ir.transfer import EnterData, TaskWait, Update, Wait
 from psyclone_storage.ir.walk import (
-    has_split_exchange,
+    data_in_flight,
     kernel_calls,
-    sequential_statements,
+    repeated_uids,
     statements,
 )
 
@@ -26,25 +28,20 @@ Data = dict[str, sch.Datum]
 
 
 def check_schedule(schedule: sch.Schedule) -> tuple[Diagnostic, ...]:
-    """Return everything that is wrong with the structure of `schedule`; nothing if it is sound."""
+    """Return diagnostics for all structural errors of `schedule`."""
     data = sch.data_by_name(schedule)
     problems = [*_repeated_statements(schedule), *_repeated_data(schedule, data)]
-    problems += chain.from_iterable(_check_items(schedule.body, data))
-    if has_split_exchange(schedule):
-        problems += _check_phases(schedule)
-    problems += _check_entering(chain.from_iterable(_entering_in(schedule.body)), data)
+    problems += chain.from_iterable(_check_items(schedule, data))
+    problems += _phases(schedule).problems
+    problems += _check_entering(chain.from_iterable(_entering_in(schedule)), data)
     if not schedule.distributed:
-        problems += chain.from_iterable(_check_serial(schedule.body))
+        problems += chain.from_iterable(_check_serial(schedule))
     return tuple(problems)
 
 
 def _repeated_statements(schedule: sch.Schedule) -> Iterator[Diagnostic]:
-    uids = list(chain.from_iterable(_uids_of(schedule.body)))
-    if len(uids) == len(set(uids)):
-        return
-    for uid, uses in Counter(uids).items():
-        if uses > 1:
-            yield Diagnostic("V001", f"Two statements of '{schedule.name}' are called '{uid}'.")
+    for uid in repeated_uids(schedule):
+        yield Diagnostic("V001", f"Two statements of '{schedule.name}' are called '{uid}'.")
 
 
 def _repeated_data(schedule: sch.Schedule, data: Data) -> Iterator[Diagnostic]:
@@ -56,14 +53,8 @@ def _repeated_data(schedule: sch.Schedule, data: Data) -> Iterator[Diagnostic]:
 
 
 @kept_by_item
-def _uids_of(item: sch.Statement) -> tuple[str, ...]:
-    inside = statements(item) if isinstance(item, sch.Compound) else ()
-    return (item.uid, *(one.uid for one in inside))
-
-
-@kept_by_item
 def _check_items(item: sch.Statement, data: Data) -> tuple[Diagnostic, ...]:
-    """Check a statement of the body of a schedule, and those inside of it."""
+    """Check a top-level statement and the statements nested in it."""
     return tuple(_check_body((item,), (), data))
 
 
@@ -76,7 +67,7 @@ def _entering_in(item: sch.Statement) -> tuple[EnterData, ...]:
 def _check_body(
     body: tuple[sch.Statement, ...], around: tuple[sch.Compound, ...], data: Data
 ) -> Iterator[Diagnostic]:
-    """Check the statements of `body`, and those inside of them; `around` are those around it."""
+    """Check the statements of `body` recursively; `around` are the enclosing statements."""
     for item in body:
         yield from _check_statement(item, data)
         yield from _check_nesting(item, around)
@@ -85,7 +76,7 @@ def _check_body(
 
 
 def _check_nesting(item: sch.Statement, around: tuple[sch.Compound, ...]) -> Iterator[Diagnostic]:
-    """Check that nested loops, as of a colouring, go equally far, and that teams do not nest."""
+    """Check that nested loops have equal extents and that thread teams do not nest."""
     match item:
         case sch.Loop():
             outer = next((one for one in around if isinstance(one, sch.Loop)), item)
@@ -122,7 +113,7 @@ def _check_statement(item: sch.Statement, data: Data) -> Iterator[Diagnostic]:
 def _check_levels(
     item: sch.HaloExchange | sch.MarkHalo | sch.FillHalo | Update,
 ) -> Iterator[Diagnostic]:
-    """Check that what is said of a halo is said of something."""
+    """Check that a statement about a halo affects at least one level."""
     match item:
         case sch.HaloExchange(uid=uid) if not item.depth.terms:
             yield Diagnostic("V006", f"'{uid}' exchanges no level of the halo.")
@@ -133,7 +124,7 @@ def _check_levels(
 
 
 def _check_entering(items: Iterable[EnterData], data: Data) -> Iterator[Diagnostic]:
-    """Check that data are entered once at most, and that the schedule has them."""
+    """Check that data are entered at most once and exist in the schedule."""
     entering = list(items)
     for item in entering[1:]:
         yield Diagnostic("V018", f"'{item.uid}' enters data a second time.")
@@ -150,7 +141,7 @@ def _check_datum(uid: str, datum: str, data: Data) -> Iterator[Diagnostic]:
 def _check_component(
     uid: str, datum: str, component: int | None, data: Data
 ) -> Iterator[Diagnostic]:
-    """Check a statement that acts on one component of a vector, or on a single field."""
+    """Check that a component is given exactly if the datum is a field vector."""
     yield from _check_datum(uid, datum, data)
     size = data[datum].vector if datum in data else 1
     whole = component is None and size == 1
@@ -194,7 +185,7 @@ def _check_loop(loop: sch.Loop) -> Iterator[Diagnostic]:
 
 
 def _check_parts(loop: sch.Loop) -> Iterator[Diagnostic]:
-    """Check that a loop that was fused under a test holds its parts, in their order."""
+    """Check that a fused loop contains its original loops, in order."""
     if not loop.parts:
         return
     uids = [call.uid for call in kernel_calls(loop)]
@@ -204,7 +195,7 @@ def _check_parts(loop: sch.Loop) -> Iterator[Diagnostic]:
 
 
 def _check_construct(construct: sch.DirectiveRegion) -> Iterator[Diagnostic]:
-    """Check that a construct holds loops, one if it shares work."""
+    """Check that a directive region contains loops, and a work-sharing one exactly one."""
     loops = all(
         isinstance(item, sch.Loop | sch.DirectiveRegion | TaskWait | Wait)
         for item in construct.body
@@ -215,15 +206,43 @@ def _check_construct(construct: sch.DirectiveRegion) -> Iterator[Diagnostic]:
         yield Diagnostic("V015", f"'{construct.uid}' ({what}) does not hold what it should.")
 
 
-def _check_phases(schedule: sch.Schedule) -> Iterator[Diagnostic]:
-    """Check that every exchange that starts finishes, once, with no write in between."""
+@dataclass(frozen=True, slots=True)
+class _Phases:
+    """Diagnostics for the split exchanges of one version of a schedule, with their data."""
+
+    problems: tuple[Diagnostic, ...] = ()
+    data: frozenset[str] = frozenset()
+
+
+def _updated_phases(
+    known: _Phases, schedule: sch.Schedule, splice: Splice[sch.Statement]
+) -> _Phases:
+    """Check the data that changed statements use, and those with earlier problems."""
+    data = known.data.union(*map(data_of, (*splice.removed, *splice.added)))
+    data &= data_in_flight(schedule)
+    if not data:
+        return _Phases()
+    problems = tuple(_check_phases(sequence_using(schedule, data), data))
+    return _Phases(problems, data if problems else frozenset())
+
+
+_phases = kept_by_version(_Phases())(_updated_phases)
+
+
+def _check_phases(items: Iterable[sch.Statement], data: frozenset[str]) -> Iterator[Diagnostic]:
+    """Check that each started exchange of `data` finishes once, without a write in between.
+
+    `items` contain all statements that use `data`, in sequence.
+    """
     flying: _Flying = {}
-    for item in sequential_statements(schedule):
+    for item in items:
         if isinstance(item, sch.Loop):
             if flying and not _written(item).keys().isdisjoint(flying):
                 yield from _check_writes(item, flying)
             continue
-        if not isinstance(item, sch.HaloExchange) or item.phase is sch.Phase.WHOLE:
+        if not isinstance(item, sch.HaloExchange) or item.datum not in data:
+            continue
+        if item.phase is sch.Phase.WHOLE:
             continue
         parts = flying.setdefault(item.datum, {})
         if (item.phase is sch.Phase.START) == (item.component in parts):
@@ -254,7 +273,7 @@ def _check_writes(loop: sch.Loop, flying: _Flying) -> Iterator[Diagnostic]:
 
 @kept_with_first
 def _written(loop: sch.Loop) -> dict[str, list[int | None]]:
-    """Return the data that a loop writes, with the component of each write."""
+    """Return the data that a loop writes, with the components."""
     found: dict[str, list[int | None]] = {}
     for call in kernel_calls(loop):
         for described, actual in zip(call.kernel.args, call.args, strict=False):
@@ -266,7 +285,7 @@ def _written(loop: sch.Loop) -> dict[str, list[int | None]]:
 
 @kept_by_item
 def _check_serial(item: sch.Statement) -> tuple[Diagnostic, ...]:
-    """Check that a statement of a schedule for one process has nothing to do with a halo."""
+    """Check that a statement of a serial schedule has no halo operations."""
     problems = []
     for one in (item, *statements(item)) if isinstance(item, sch.Compound) else (item,):
         if isinstance(one, sch.HaloExchange | sch.MarkHalo | sch.FillHalo | sch.GlobalReduction):

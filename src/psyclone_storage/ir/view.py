@@ -1,7 +1,7 @@
-"""A schedule as people and programs read it: text for `--schedule`, JSON for `--schedule-json`.
+"""A schedule as text (`--schedule`) or JSON (`--schedule-json`).
 
-Both say the same and are stable: statements in order, calls inside their loops, names first. The
-JSON form is documented in `docs/reference/schedule-json.md`; `SCHEMA` counts its changes.
+Both are stable and contain the same information. `docs/reference/schedule-json.md` documents the
+JSON format; `SCHEMA` is its version.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ def _bold(text: str) -> str:
 
 
 def schedule_text(schedule: sch.Schedule, *, colour: bool = False) -> str:
-    """Return `schedule` as text, one line a datum or statement, names in bold if `colour`.
+    """Return `schedule` as text with one line for each datum and statement.
 
-    A line begins with the name of the datum or statement; calls are indented below their loops.
+    Names are bold if `colour`. Calls are indented below their loops.
     """
     paint = _bold if colour else _unpainted
     lines = [f"{paint(schedule.name)}: {_mode_text(schedule)}", "  data"]
@@ -61,7 +61,7 @@ def _mode_text(schedule: sch.Schedule) -> str:
 
 
 def _columns(rows: list[tuple[int, str, str]], paint: Paint) -> list[str]:
-    """Return the rows (indent, name, text) as lines, with all texts in one column."""
+    """Return rows of (indent, name, text) as lines with aligned texts."""
     width = max((2 * indent + len(name) for indent, name, _ in rows), default=0)
     lines = []
     for indent, name, text in rows:
@@ -78,13 +78,13 @@ def _datum_text(datum: sch.Datum) -> str:
 
 
 def line_text(item: sch.Statement, *, colour: bool = False) -> str:
-    """Return `item` as one line, without what is inside, its name in bold if `colour`."""
+    """Return `item` as one line, without nested statements; the name is bold if `colour`."""
     paint = _bold if colour else _unpainted
     return f"{paint(item.uid)}  {statement_text(item)}"
 
 
 def block_text(item: sch.Statement, *, colour: bool = False) -> str:
-    """Return `item` and all inside as text, one line a statement, as `schedule_text` has them."""
+    """Return `item` and its nested statements as text, in the format of `schedule_text`."""
     paint = _bold if colour else _unpainted
     return "\n".join(_columns(list(_rows((item,), 0)), paint)) + "\n"
 
@@ -97,7 +97,7 @@ def _rows(body: tuple[sch.Statement, ...], indent: int) -> Iterator[tuple[int, s
 
 
 def statement_text(item: sch.Statement) -> str:
-    """Return what `item` does, in one line, without what is inside a loop."""
+    """Return a one-line description of `item`, without nested statements."""
     match item:
         case sch.Loop(over=over, extent=extent):
             size = f" ({item.tile} each)" if over.counts_tiles else ""
@@ -149,7 +149,7 @@ def _construct_text(item: sch.DirectiveRegion) -> str:
 
 
 def _option_texts(options: RegionOptions) -> list[str]:
-    """Return what was asked of a region, but for its queue and reproducible sums."""
+    """Return the texts of region options, except for the queue and reproducible sums."""
     asked = (
         (options.lanes, "simd"),
         (options.schedule, f"schedule({options.schedule and options.schedule.text})"),
@@ -168,7 +168,7 @@ def _option_texts(options: RegionOptions) -> list[str]:
 
 
 def extent_text(extent: sch.Extent) -> str:
-    """Return how far a loop goes: `owned`, `owned and halo to level 2`."""
+    """Return the range of a loop as text: `owned`, `owned and halo to level 2`."""
     if extent.reach is sch.Reach.ANNEXED:
         return "owned and annexed"
     if not extent.reach.in_halo:
@@ -187,7 +187,7 @@ def _filled_text(item: sch.Loop) -> str:
 
 
 def places_text(item: sch.FillHalo) -> str:
-    """Return what is filled: `annexed dofs and halo to level 1`."""
+    """Return the filled part of a halo as text: `annexed dofs and halo to level 1`."""
     parts = ["annexed dofs"] if item.annexed else []
     if item.depth.terms:
         behind = f" behind level {describe_depth(item.beyond)}" if item.beyond.terms else ""
@@ -196,7 +196,7 @@ def places_text(item: sch.FillHalo) -> str:
 
 
 def component_text(datum: str, component: int | None) -> str:
-    """Return a field, or one component of a field vector, by name: `u`, `u[2]`."""
+    """Return the name of a field or of a field-vector component: `u`, `u[2]`."""
     return datum if component is None else f"{datum}[{component}]"
 
 
@@ -243,7 +243,7 @@ def _arg_text(described: KernelArg, actual: sch.Actual) -> str:
 
 
 def schedule_json(schedule: sch.Schedule) -> Json:
-    """Return `schedule` as what `json.dumps` takes: dictionaries, lists, texts, numbers, None."""
+    """Return `schedule` as a JSON value for `json.dumps`."""
     return {
         "schema": SCHEMA,
         "name": schedule.name,
@@ -374,7 +374,7 @@ def _exchange_json(item: sch.HaloExchange) -> Json:
 
 
 def _levels_json(item: sch.MarkHalo | sch.FillHalo) -> Json:
-    """Return a statement that sets flags of a halo, or values in it."""
+    """Return the JSON value of a statement that sets halo flags or halo values."""
     about = {"uid": item.uid, "datum": item.datum, "component": item.component}
     if isinstance(item, sch.MarkHalo):
         state = {"dirty": item.dirty, "clean": _depth_json(item.clean)}

@@ -1,9 +1,10 @@
-"""Pure walks over a schedule: look into it, find places, rebuild parts of it."""
+"""Traversal of schedules: search statements and rebuild parts of the tree."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
-from itertools import chain, compress, count, repeat
+from itertools import chain, compress, count, islice, repeat
 from operator import is_
 from types import UnionType
 from typing import Any, TypeVar
@@ -76,39 +77,43 @@ def _loops_of(item: sch.Statement) -> tuple[sch.Loop, ...]:
 
 @kept_lately
 def _all_statements(schedule: sch.Schedule) -> tuple[sch.Statement, ...]:
-    return tuple(chain.from_iterable(_with_inside(schedule.body)))
+    return tuple(chain.from_iterable(_with_inside(schedule)))
 
 
 @kept_lately
 def _all_calls(schedule: sch.Schedule) -> tuple[sch.KernelCall, ...]:
-    return tuple(chain.from_iterable(_calls_of(schedule.body)))
+    return tuple(chain.from_iterable(_calls_of(schedule)))
 
 
 @kept_lately
 def _all_in_sequence(schedule: sch.Schedule) -> tuple[sch.Statement, ...]:
-    return tuple(chain.from_iterable(_sequence_of(schedule.body)))
+    return tuple(chain.from_iterable(_sequence_of(schedule)))
 
 
 @kept_lately
 def _all_outer_loops(schedule: sch.Schedule) -> tuple[sch.Loop, ...]:
-    return tuple(chain.from_iterable(_loops_of(schedule.body)))
+    return tuple(chain.from_iterable(_loops_of(schedule)))
 
 
 _ItemTable = dict[str, sch.Statement]
+_Positions = dict[int, int]
 
 
 def _updated_items(
     known: _ItemTable,
-    _: tuple[sch.Statement, ...],
+    _: sch.Schedule,
     splice: Splice[sch.Statement],
 ) -> _ItemTable:
-    """Return the statement of a body that is a statement or contains it, by the latter's uid."""
+    """Return the table from uids to top-level statements, updated for a change of the body."""
     found = known.copy()
+    made: _ItemTable = {}
+    for item in reversed(splice.added):
+        made.update(dict.fromkeys(_own_uids(item), item))
     for item in splice.removed:
         for uid in _own_uids(item):
-            found.pop(uid, None)
-    for item in reversed(splice.added):
-        found.update(dict.fromkeys(_own_uids(item), item))
+            if uid not in made:
+                found.pop(uid, None)
+    found.update(made)
     return found
 
 
@@ -119,8 +124,34 @@ def _own_uids(item: sch.Statement) -> tuple[str, ...]:
     return (item.uid, *_uids(item)) if isinstance(item, sch.Compound) else (item.uid,)
 
 
+_uids_of = kept_by_item(_own_uids)
+
+
+def repeated_uids(schedule: sch.Schedule) -> list[str]:
+    """Return the uids that several statements have."""
+    if len(_items_by_uid(schedule)) == sum(map(len, _uids_of(schedule))):
+        return []
+    uses = Counter(chain.from_iterable(_uids_of(schedule)))
+    return [uid for uid, number in uses.items() if number > 1]
+
+
+def _updated_positions(
+    _: _Positions, schedule: sch.Schedule, __: Splice[sch.Statement]
+) -> _Positions:
+    """Return the position in the body of a schedule of each statement, by its identity."""
+    return dict(zip(map(id, schedule.body), count()))
+
+
+positions = kept_by_version(_Positions())(_updated_positions)
+
+
+def item_with(schedule: sch.Schedule, uid: str) -> sch.Statement | None:
+    """Return the statement of the body that is the statement `uid` or contains it."""
+    return _items_by_uid(schedule).get(uid)
+
+
 def statements(tree: Block) -> tuple[sch.Statement, ...]:
-    """Return every statement below `tree`, parents before their children, in order."""
+    """Return all statements below `tree` in order, parents before children."""
     return _all_statements(tree) if isinstance(tree, sch.Schedule) else _inside(tree)
 
 
@@ -131,7 +162,7 @@ def kernel_calls(tree: Block) -> tuple[sch.KernelCall, ...]:
 
 @kept_with_first
 def calls_in(loop: sch.Loop) -> tuple[tuple[sch.Loop, sch.KernelCall], ...]:
-    """Return every call below `loop` with the loop directly around it, whose extent counts."""
+    """Return each call below `loop` with its innermost loop."""
     found: list[tuple[sch.Loop, sch.KernelCall]] = []
     for item in _opened(loop):
         if isinstance(item, sch.KernelCall):
@@ -142,7 +173,7 @@ def calls_in(loop: sch.Loop) -> tuple[tuple[sch.Loop, sch.KernelCall], ...]:
 
 
 def sequential_statements(tree: Block) -> tuple[sch.Statement, ...]:
-    """Return what is done one after the other: constructs and regions are opened, loops not."""
+    """Return the statements in execution order: regions are expanded, loops are not."""
     if isinstance(tree, sch.Schedule):
         return _all_in_sequence(tree)
     return tuple([item for item in _opened(tree) if not isinstance(item, Region)])
@@ -151,27 +182,29 @@ def sequential_statements(tree: Block) -> tuple[sch.Statement, ...]:
 def outer_loops(
     tree: sch.Schedule | sch.DirectiveRegion | sch.ProfileRegion,
 ) -> tuple[sch.Loop, ...]:
-    """Return the loops that no other loop is around, in order."""
+    """Return the outermost loops of `tree`, in order."""
     if isinstance(tree, sch.Schedule):
         return _all_outer_loops(tree)
     return tuple([item for item in _opened(tree) if isinstance(item, sch.Loop)])
 
 
-def has_split_exchange(schedule: sch.Schedule) -> bool:
-    """Return whether a halo exchange of `schedule` is in two parts."""
-    return any(_splits_exchange(schedule.body))
+def data_in_flight(schedule: sch.Schedule) -> frozenset[str]:
+    """Return the data of exchanges with separate start and end."""
+    return frozenset(chain.from_iterable(_in_flight(schedule)))
 
 
 @kept_by_item
-def _splits_exchange(item: sch.Statement) -> bool:
+def _in_flight(item: sch.Statement) -> tuple[str, ...]:
     inside = sequential_statements(item) if isinstance(item, Region) else (item,)
-    return any(
-        isinstance(one, sch.HaloExchange) and one.phase is not sch.Phase.WHOLE for one in inside
+    return tuple(
+        one.datum
+        for one in inside
+        if isinstance(one, sch.HaloExchange) and one.phase is not sch.Phase.WHOLE
     )
 
 
 def by_uid(tree: Block) -> dict[str, sch.Statement]:
-    """Return every statement below `tree` by its uid, in order; of two the first."""
+    """Return all statements below `tree` by uid, in order; for duplicates, the first."""
     found: dict[str, sch.Statement] = {}
     for item in statements(tree):
         found.setdefault(item.uid, item)
@@ -183,7 +216,7 @@ def _below(
     inside: Callable[[Any], tuple[sch.Statement, ...]],
     opened: type | UnionType,
 ) -> list[sch.Statement]:
-    """Return the statements of `body`, after each that is `opened` those `inside` of it."""
+    """Return the statements of `body`; after each of the type `opened`, those `inside` it."""
     found: list[sch.Statement] = []
     for item in body:
         found.append(item)
@@ -193,12 +226,12 @@ def _below(
 
 
 def find(tree: Block, uid: str) -> sch.Statement | None:
-    """Return the statement called `uid`, or None."""
+    """Return the statement with this uid, or None."""
     return path[-1] if (path := path_to(tree, uid)) else None
 
 
 def place_of(statement: sch.Statement) -> Span | None:
-    """Return the place in the algorithm of the first call inside `statement`."""
+    """Return the algorithm position of the first kernel call inside `statement`."""
     if isinstance(statement, sch.KernelCall):
         return statement.span
     if not isinstance(statement, sch.Compound):
@@ -207,27 +240,27 @@ def place_of(statement: sch.Statement) -> Span | None:
 
 
 def place_near(schedule: sch.Schedule, uid: str) -> Span | None:
-    """Return the place in the algorithm of the statement `uid`, or of the call that it serves.
+    """Return the algorithm position of the statement `uid` or of the call that it serves.
 
-    Derived statements serve the next call; without one it is the last call, and for an unknown
-    name the first.
+    A derived statement serves the next call, or the last one if none follows. For an unknown uid,
+    the position of the first call is returned.
     """
-    behind = False
-    last: Span | None = None
-    for item in statements(schedule):
-        behind = behind or item.uid == uid
-        place = place_of(item)
-        if behind and place is not None:
-            return place
-        last = place or last
-    first = (call.span for call in kernel_calls(schedule) if call.span is not None)
-    return last if behind else next(first, None)
+    found, every = find(schedule, uid), statements(schedule)
+    if found is None:
+        return next((call.span for call in kernel_calls(schedule) if call.span is not None), None)
+    at = _position_of(found, every)
+    following = chain(islice(every, at, None), reversed(every[:at]))
+    return next((place for place in map(place_of, following) if place is not None), None)
+
+
+def _position_of(item: sch.Statement, body: tuple[sch.Statement, ...]) -> int:
+    return next(compress(count(), map(is_, body, repeat(item))))
 
 
 def path_to(tree: Block, uid: str) -> tuple[sch.Statement, ...]:
-    """Return the statements from the outermost to `uid` itself; empty if it is not there."""
+    """Return the statements from the outermost one down to `uid`; empty if it does not exist."""
     if isinstance(tree, sch.Schedule):
-        item = _items_by_uid(tree.body).get(uid)
+        item = _items_by_uid(tree).get(uid)
         return () if item is None else _path_in((item,), uid)
     return _path_in(tree.body, uid) if uid in _uids(tree) else ()
 
@@ -242,13 +275,12 @@ def _path_in(body: tuple[sch.Statement, ...], uid: str) -> tuple[sch.Statement, 
 
 
 def replaced(tree: ScheduleTree, uid: str, *new: sch.Statement) -> ScheduleTree:
-    """Return `tree` with the statement `uid` replaced by `new`; the rest is shared."""
+    """Return `tree` with the statement `uid` replaced by `new`; other nodes are shared."""
     if isinstance(tree, sch.Schedule):
-        item = _items_by_uid(tree.body).get(uid)
+        item = _items_by_uid(tree).get(uid)
         if item is None:
             return tree
-        at = next(compress(count(), map(is_, tree.body, repeat(item))))
-        body = _replaced_at(tree.body, at, uid, new)
+        body = _replaced_at(tree.body, _position_of(item, tree.body), uid, new)
     else:
         body = _replaced(tree.body, uid, new)
     return tree if body is tree.body else replace(tree, body=body)
@@ -257,7 +289,7 @@ def replaced(tree: ScheduleTree, uid: str, *new: sch.Statement) -> ScheduleTree:
 def _replaced(
     body: tuple[sch.Statement, ...], uid: str, new: tuple[sch.Statement, ...]
 ) -> tuple[sch.Statement, ...]:
-    """Return `body` after the replacement: the same object if `uid` is not in it."""
+    """Return `body` with the statement `uid` replaced; `body` itself if `uid` is absent."""
     for at, item in enumerate(body):
         if item.uid == uid or (isinstance(item, sch.Compound) and uid in _uids(item)):
             return _replaced_at(body, at, uid, new)
@@ -267,7 +299,7 @@ def _replaced(
 def _replaced_at(
     body: tuple[sch.Statement, ...], at: int, uid: str, new: tuple[sch.Statement, ...]
 ) -> tuple[sch.Statement, ...]:
-    """Return `body` after the replacement in its statement at position `at`."""
+    """Return `body` with the statement `uid`, inside the statement at `at`, replaced by `new`."""
     item = body[at]
     if isinstance(item, sch.Compound) and item.uid != uid:
         new = (replace(item, body=_replaced(item.body, uid, new)),)

@@ -1,7 +1,7 @@
-"""The table of intrinsic functions: a row for each function, a column for each language.
+"""Table of intrinsic functions, with a row per function and a column per language.
 
-What the functions mean is in `ir.intrinsics`. A row says how a language calls a function; what a
-language computes otherwise, as the remainder of integers, its writer adds.
+`ir.intrinsics` defines their semantics. If a language needs a different computation, for example
+for an integer remainder, its printer handles it.
 """
 
 from __future__ import annotations
@@ -11,11 +11,19 @@ from psyclone_storage.base.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class FunctionNames:
-    """The names of an intrinsic function, empty where a language does not call it by name.
+    """Names of an intrinsic function in each language, '' if it has no name there.
 
-    `generic` is the name that Fortran prefers, and `arguments` the number of arguments. `c` is the
-    function of C's library for type double, `builtin` and `math` are Python's, in the language and
-    in its module, and `numpy` is NumPy's.
+    - `generic`: the preferred Fortran name.
+
+    - `arguments`: the number of arguments.
+
+    - `c`: the C library function for type double.
+
+    - `builtin`: the Python built-in function.
+
+    - `math`: the function of Python's module `math`.
+
+    - `numpy`: the NumPy function.
     """
 
     generic: str
@@ -105,7 +113,7 @@ INTRINSICS = _rows()
 
 @dataclass(frozen=True, slots=True)
 class LimitNames:
-    """The names of a limit of a type: of C's macro after the type, of Python and of NumPy."""
+    """Names of a numeric limit: the suffix of a C macro, and the Python and NumPy attributes."""
 
     c: str
     float_info: str

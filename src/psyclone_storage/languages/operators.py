@@ -1,6 +1,6 @@
-"""The table of operators: a row for each operator, a column for each language.
+"""Table of operators, with a row per operator and a column per language.
 
-Fortran's column is `ir.operators.FORTRAN`.
+The column for Fortran is `ir.operators.FORTRAN`.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Lowering of schedules to units of statements, for all infrastructures and host languages.
+"""Lowering of schedules to statements, for all infrastructures and languages.
 
-Order, exchanges and bounds are in the schedule; lowering decides nothing about them. For everything
-that depends on an infrastructure it asks the tables of `infrastructure.Infrastructure`.
+The schedule already determines order, exchanges and bounds. Infrastructure-dependent code comes
+from the tables of `infrastructure.Infrastructure`.
 """

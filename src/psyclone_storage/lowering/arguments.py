@@ -1,4 +1,4 @@
-"""The actual arguments of a kernel call: the request for each role of a dummy argument."""
+"""Actual arguments of kernel calls, by the role of the dummy argument."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ _ALL = ex.Range()
 def actual_arguments(
     context: LoweringContext, call: KernelCall, index: ex.Expr
 ) -> tuple[ex.Expr, ...]:
-    """Return what is passed for each dummy of `call`.
+    """Return the actual arguments for all dummies of `call`.
 
-    `index` is the current cell or dof; a kernel that is called for all cells at once has `:`.
+    `index` is the current cell or dof; `:` for a kernel that processes all cells at once.
     """
     return tuple(_actual(context, call, dummy, index) for dummy in call.dummies)
 
 
 def mask_condition(context: LoweringContext, call: KernelCall, index: ex.Expr) -> ex.Expr | None:
-    """Return the condition under which `call` is made for the cell `index`, None if for all."""
+    """Return the condition under which cell `index` is processed; None for all cells."""
     mask = call.kernel.mask
     if mask is None:
         return None
@@ -43,13 +43,13 @@ def mask_condition(context: LoweringContext, call: KernelCall, index: ex.Expr) -
 
 
 def scalar_value(context: LoweringContext, call: KernelCall, arg: int) -> ex.Expr:
-    """Return the scalar that a call passes: a variable, or a constant as it was written."""
+    """Return a scalar argument: a variable, or a constant as written."""
     actual = call.args[arg]
     return context.work.constant(actual.value) if actual.datum is None else ex.Name(actual.datum)
 
 
 def _actual(context: LoweringContext, call: KernelCall, dummy: Dummy, index: ex.Expr) -> ex.Expr:
-    """Return the actual argument for one dummy, from the group that its role belongs to."""
+    """Return the actual argument for one dummy argument."""
     role = dummy.role
     if role in _COUNTERS:
         return context.counter(_COUNTERS[role])
@@ -216,7 +216,7 @@ def _basis(
 
 
 def _rule(context: LoweringContext, call: KernelCall, dummy: Dummy) -> tuple[Datum, BasisShape]:
-    """Return the quadrature object that a call passes for the shape of `dummy`, and the shape."""
+    """Return the quadrature object that a call passes for `dummy`, and its shape."""
     if dummy.quadrature is None:
         raise InternalError(f"'{dummy.name}' belongs to no quadrature.")
     rule = call.quadratures[call.kernel.quadratures.index(dummy.quadrature)]
@@ -224,7 +224,7 @@ def _rule(context: LoweringContext, call: KernelCall, dummy: Dummy) -> tuple[Dat
 
 
 def _stencil_of(context: LoweringContext, call: KernelCall, arg: int) -> ops.StencilRef:
-    """Return the stencil with which `call` reads its argument `arg`."""
+    """Return the stencil with which `call` accesses argument `arg`."""
     actual, shape = call.args[arg], call.kernel.args[arg].stencil
     if actual.extent is None or not isinstance(shape, StencilShape):
         raise InternalError(f"Argument {arg + 1} of '{call.kernel.name}' has no stencil.")
@@ -281,6 +281,6 @@ def _of_an_argument(
 
 
 def _component(call: KernelCall, dummy: Dummy) -> int | None:
-    """Return which component is passed: the one written in the algorithm, or the dummy's."""
+    """Return the component that is passed: from the algorithm, or that of the dummy."""
     written = None if dummy.arg is None else call.args[dummy.arg].component
     return written if written is not None else dummy.component

@@ -1,4 +1,4 @@
-"""Loops along rows in which consecutive points take the same branch (`transform.unswitch`).
+"""Loops along rows that process runs of points with the same branch (`transform.unswitch`).
 
     do i_strip = start, stop, 32
       last = min(i_strip + 31, stop)
@@ -8,7 +8,7 @@
         if (i > first) then
           next = i
           do i = first, next - 1; lifted(i - i_strip + 1) = sin(...); end do
-          do i = first, next - 1; what is done where the condition holds; end do
+          do i = first, next - 1; statements of the branch; end do
           first = next
         else
           all statements, for the one point i
@@ -17,8 +17,8 @@
       end do
     end do
 
-The code for points where conditions hold is in one loop alone, so that all points that take that
-branch are rounded in the same way, whatever strip they are in.
+All points that take the branch use the code of the same loop, so that results are rounded
+identically in every strip.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ Lines = tuple[un.Line, ...]
 
 
 def takes_strips(context: LoweringContext, loop: Loop) -> bool:
-    """Return whether a loop is to look at strips of points, and may."""
+    """Return whether a loop should and can be processed in strips."""
     calls = _calls(loop)
     if loop.over not in ALONG_ROWS or len(calls) < len(loop.body) or context.on_device:
         return False
@@ -66,8 +66,7 @@ def strips(
 ) -> un.Do:
     """Return the loop over strips of the points of `loop`.
 
-    `ends` are the first and the last column. `lower` gives the statements of a call with all its
-    branches.
+    `ends` are the first and last column. `lower` returns all statements of a call, with branches.
     """
     names = context.work.kept("names in strips", lambda: _StripNames.of(context))
     parts = tuple(_PointCall(context, call, names, lower) for call in _calls(loop))
@@ -115,7 +114,7 @@ def _calls(loop: Loop) -> tuple[KernelCall, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _StripNames:
-    """The variables of loops over strips: strips, points, and the ends of runs of points."""
+    """Variables of strip loops: strip, point, and the limits of runs of points."""
 
     strip: ex.Name
     point: ex.Name
@@ -125,13 +124,13 @@ class _StripNames:
 
     @staticmethod
     def of(context: LoweringContext) -> _StripNames:
-        """Return names that nothing else in a routine has."""
+        """Return variables with unused names."""
         counted = context.counter("i_strip"), context.counter("i")
         return _StripNames(*counted, *map(context.work.fresh, ("first", "next", "last")))
 
 
 class _PointCall:
-    """The statements of one call for a point: all of them, and those on its hot path, if any."""
+    """The statements of one call for a point: all of them, and those on the hot path, if any."""
 
     def __init__(
         self, context: LoweringContext, call: KernelCall, names: _StripNames, lower: Lower
@@ -151,7 +150,7 @@ class _PointCall:
         }
 
     def arrays(self, size: int) -> Iterator[un.Declare]:
-        """Yield the arrays of what is lifted, with an element for each point of a strip."""
+        """Yield the arrays for precomputed values, with one element for each point of a strip."""
         for one, array in zip(self.path.lifted if self.path else (), self._arrays, strict=True):
             kind = one.type.kind
             if kind is not None:
@@ -160,23 +159,23 @@ class _PointCall:
             yield un.Declare(array.text, type_, (), (ex.whole(size),))
 
     def leaves(self) -> Lines:
-        """Return what leaves a loop at the first point that takes another way."""
+        """Return statements that exit a loop at the first point that leaves the hot path."""
         conditions = self.path.conditions if self.path else ()
         return self._placed(
             tuple(un.If((un.Branch(negated(one), (un.Exit(),)),)) for one in conditions)
         )
 
     def lifted(self) -> Lines:
-        """Return what computes the values that are lifted, for one point."""
+        """Return the statements that precompute values for one point."""
         lifted = self.path.lifted if self.path else ()
         return self._placed(tuple(un.Assign(ex.Name(one.name), one.value) for one in lifted))
 
     def without_branches(self) -> Lines:
-        """Return what is done on the hot path, where lifted values are known."""
+        """Return the statements of the hot path, which use precomputed values."""
         return self._placed(self.path.body) if self.path else self.all()
 
     def all(self) -> Lines:
-        """Return all statements, with their branches."""
+        """Return all statements of the kernel, with branches."""
         return self._lower(self._call, self._names.point)
 
     @property
@@ -184,7 +183,7 @@ class _PointCall:
         return self._call.codes[0]
 
     def _placed(self, body: Lines) -> Lines:
-        """Return `body`, in the kernel's names, where the call is."""
+        """Return statements of the kernel with its dummies replaced by the actual arguments."""
         if not body:
             return ()
         args = actual_arguments(self._context, self._call, self._names.point)
@@ -194,7 +193,7 @@ class _PointCall:
 
 
 def _with_body(code: Routine, body: Lines) -> Routine:
-    """Return `code` with other statements, and what these need of its declarations and imports."""
+    """Return `code` with the statements `body` and only the declarations and imports they need."""
     exprs = [expr for line in walk_lines(body) for expr in expressions_of(line)]
     names = frozenset[str]().union(*map(names_in, exprs))
     declared = [item for item in code.declarations if isinstance(item, un.Declare)]
@@ -219,7 +218,7 @@ def _with_body(code: Routine, body: Lines) -> Routine:
 def _of_declarations(
     declared: list[un.Declare], needed: frozenset[str]
 ) -> Iterator[frozenset[str]]:
-    """Yield the names in the declarations of what is needed."""
+    """Yield the names in the declarations of needed variables."""
     for item in declared:
         if item.key in needed:
             yield names_in_declaration(item)

@@ -1,7 +1,6 @@
-"""Built-ins, whose formula is written out at each dof instead of a call.
+"""Lowering of built-ins: their formula replaces a call at each dof.
 
-An operand of another kind than the result is converted where the value is assigned, in so
-many words, so that no compiler has to warn of a conversion.
+Operands of another kind than the result are converted explicitly, to avoid compiler warnings.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from psyclone_storage.lowering.reductions import combine_partial, is_exact
 
 
 def written_argument(call: KernelCall) -> int:
-    """Return the position of the one argument that a built-in writes."""
+    """Return the position of the argument that a built-in writes."""
     (written,) = (at for at, arg in enumerate(call.kernel.args) if arg.access.writes)
     return written
 
@@ -30,7 +29,7 @@ def written_argument(call: KernelCall) -> int:
 def formula_line(
     context: LoweringContext, call: KernelCall, formula: Formula, index: ex.Expr
 ) -> Line:
-    """Return what the built-in `call` does at the dof `index`, in one statement."""
+    """Return the statement of the built-in `call` for dof `index`."""
     operands = {
         letter: _operand(context, call, position, index)
         for position, letter in enumerate(formula.letters)
@@ -60,7 +59,7 @@ def _operand(context: LoweringContext, call: KernelCall, position: int, index: e
 
 
 def _kinds(context: LoweringContext, call: KernelCall, formula: Formula) -> Mapping[str, str]:
-    """Return the kind of every argument that has one, under the argument's letter."""
+    """Return the kind parameters of the arguments by their letters."""
     kinds: dict[str, str] = {}
     for letter, actual in zip(formula.letters, call.args, strict=True):
         data_type = _type_of(context, call, actual.datum, actual.value)
@@ -83,7 +82,7 @@ def _type_of(
 def _substituted(
     value: ex.Expr, operands: Mapping[str, ex.Expr], kinds: Mapping[str, str]
 ) -> ex.Expr:
-    """Return `value` with the arguments of the built-in substituted for their letters."""
+    """Return `value` with letters replaced by the arguments of the built-in."""
     match value:
         case ex.Name(text):
             return operands.get(text, value)
@@ -106,7 +105,7 @@ def _substituted(
 def _converted(
     context: LoweringContext, call: KernelCall, formula: Formula, value: ex.Expr
 ) -> ex.Expr:
-    """Return `value` in the kind of the written argument, if an operand may have another."""
+    """Return `value` converted to the kind of the result, if an operand may have another kind."""
     written = written_argument(call)
     target = _type_of(context, call, call.args[written].datum, call.args[written].value)
     is_conversion = ex.intrinsic_called(value) in {"real", "int"}

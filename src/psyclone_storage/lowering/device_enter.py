@@ -1,11 +1,10 @@
-"""Procedures that give a device what stays there, by pointers that nothing else is done with.
+"""Generated procedures that enter data on a device through saved pointers.
 
-Where gfortran enters data it enters the variable by which they go, too: a pointer's descriptor, or
-the address of a dummy argument. What lies on the stack is another variable in the next call, and
-libgomp does not bring up to date what is present: a region would take the pointer of the first call
-for that of the second. So what stays is entered by a pointer that is saved, which no region
-accesses, and no other variable reuses its address. What leaves with the routine takes its pointer
-along.
+When gfortran enters data, it also enters the variable that refers to them: a pointer descriptor, or
+the address of a dummy argument. A variable on the stack has another address in the next call, and
+libgomp does not update data that are present, so a region could use the pointer of an earlier call.
+These procedures therefore enter persistent data through a saved pointer that no region accesses.
+Data that are deleted when the routine ends do not have this problem.
 """
 
 from __future__ import annotations
@@ -25,9 +24,9 @@ _INTEGER = ScalarType(Intrinsic.INTEGER)
 
 
 def enter_values(context: LoweringContext, array: un.Declare, queue: int = -1) -> un.Call:
-    """Return the call that gives a device the values of an array without gaps, and its procedure.
+    """Return the call that enters the values of a contiguous array on a device.
 
-    Values that are there stay as they are, and the device keeps them when the routine ends.
+    Values already present are unchanged and stay on the device when the routine ends.
     """
     scalar = array.type
     assert isinstance(scalar, ScalarType)
@@ -45,7 +44,7 @@ def enter_values(context: LoweringContext, array: un.Declare, queue: int = -1) -
 def enter_object(
     context: LoweringContext, name: str, type_: DataType, wish: str, queue: int = -1
 ) -> un.Call:
-    """Return the call that gives a device an object of a derived type without its parts."""
+    """Return the call that enters an object of a derived type, without its components."""
     dummies = (un.Declare("object", type_, ("target", "intent(in)")),)
     procedure = _procedure(context, wish + _of_queue(queue), dummies, queue, "an object")
     return un.Call(procedure, (Name(name),))
@@ -54,7 +53,7 @@ def enter_object(
 def _procedure(
     context: LoweringContext, wish: str, dummies: tuple[un.Declare, ...], queue: int, what: str
 ) -> Name:
-    """Return the name of the procedure of the module that enters the last of `dummies`."""
+    """Return the name of the module procedure that enters the last of `dummies`."""
     declared = tuple(map(context.work.dummy, dummies))
     given = declared[-1]
     shape = colons(len(given.shape))

@@ -1,8 +1,8 @@
-"""Statements under a directive: which variables are a thread's own, which scalars are reduced.
+"""Lowering of directive regions: private variables and reductions.
 
-What a thread needs for itself is read off the lowered lines: the variables that loops count and
-the scalars that are assigned, but for those that are reduced. All else is shared. What a region
-for a device takes is for each infrastructure to say, and how the directive is spelt for a printer.
+Private variables are determined from the lowered statements: loop counters and assigned scalars,
+except reductions. Other variables are shared. The infrastructure determines the data of a device
+region, and a printer the syntax.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ def region_lines(
 ) -> tuple[un.Line, ...]:
     """Return `lines` under the directive of `region`.
 
-    Reductions that are to be reproducible are made ready before a region of threads, and
-    combined after it; exact sums are so in any order.
+    Reproducible reductions are initialised before a parallel region and combined after it. Exact
+    sums do not depend on the order.
     """
     ordered = [
         item
@@ -68,7 +68,7 @@ def region_lines(
 
 
 def enter_lines(items: Iterable[un.DeviceItem], queue: int = -1) -> Iterator[un.EnterDataLine]:
-    """Yield what gives a device what it has not, outer objects first."""
+    """Yield statements that enter items on a device, outer objects first."""
     levels: dict[int, dict[Expr, None]] = {}
     for item in items:
         levels.setdefault(item.level, {})[item.what] = None
@@ -77,7 +77,7 @@ def enter_lines(items: Iterable[un.DeviceItem], queue: int = -1) -> Iterator[un.
 
 
 def assigned(lines: Iterable[un.Line]) -> Iterator[str]:
-    """Yield the names of scalars that `lines` count or assign, in order."""
+    """Yield the names of scalars that `lines` assign or count, in order."""
     for line in lines:
         match line:
             case un.Do(variable=variable, body=body):
@@ -93,7 +93,7 @@ def assigned(lines: Iterable[un.Line]) -> Iterator[str]:
 
 
 def _counted_in(lines: Iterable[un.Line], own: frozenset[str]) -> Iterator[str]:
-    """Yield what loops in a block count, but for the variables that are its own, or imported."""
+    """Yield the loop counters in a block, except variables local to the block."""
     for line in lines:
         inner = own
         match line:
@@ -111,10 +111,10 @@ def _counted_in(lines: Iterable[un.Line], own: frozenset[str]) -> Iterator[str]:
 def _with_ends_before(
     context: LoweringContext, lines: tuple[un.Line, ...], before: list[un.Line]
 ) -> tuple[un.Line, ...]:
-    """Return the lines of a region on a device with ends of colours that the host looks up before.
+    """Return the lines of a device region, with colour limits looked up on the host before it.
 
-    It has the arrays, which need not go there for one number of each colour. What a loop inside of
-    the region counts is not known before.
+    This avoids copying an array to the device for one number per colour. Limits that depend on
+    counters inside the region are not moved.
     """
     counted = frozenset(map(key_of, assigned(lines)))
 
@@ -147,12 +147,12 @@ def _block(
 
 
 def _combined(context: LoweringContext, region: DirectiveRegion) -> Iterator[Reduced]:
-    """Yield the scalars that the directive of `region` has to combine as they are."""
+    """Yield the scalars that the directive combines in any order."""
     return iter(()) if sums_in_order(context, region) else ordered_reductions(context, region)
 
 
 def _exact(context: LoweringContext, region: DirectiveRegion) -> Iterator[tuple[str, ReductionOp]]:
-    """Yield the exact sums, by their variables, that a directive of `region` has to combine."""
+    """Yield the exact sums that the directive combines, with their variables."""
     for datum, op in reduced(context, region):
         if is_exact(context, datum, op):
             if region.runs_on_device:
@@ -167,7 +167,7 @@ def _exact(context: LoweringContext, region: DirectiveRegion) -> Iterator[tuple[
 
 
 def _refusal(datum: Datum) -> CompileError:
-    """Return what is said where a device should sum exactly to `datum` (G002)."""
+    """Return the error for an exact sum on a device (G002)."""
     return CompileError(
         Diagnostic(
             "G002",

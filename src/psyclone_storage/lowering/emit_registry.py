@@ -1,7 +1,7 @@
-"""Access in generated code to arrays whose owners have no member for a storage.
+"""Generated code for arrays without a storage member, which use a registry of storages.
 
-A registry has the storages. Each is looked up where an access begins and named by a pointer until
-it ends: no other code can remove it meanwhile. Exchanges work on the memory of the host.
+The code looks up the storage of an array at the start of an access and refers to it by a pointer
+until the access ends. Exchanges use host memory.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from psyclone_storage.lowering.routine_builder import SetupSection
 
 
 def storage_named(context: LoweringContext, key: Hashable, wish: str) -> Name:
-    """Return the pointer to a storage, called `wish` with an ending or alike."""
+    """Return the pointer variable for a storage, named after `wish`."""
     wished = Declare(f"{wish}_storage", abi.STORAGE, ("pointer",))
     return context.work.variable(SetupSection.DATA, ("storage", key), wished)
 
 
 def registry_lookup(context: LoweringContext, storage: Name, values: Expr) -> PointerAssign:
-    """Return what lets a pointer point to the storage of `values`."""
+    """Return the assignment of the storage of `values` to a pointer."""
     function = Name(context.work.imports.local(abi.MODULE, abi.STORAGE_OF))
     return PointerAssign(storage, CallFunction(function, (values,)))
 
@@ -39,11 +39,11 @@ def registry_lookup(context: LoweringContext, storage: Name, values: Expr) -> Po
 def acquire_registered(
     context: LoweringContext, asked: AcquireData, storage: Name, values: Expr, window: Expr
 ) -> tuple[Line, ...]:
-    """Return the acquisition of `values`.
+    """Return the statements that acquire `values`.
 
-    They are transferred unless all of them are overwritten: for an array, padding and the number of
-    values of a dof are unknown. The registry always transfers one that may be acquired under
-    another name, as that may need the values.
+    Values are transferred unless all are overwritten: for an array, padding and the number of
+    values per dof are unknown. The registry always transfers an array that may also be acquired
+    under another name.
     """
     if asked.writes and asked.covered is Fresh.MAYBE:
         asked = replace(asked, covered=Fresh.NO, why=f"{asked.why}, which may not be all values")
@@ -58,7 +58,7 @@ def acquire_registered(
 def release_registered(
     context: LoweringContext, asked: ReleaseData, storage: Name
 ) -> tuple[Line, ...]:
-    """Return what releases values, which stay where they are if they are acquired again."""
+    """Return the statements that release values; they stay in place if they are acquired again."""
     args = (space_word(context, asked.side), *(_STAYING if asked.again else ()))
     return (Call(Member(storage, abi_storage.RELEASE), args),)
 
@@ -66,7 +66,7 @@ def release_registered(
 def prefetch_registered(
     context: LoweringContext, asked: PrefetchData, storage: Name, values: Expr
 ) -> tuple[Line, ...]:
-    """Return what begins to bring `values`."""
+    """Return the statements that start a transfer of `values`."""
     comment, call = prefetch_lines(context, asked, storage)
     return (comment, registry_lookup(context, storage, values), call)
 
@@ -74,7 +74,7 @@ def prefetch_registered(
 def registry_read_lines(
     context: LoweringContext, storage: Name, values: Expr, space: Name, window: Name
 ) -> tuple[Line, ...]:
-    """Return what begins to read `values`."""
+    """Return the statements that acquire `values` for reading."""
     read = Name(context.work.imports.local(abi_storage.WORDS_MODULE, abi_storage.READ))
     call = Call(Member(storage, abi_storage.ACQUIRE), (space, read, window))
     return (registry_lookup(context, storage, values), call)
@@ -83,20 +83,20 @@ def registry_read_lines(
 def begin_exchange(
     context: LoweringContext, storage: Name, values: Expr, *part: Expr
 ) -> tuple[Line, ...]:
-    """Return what makes the host have what an exchange sends: of all values, or of a `part`."""
+    """Return the statements that copy the values for an exchange to the host: all, or `part`."""
     call = Call(Member(storage, abi.BEGIN_EXCHANGE), part)
     return (registry_lookup(context, storage, values), call)
 
 
 def only_if_dirty(context: LoweringContext, asked: IsDirty) -> tuple[Keyword]:
-    """Return the argument by which a storage takes part in an exchange if a halo is dirty."""
+    """Return the argument that makes a storage skip an exchange if the halo is clean."""
     return (Keyword(abi.NEEDED, context.value(asked)),)
 
 
 def end_exchange(
     context: LoweringContext, storages: Iterable[tuple[Name, str, int | None]]
 ) -> tuple[Line, ...]:
-    """Return the notification that the host has received halos: of storages, data and components.
+    """Return the calls that report received halos to the storages.
 
     The values stay in place if they are acquired again after all exchanges of the datum.
     """
@@ -113,7 +113,7 @@ _STAYING = (Keyword(abi.STAY, logical(value=True)),)
 
 
 def _is_used_behind(context: LoweringContext, datum: str, component: int | None) -> bool:
-    """Return whether a statement acquires a datum after the last exchange of it."""
+    """Return whether a statement acquires a datum after its last exchange."""
     items = list(statements(context.schedule))
     places = {item.uid: at for at, item in enumerate(items)} | {END: len(items)}
     last = max(

@@ -1,8 +1,8 @@
-"""Access to data in generated code: one spelling for all infrastructures with storages.
+"""Generated code for storage accesses, common to all infrastructures with storages.
 
-Fortran code calls a procedure bound to the object that has a storage, and a pointer, the window, is
-set to the values that code for the space works on. In Python all data of a routine are bound at
-once. The accesses are planned before (`ir.storage_access`); their reasons are printed here.
+Fortran code calls procedures bound to the object with the storage, and a pointer, the window, is
+associated with the values in the memory space. Python code binds all data of a routine at once.
+`ir.storage_access` contains the planned accesses; their reasons become comments.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from psyclone_storage.lowering.infrastructure import LoweringContext
 
 
 def space_word(context: LoweringContext, side: Side) -> Name:
-    """Return the name of a space, imported."""
+    """Return the constant of a memory space, imported."""
     return storage_word(context, abi.SPACES[side])
 
 
 def storage_word(context: LoweringContext, word: str) -> Name:
-    """Return the name of a constant of the storage library, imported."""
+    """Return a constant of the storage library, imported."""
     return Name(context.work.imports.local(abi.WORDS_MODULE, word))
 
 
 def acquire_lines(
     context: LoweringContext, asked: AcquireData, owner: Expr, window: Expr, *more: Expr
 ) -> tuple[Line, ...]:
-    """Return what acquires values through their `owner`, under the reason for the access."""
+    """Return the statements that acquire values through `owner`, with a comment on the reason."""
     access, reason = abi.READ, asked.why
     if asked.writes and asked.covered is Fresh.NO:
         access, reason = abi.READ_WRITE, f"brought, as {asked.why}"
@@ -50,12 +50,12 @@ def acquire_lines(
 
 
 def release_lines(context: LoweringContext, asked: ReleaseData, owner: Expr) -> tuple[Line, ...]:
-    """Return what releases the values of `owner`."""
+    """Return the statement that releases the values of `owner`."""
     return (Call(Member(owner, abi.RELEASE), (space_word(context, asked.side),)),)
 
 
 def prefetch_lines(context: LoweringContext, asked: PrefetchData, owner: Expr) -> tuple[Line, ...]:
-    """Return what begins to bring the values of `owner`."""
+    """Return the statements that start the transfer of the values of `owner`."""
     return (
         Comment(f"{named_part(asked)}: begins to be brought to where it is needed next"),
         Call(Member(owner, abi.PREFETCH), (space_word(context, asked.side),)),
@@ -68,17 +68,17 @@ def named_part(asked: AcquireData | ReleaseData | PrefetchData) -> str:
 
 
 def marks_itself(_context: LoweringContext, _asked: object) -> tuple[Line, ...]:
-    """Return nothing: an access that writes has marked all other copies."""
+    """Return no statement: a write access already marks other copies as stale."""
     return ()
 
 
 def knows_itself(_context: LoweringContext, _asked: object) -> tuple[Line, ...]:
-    """Return nothing: an acquire brings what is not there."""
+    """Return no statement: an acquire transfers missing values."""
     return ()
 
 
 def why_held(context: LoweringContext, datum: Datum, action: AcquireData) -> str:
-    """Return what the routine does with a datum, and whether it needs old values for that."""
+    """Return a comment on the uses of a datum, and whether its old values are needed."""
     found = ", ".join(_uses_by_datum(context.schedule).get(datum.name, ()))
     if datum.name in _prefetched_data(context.held.insertions):
         found += (
@@ -91,7 +91,7 @@ def why_held(context: LoweringContext, datum: Datum, action: AcquireData) -> str
 
 @kept_lately
 def _uses_by_datum(schedule: Schedule) -> dict[str, dict[str, None]]:
-    """Return what a schedule does with each datum: calls in order, exchanges last."""
+    """Return descriptions of the uses of each datum: calls in order, exchanges last."""
     found: dict[str, dict[str, None]] = defaultdict(dict)
     for call in kernel_calls(schedule):
         for described, actual in zip(call.kernel.args, call.args, strict=True):
@@ -111,7 +111,7 @@ def _prefetched_data(insertions: tuple[Insertion[StorageAction], ...]) -> frozen
 
 
 def _named(context: LoweringContext, user: str) -> str:
-    """Return the kernel of a call, or what else uses a datum."""
+    """Return the kernel name of a call, or `user` itself for other statements."""
     calls = {call.uid: call.kernel.name for call in kernel_calls(context.schedule)}
     return calls.get(user, user)
 

@@ -1,4 +1,4 @@
-"""Halo exchanges, the transfers and tests around them, and marks of what is clean."""
+"""Lowering of halo exchanges, their transfers and tests, and halo flag updates."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _LEAST = Depth.of(1)
 
 
 def exchange_lines(context: LoweringContext, exchange: HaloExchange) -> tuple[Line, ...]:
-    """Return a halo exchange, under a test of the dirty flag if only run time can decide.
+    """Return a halo exchange, under a test of the dirty flag if it is guarded.
 
-    The annexed dofs alone are updated by an exchange of one level.
+    An exchange of depth 1 updates annexed dofs.
     """
     datum = context.schedule.datum(exchange.datum)
     value = _levels(context, exchange)
@@ -33,7 +33,10 @@ def exchange_lines(context: LoweringContext, exchange: HaloExchange) -> tuple[Li
 
 
 def joint_lines(context: LoweringContext, exchanges: tuple[HaloExchange, ...]) -> tuple[Line, ...]:
-    """Return one call for exchanges of one phase; where fields keep flags it is to ask them."""
+    """Return one call for several exchanges of the same phase.
+
+    If an exchange is guarded, the call tests the flags of the fields.
+    """
     depths = tuple(_levels(context, item) for item in exchanges)
     notes = dict.fromkeys(line for exchange in exchanges for line in _explanation(exchange))
     guarded = any(exchange.guarded for exchange in exchanges)
@@ -41,7 +44,7 @@ def joint_lines(context: LoweringContext, exchanges: tuple[HaloExchange, ...]) -
 
 
 def mark_lines(context: LoweringContext, mark: MarkHalo) -> tuple[Line, ...]:
-    """Return the record of which levels of a halo a loop left dirty, and which clean."""
+    """Return the statements that update the flags of a halo."""
     datum = context.schedule.datum(mark.datum)
     lines: list[Line] = []
     for component in moved_parts(datum, mark.component):
@@ -54,7 +57,7 @@ def mark_lines(context: LoweringContext, mark: MarkHalo) -> tuple[Line, ...]:
 
 
 def fill_lines(context: LoweringContext, fill: FillHalo) -> tuple[Line, ...]:
-    """Return what sets dofs that a kernel adds to and that may never have been set."""
+    """Return the statements that initialise dofs to which a kernel adds."""
     datum = context.schedule.datum(fill.datum)
     beyond, depth = (
         depth_value(context, levels) if levels.terms else None
@@ -71,13 +74,13 @@ def fill_lines(context: LoweringContext, fill: FillHalo) -> tuple[Line, ...]:
 
 
 def _levels(context: LoweringContext, exchange: HaloExchange) -> Expr:
-    """Return the depth of an exchange; for annexed dofs alone it is 1."""
+    """Return the depth of an exchange, 1 for annexed dofs only."""
     depth = _LEAST if exchange.depth == NOTHING else exchange.depth
     return depth_value(context, depth)
 
 
 def _explanation(exchange: HaloExchange) -> Iterator[Comment]:
-    """Yield who needs the exchange and who made it necessary, for the first reason there is."""
+    """Yield comments with the reader and the writer of the first reason for the exchange."""
     for reason in exchange.reasons[:1]:
         reader, writer = (uid.partition("@")[0] for uid in (reason.reader, reason.writer))
         yield Comment(f"{exchange.datum} is read by {reader} {reason.read}")
@@ -88,9 +91,9 @@ def _explanation(exchange: HaloExchange) -> Iterator[Comment]:
 def _exchange(
     context: LoweringContext, exchange: HaloExchange, component: int | None, depth: Expr
 ) -> tuple[Line, ...]:
-    """Return the exchange of one component, with its transfers, which its guard is about, too.
+    """Return the exchange of one component with its transfers, under its guard.
 
-    An exchange works on the host; the device may have no copy of the field.
+    An exchange uses the host copy; the device may have no copy of the field.
     """
     datum = context.schedule.datum(exchange.datum)
     apart = not exchange.in_strips or context.ops.fetches_strips

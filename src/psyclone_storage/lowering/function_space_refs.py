@@ -1,9 +1,8 @@
-"""Function spaces: which arguments share one.
+"""Function spaces of arguments, and which arguments share one.
 
-A space that metadata name is one space in all of an invoke, and the first argument on it represents
-it. A wildcard (`any_space_<n>`, `any_discontinuous_space_<n>`, `any_w2`) is the space of its
-argument, so it belongs to that argument: two kernels share quantities of it only if they pass the
-same object.
+A space named in metadata is the same space throughout an invoke; its first argument represents it.
+A wildcard (`any_space_<n>`, `any_discontinuous_space_<n>`, `any_w2`) is the space of its argument,
+so two kernels share it only if they pass the same object.
 """
 
 from __future__ import annotations
@@ -16,9 +15,9 @@ from psyclone_storage.lowering.infrastructure import LoweringContext
 
 
 def space_of(context: LoweringContext, call: KernelCall, arg: int, name: str = "") -> SpaceRef:
-    """Return the space that the metadata of `call` call `name`, as its argument `arg` has it.
+    """Return the space that the metadata of `call` call `name`, taken from argument `arg`.
 
-    Without a `name`, it is the space of a field, or the one that an operator maps from.
+    Without `name`, it is the space of a field, or the one that an operator maps from.
     """
     described = call.kernel.args[arg]
     datum = context.datum(call, arg)
@@ -33,7 +32,7 @@ def space_of(context: LoweringContext, call: KernelCall, arg: int, name: str = "
 
 
 def space_named(context: LoweringContext, call: KernelCall, name: str) -> SpaceRef:
-    """Return the space that the metadata of `call` call `name`: of a field, else an operator."""
+    """Return the space that the metadata of `call` call `name`, preferably from a field."""
     candidates = [
         (arg.kind is not ArgKind.FIELD, position)
         for position, arg in enumerate(call.kernel.args)
@@ -43,12 +42,12 @@ def space_named(context: LoweringContext, call: KernelCall, name: str) -> SpaceR
 
 
 def iteration_space(context: LoweringContext, call: KernelCall) -> SpaceRef:
-    """Return the space of the first field or operator of a call, for what only needs a mesh."""
+    """Return the space of the first field or operator of a call, used to find its mesh."""
     first = next(at for at, arg in enumerate(call.kernel.args) if not arg.kind.is_scalar)
     return space_of(context, call, first)
 
 
 def mesh_space(context: LoweringContext, call: KernelCall) -> SpaceRef:
-    """Return the iteration space under a key that it shares with all spaces on its mesh."""
+    """Return the iteration space, with a key shared by all spaces on its mesh."""
     space = iteration_space(context, call)
     return replace(space, key=("mesh", space.datum.name if context.several_meshes else ""))

@@ -1,4 +1,4 @@
-"""Depths of halo as integer expressions."""
+"""Halo depths as integer expressions."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _term_value(context: LoweringContext, term: Term) -> ex.Expr:
 
 
 def of_index_kind(context: LoweringContext, value: ex.Expr) -> ex.Expr:
-    """Return `value` with the kind of the variables: all arguments of `max` must agree in kind."""
+    """Return `value` with the kind of index variables, because `max` requires equal kinds."""
     kind = context.ops.integer.kind
     if not isinstance(value, ex.Literal) or kind is None:
         return value

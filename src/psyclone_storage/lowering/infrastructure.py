@@ -1,4 +1,4 @@
-"""The target interface of generated code, as one row, and a routine that is being lowered."""
+"""Description of an infrastructure, and the context for lowering a routine."""
 
 from __future__ import annotations
 
@@ -39,27 +39,27 @@ def _nothing_more(_context: LoweringContext) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Infrastructure:
-    """The target interface of generated code: facts, and tables of its code for each operation.
+    """An infrastructure: properties and code tables of the library that generated code calls.
 
-    `name` is for messages. `reserved` are names that no variable may have. `home_of_kind` returns
-    the module of a kind parameter, in lower case, that the algorithm does not import by name.
-    `integer` is the type of counters and bounds, `value_type` that of the values of a field, an
-    operator or a scalar. `dummies` declares the dummy arguments of a routine. `values` and
-    `actions` lower the records of `ir.runtime_ops`, by class. `region_items` are the data of a
-    region for a device, by its calls and its lowered lines. `finish` adds to the set-up what can
-    only be known when all statements are lowered; `helpers` are the routines that those of a
-    program pass on or call. With `exact_sums` reals are summed without rounding. Threads can have
-    partial sums `sums_in_order`; else reproducible sums are exact. Partial sums of threads are
-    `padding` values apart, so that no two write to one line of a cache. Regions that copy their
-    data name them where it `names_what_is_copied`. `around` wraps the statements of a routine in
-    the code that they need. One with a contract for `holding` keeps data in storages: `storages`
-    lowers the actions of `ir.storage_access`, or all data are bound `at_once` by the code around
-    the statements. `beside` adds before and after the lines of one statement the code for data that
-    do not belong to the invoke. One whose loops are compiled by themselves anyway `outlines` none.
-    With `fetches_strips` code around an exchange transfers the sent values to the host, as fields
-    do not by themselves. One that `starts_together` sends one message for several fields also where
-    exchanges are started and finished apart. `sizes` are the bytes of the kinds of numbers, where
-    calls have to pass kernels their kinds.
+    - `name`: for messages. `reserved`: names that variables must not have.
+    - `home_of_kind`: returns the module of a kind parameter that the algorithm does not import.
+    - `integer`: type of counters and bounds. `value_type`: type of the values of a datum.
+    - `dummies`: declares the dummy arguments of a routine.
+    - `values`, `actions`: lower the records of `ir.runtime_ops`, by class.
+    - `region_items`: data of a device region, from its calls and lowered lines.
+    - `finish`: adds set-up that depends on all lowered statements. `helpers`: shared routines.
+    - `exact_sums`: reals are summed without rounding. `sums_in_order`: reproducible sums use
+      partial sums of threads; otherwise they are exact. `padding`: distance between partial sums of
+      threads, to avoid false sharing.
+    - `names_what_is_copied`: copying regions list their data.
+    - `around`: wraps the statements of a routine.
+    - `holding`: policy for storages. `storages` lowers the actions of `ir.storage_access`, unless
+      all data are bound at once.
+    - `beside`: adds code before and after a statement for data outside the invoke.
+    - `outlines`: loops may be moved to procedures.
+    - `fetches_strips`: code around an exchange transfers the sent values to the host.
+    - `starts_together`: joint exchanges may be started and finished separately.
+    - `sizes`: sizes in bytes of kinds that calls pass to kernels.
     """
 
     name: str
@@ -95,13 +95,13 @@ class Infrastructure:
 
 @dataclass(frozen=True, slots=True)
 class LoweringContext:
-    """A routine that is being lowered.
+    """Context for lowering one routine.
 
-    `several_meshes` means that fields may be on different meshes, or numbered differently on one
-    space, so that fields share nothing that depends on either. `partial_sums` gives, for scalars
-    that are reduced reproducibly, the variable that a thread adds to instead. `held` are the
-    requests to storages. Loops may go into their own procedures where it `outlines`: not in one of
-    these, nor under a directive for a device (`on_device`), whose compiler has to see them.
+    - `several_meshes`: fields may use different meshes or dofmaps, so they share no quantities.
+    - `partial_sums`: the per-thread variable of each reproducibly reduced scalar.
+    - `held`: planned storage accesses.
+    - `outlines`: loops may be moved to procedures, except inside such a procedure.
+    - `on_device`: the code is inside a device region, where loops are not outlined.
     """
 
     schedule: Schedule
@@ -114,29 +114,29 @@ class LoweringContext:
     on_device: bool = False
 
     def value(self, asked: RuntimeValue) -> Expr:
-        """Return the expression that the infrastructure has for `asked`."""
+        """Return the infrastructure's expression for a run-time value."""
         if (answer := self.ops.values.get(type(asked))) is None:
             raise InternalError(f"{self.ops.name} has no {type(asked).__name__}.")
         return answer(self, asked)
 
     def lines(self, asked: RuntimeAction) -> tuple[Line, ...]:
-        """Return the statements that the infrastructure has for `asked`."""
+        """Return the infrastructure's statements for an action."""
         if (answer := self.ops.actions.get(type(asked))) is None:
             raise InternalError(f"{self.ops.name} has no {type(asked).__name__}.")
         return answer(self, asked)
 
     def storage_lines(self, asked: StorageAction) -> tuple[Line, ...]:
-        """Return the statements by which the infrastructure asks its storages."""
+        """Return the infrastructure's statements for a storage action."""
         if (answer := self.ops.storages.get(type(asked))) is None:
             raise InternalError(f"{self.ops.name} has no {type(asked).__name__}.")
         return answer(self, asked)
 
     def counter(self, name: str) -> Name:
-        """Return the integer that a loop counts, or that a thread has for itself."""
+        """Return the integer variable `name`, a loop counter or thread-private."""
         return self.work.variable(SetupSection.COUNTERS, name, Declare(name, self.ops.integer))
 
     def datum(self, call: KernelCall, arg: int) -> Datum:
-        """Return the datum that `call` passes for its argument at position `arg`."""
+        """Return the datum passed for argument `arg` of `call`."""
         return self.of(call.args[arg])
 
     def of(self, actual: Actual) -> Datum:

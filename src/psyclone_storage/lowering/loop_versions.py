@@ -1,7 +1,7 @@
-"""Two versions of loops that were fused under a test: the fused one, and its parts in turn.
+"""Lowering of loops fused under a run-time test: the fused loop and the original loops.
 
-Which of them runs is decided by the bounds of all parts, before the loop and on each rank by
-itself: there is no exchange inside. Both contain the code around the loop, directives included.
+The bounds of the original loops, compared before the loop on each rank, select the version. The
+loops contain no exchanges. Both versions include the enclosing directives.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from psyclone_storage.lowering.statements import nested
 
 
 def versions(context: LoweringContext, statement: Loop | DirectiveRegion) -> tuple[Line, ...]:
-    """Return the choice between what `statement` is and what its loops were made of."""
+    """Return the `if` that selects between the fused and the original loops of `statement`."""
     conditions = {
         canonical(condition): condition
         for loop in loops_with_parts(statement)
@@ -51,7 +51,7 @@ def _lines(context: LoweringContext, statement: Statement) -> tuple[Line, ...]:
 
 
 def _agreement(context: LoweringContext, loop: Loop) -> Iterator[Expr]:
-    """Yield that the bounds of each part of `loop` are those of the first."""
+    """Yield the conditions that the bounds of all original loops of `loop` agree."""
     first, *others = source_loops(loop)
     for part in others:
         for asked in (LoopStart, LoopEnd):

@@ -1,9 +1,9 @@
-"""From a program to the module of its routines: one lowering for all APIs and targets.
+"""Lowering of a program to a module, common to all APIs and targets.
 
-Owns names and order. Statements are lowered first. Their requests collect in the routine's
-workspace, so that declarations and set-up, which are written before them, contain only used
-entities. The tables of the infrastructure define the code of an operation. A schedule is complete
-when it is lowered, and it is not changed here.
+This module determines names and order. Statements are lowered first; the values that they request
+are collected in the workspace of the routine, so that declarations and set-up contain only used
+entities. The infrastructure defines the code of each operation. The schedule is complete and is not
+modified.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ Timed = Callable[[sch.ProfileRegion, tuple[un.Line, ...]], tuple[un.Line, ...]]
 def lower_program(
     program: sch.Program, infrastructure: Infrastructure, comment: str = ""
 ) -> un.Unit:
-    """Return the module of a program's routines, which call `infrastructure`.
+    """Return the module with the routines of a program, which use `infrastructure`.
 
-    Raises what its tables raise about what it does not have.
+    Exceptions of the infrastructure's tables propagate.
     """
     names = {invoke.name for invoke in program.invokes}
     data = {datum.name for invoke in program.invokes for datum in invoke.schedule.data}
@@ -75,7 +75,7 @@ def _lower_invoke(
     names: tuple[ModuleImports, Set[str]],
     infrastructure: Infrastructure,
 ) -> tuple[un.GeneratedRoutine, Workspace]:
-    """Return the routine of an invoke; `names` are the imports and taken names of the module."""
+    """Return the routine of an invoke; `names` are the module's imports and used names."""
     schedule = invoke.schedule
     imports, taken = names
     data = [datum.name for datum in schedule.all_data]
@@ -107,7 +107,7 @@ def _heading(schedule: sch.Schedule) -> str:
 
 
 def _names_of_procedures(program: sch.Program) -> set[str]:
-    """Return the names of procedures and modules, which no variable of any routine may have."""
+    """Return the names of procedures and modules, which variables must not have."""
     kernels = [call.kernel for item in program.invokes for call in kernel_calls(item.schedule)]
     return {
         *(invoke.name for invoke in program.invokes),
@@ -117,7 +117,7 @@ def _names_of_procedures(program: sch.Program) -> set[str]:
 
 
 def _home_of_kind(invoke: sch.Invoke, infrastructure: Infrastructure, kind: str) -> str:
-    """Return the module of a kind parameter: the algorithm's, if that imports it by name."""
+    """Return the module of a kind parameter, preferably the one the algorithm imports it from."""
     for scope in invoke.parsed.scopes:
         for use in scope.uses:
             if any(name.key == key_of(kind) for name in use.only or ()):
@@ -128,9 +128,9 @@ def _home_of_kind(invoke: sch.Invoke, infrastructure: Infrastructure, kind: str)
 def _lower_body(
     context: LoweringContext, body: tuple[sch.Statement, ...], timed: Timed
 ) -> Iterator[un.Line]:
-    """Yield the statements, an empty line before each loop and before the exchanges for it.
+    """Yield the lowered statements, with blank lines before loops and their exchanges.
 
-    `timed` puts the lines of a region between the calls of a profiler.
+    `timed` encloses the lines of a profile region in profiler calls.
     """
     before: sch.Statement | None = None
     for items in _by_message(body):
@@ -156,7 +156,7 @@ def _lower_body(
 
 
 def _asked_of_storages(context: LoweringContext, before: str) -> Iterator[un.Line]:
-    """Yield the requests to storages before a statement, where they are not made all at once."""
+    """Yield the storage actions before a statement, unless data are bound at once."""
     contract = context.ops.holding
     if contract is not None and not contract.at_once:
         for action in context.held.before(before):
@@ -164,7 +164,7 @@ def _asked_of_storages(context: LoweringContext, before: str) -> Iterator[un.Lin
 
 
 def _outer(context: LoweringContext, statement: sch.Statement) -> tuple[un.Line, ...]:
-    """Return the lines of a statement directly in the schedule, or in a region."""
+    """Return the lines of a top-level statement, or of one in a profile region."""
     match statement:
         case sch.Loop() | sch.DirectiveRegion() if loops_with_parts(statement):
             return versions(context, statement)
@@ -195,7 +195,7 @@ def _outer(context: LoweringContext, statement: sch.Statement) -> tuple[un.Line,
 
 
 def _entered(context: LoweringContext, enter: EnterData) -> tuple[un.Line, ...]:
-    """Return what gives the device all that the regions of the routine take."""
+    """Return the statements that enter the data of all device regions."""
     regions = tuple(device_regions(context.schedule))
     lowered = (line for region in regions for line in nested(context, region))
     # What the host does before a region, it does with what it has.
@@ -205,7 +205,7 @@ def _entered(context: LoweringContext, enter: EnterData) -> tuple[un.Line, ...]:
 
 
 def _by_message(body: tuple[sch.Statement, ...]) -> Iterator[tuple[sch.Statement, ...]]:
-    """Yield the statements one by one, but exchanges that share their messages together."""
+    """Yield the statements one by one, but exchanges that share messages as a group."""
 
     def message(numbered: tuple[int, sch.Statement]) -> Hashable:
         number, statement = numbered

@@ -1,11 +1,10 @@
-"""Loops over cells in procedures of their own: what their lowered lines use is passed.
+"""Outlining of cell loops into procedures.
 
-A loop over cells is lowered in the routine of its invoke, which sets up what the statements use.
-So what a procedure has to be passed is read off its lines: the variables of the routine that are
-named in them, under the names that they have there. What is counted or set for each cell is the
-procedure's own. Arrays are dummies, of which a compiler knows that none overlaps one that is
-written. They have the extents that the kernels' own dummies have, as far as these are the same for
-all cells: addresses of arrays whose extents lie in descriptors need more registers than there are.
+A cell loop is lowered within its routine, which sets up all variables. The arguments of the
+procedure are the routine's variables that occur in the lowered lines; variables set in each
+iteration become locals. Arrays become dummy arguments, so the compiler may assume that written
+arrays do not overlap others. If all cells agree on extents, the dummies have explicit shape,
+because array descriptors need too many registers.
 """
 
 from __future__ import annotations
@@ -36,10 +35,10 @@ Shape = tuple[ex.Expr, ...]
 def procedure_for(
     context: LoweringContext, name: str, calls: Iterable[KernelCall], lines: tuple[un.Line, ...]
 ) -> tuple[un.GeneratedRoutine, un.Call] | None:
-    """Return a procedure called `name` with `lines`, and its call; None if it cannot be passed all.
+    """Return a procedure `name` with `lines`, and its call; None if an object would be passed.
 
-    `calls` are those of the kernels in it. Objects cannot be passed: each iteration calls their
-    procedures, so that there is no gain.
+    `calls` are the kernel calls in `lines`. Loops that use objects are not outlined, because each
+    iteration would call type-bound procedures and nothing would be gained.
     """
     known = {one.key: one for one in map(context.work.dummy, context.ops.dummies(context))}
     known |= {one.key: one for one in context.work.declarations()}
@@ -63,10 +62,10 @@ def one_level(
     calls: Iterable[KernelCall],
     general: tuple[un.GeneratedRoutine, un.Call],
 ) -> tuple[un.GeneratedRoutine, un.If]:
-    """Return a version of a procedure, called `name`, for one level, and the choice of both.
+    """Return a version of a procedure for columns with one level, and the `if` that selects it.
 
-    `general` is that for any number of levels, with its call. In the version the number is a
-    constant, so that a compiler drops the loops over it.
+    `general` is the procedure for any number of levels, with its call. The number of levels is a
+    constant in the version, so the compiler removes loops over levels.
     """
     procedure, call = general
     layers = {name.key: name for one in calls for name in _layers(context, one)}
@@ -91,7 +90,7 @@ def one_level(
 
 
 def _layers(context: LoweringContext, call: KernelCall) -> Iterator[ex.Name]:
-    """Yield the variable of the routine that holds the number of levels of a kernel."""
+    """Yield the variables with the number of levels of a kernel."""
     actuals = actual_arguments(context, call, context.counter("cell"))
     for dummy, actual in zip(call.dummies, actuals, strict=True):
         if dummy.role is Role.NLAYERS and isinstance(actual, ex.Name):
@@ -99,7 +98,7 @@ def _layers(context: LoweringContext, call: KernelCall) -> Iterator[ex.Name]:
 
 
 def without_unused_counters(work: Workspace, lines: Iterable[un.Line]) -> tuple[un.Declare, ...]:
-    """Return the declarations of `work` without the counters that only procedures count with."""
+    """Return the declarations of `work` without counters used only in outlined procedures."""
     if not work.procedures:
         return work.declarations()
     counters, used = work.declared_in(SetupSection.COUNTERS), {*_free_names(lines)}
@@ -131,9 +130,9 @@ def _dummies(
 def _shapes(
     context: LoweringContext, calls: Iterable[KernelCall], known: Collection[str]
 ) -> dict[str, Shape]:
-    """Return the extents of arrays by their keys, in the names of `known` variables.
+    """Return the extents of arrays by key, in terms of `known` variables.
 
-    An array with two shapes, in two kernels, has none here.
+    Arrays with different shapes in different kernels are left out.
     """
     found: dict[str, set[Shape]] = {}
     for call in calls:
@@ -150,16 +149,16 @@ def _shapes(
 
 
 def _is_fixed(extent: ex.Expr, known: Collection[str]) -> bool:
-    """Return whether an extent is a number, or known to all iterations."""
+    """Return whether an extent is constant in all iterations."""
     parts = ex.walk(extent)
     plain = all(isinstance(part, ex.Name | ex.Literal | ex.Binary) for part in parts)
     return plain and names_in(extent) <= set(known)
 
 
 def _passed_as(dummy: Dummy, actual: ex.Expr, shape: Shape) -> Iterator[tuple[str, Shape]]:
-    """Yield the array of which `actual` is all, or all for one cell, with its extents.
+    """Yield the array that `actual` passes completely, or completely for one cell.
 
-    Of maps other than those to dofs a kernel may see a part: the faces of a cell that it knows.
+    Kernels may use only a part of maps other than dofmaps, so those are left out.
     """
     match actual:
         case ex.Name():
@@ -173,7 +172,7 @@ def _passed_as(dummy: Dummy, actual: ex.Expr, shape: Shape) -> Iterator[tuple[st
 
 
 def _free_names(lines: Iterable[un.Line]) -> Iterator[str]:
-    """Yield the names in `lines` that no block in them has for itself, in lower case, in order."""
+    """Yield the keys of names in `lines` that are not local to a block, in order."""
     for line in lines:
         inside = (name for block in blocks_of(line) for name in _free_names(block))
         hidden = _own_names(line)
@@ -182,7 +181,7 @@ def _free_names(lines: Iterable[un.Line]) -> Iterator[str]:
 
 
 def _own_names(line: un.Line) -> frozenset[str]:
-    """Return the names that a block has for itself, in lower case."""
+    """Return the keys of names local to a block."""
     if not isinstance(line, un.ScopedBlock):
         return frozenset()
     own = frozenset(item.key for item in line.declarations if isinstance(item, un.Declare))
@@ -190,7 +189,7 @@ def _own_names(line: un.Line) -> frozenset[str]:
 
 
 def _changed(lines: Iterable[un.Line]) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the names that `lines` assign, and those that they may change in another way."""
+    """Return the keys of assigned names, and of names that may change otherwise."""
     changed, unsure = frozenset[str](), frozenset[str]()
     for line in lines:
         if isinstance(line, un.Assign):
@@ -205,7 +204,7 @@ def _changed(lines: Iterable[un.Line]) -> tuple[frozenset[str], frozenset[str]]:
 
 
 def _roots(target: ex.Expr) -> frozenset[str]:
-    """Return the variable that is assigned, or of which a part is."""
+    """Return the variable of which `target` is a part."""
     while isinstance(target, ex.Index | ex.Member):
         target = target.base
     return names_in(target)

@@ -1,11 +1,9 @@
-"""Loops in procedures of their own: what they use is passed, so that a compiler knows it apart.
+"""Outlining of loops into procedures with values and arrays as dummy arguments.
 
-In the routine of an invoke values are reached through objects and pointers, of which a compiler has
-to assume that they overlap and that they lie apart in memory. The dummy arguments of a procedure do
-neither, and numbers that are passed by value lie in no memory at all. So the routine evaluates all
-values of the infrastructure and passes them; inside, they are dummies. A directive that shares the
-iterations goes with its loop, and belongs to the region of threads from which the procedure is
-called.
+In the routine of an invoke, values are accessed through objects and pointers, which may alias and
+be noncontiguous. Dummy arguments of a procedure do not alias, are contiguous, and scalars can be
+passed by value. The routine evaluates all values of the infrastructure and passes them. A
+work-sharing directive moves with its loop and binds to the parallel region of the call.
 """
 
 from __future__ import annotations
@@ -37,7 +35,7 @@ Nested = Callable[[LoweringContext, sch.Statement], tuple[Line, ...]]
 
 
 def outlined_loop(statement: sch.Statement) -> sch.Loop | None:
-    """Return the loop of `statement` if the two are to be outlined into a procedure."""
+    """Return the loop of `statement` if the statement is to be outlined, otherwise None."""
     match statement:
         case sch.Loop(outlined=True):
             return statement
@@ -49,10 +47,10 @@ def outlined_loop(statement: sch.Statement) -> sch.Loop | None:
 def outlined(
     context: LoweringContext, statement: sch.Statement, loop: sch.Loop, nested: Nested
 ) -> tuple[Line, ...]:
-    """Return the call of a procedure that does what `statement` does, and note the procedure.
+    """Return the call of a new procedure that executes `statement`.
 
-    `nested` lowers a statement; `loop` is the one that is outlined. The statements ask for nothing
-    but what `_Passed` answers: `transform.outline` sees to it.
+    `nested` lowers a statement; `loop` is the outlined loop. `transform.outline` ensures that the
+    statements request only values that `_Passed` provides.
     """
     if loop.over.starts_cells:
         return _cells_outlined(context, statement, loop, nested)
@@ -95,9 +93,9 @@ def _wished_name(context: LoweringContext, loop: sch.Loop) -> str:
 
 
 class _Passed:
-    """The arguments of an outlined procedure, collected while its statements request values.
+    """The arguments of an outlined procedure, collected while its statements are lowered.
 
-    Scalars of the algorithm keep their names, because they need no request.
+    Scalars of the algorithm keep their names.
     """
 
     def __init__(
@@ -123,7 +121,7 @@ class _Passed:
             self._pass(Name(datum.name), datum.name, type_, self._of_scalar(datum.name))
 
     def answers(self) -> dict[type[ops.RuntimeValue], Callable[[LoweringContext, Any], Expr]]:
-        """Return the values that are dummies here."""
+        """Return functions for the requested values that become dummy arguments."""
         return {
             ops.DataOf: self._data,
             ops.GridPropertyOf: self._property,
@@ -158,7 +156,7 @@ class _Passed:
         return self._pass(value, name, type_, _BY_VALUE)
 
     def _of_scalar(self, name: str) -> tuple[str, ...]:
-        """Return how the variable `name` of the algorithm is passed."""
+        """Return the attributes of the dummy argument for a scalar variable."""
         if name in self._written:
             return _CHANGED
         return _READ if name in self._changeable else _BY_VALUE
@@ -171,7 +169,7 @@ class _Passed:
         attributes: tuple[str, ...],
         shape: tuple[Expr, ...] = (),
     ) -> Expr:
-        """Return the dummy that `value` is passed for; a constant is returned unchanged."""
+        """Return the dummy argument for `value`; a literal is returned unchanged."""
         if isinstance(value, Literal):
             return value
         key = canonical(value)
@@ -185,10 +183,10 @@ class _Passed:
 
 
 def _changeable(calls: tuple[sch.KernelCall, ...]) -> Iterator[str]:
-    """Yield the numbers and properties that no `intent(in)` keeps a copy of a kernel from changing.
+    """Yield the scalars that kernels might modify because they lack `intent(in)`.
 
-    What such a kernel writes against its metadata would be lost if it were passed by value. Of
-    statements in place it is known that they write nothing else.
+    Passing them by value would lose such modifications. Inlined statements are known not to modify
+    them.
     """
     for call in calls:
         for code in call.codes:
@@ -203,7 +201,7 @@ def _changeable(calls: tuple[sch.KernelCall, ...]) -> Iterator[str]:
 
 
 def _own_name(value: Expr, otherwise: str) -> str:
-    """Return what the routine calls a value, if it has a name there."""
+    """Return the name of a value in the routine, or `otherwise`."""
     match value:
         case Name(name) | Member(_, name):
             return name
@@ -211,7 +209,7 @@ def _own_name(value: Expr, otherwise: str) -> str:
 
 
 def _scalars(schedule: sch.Schedule, calls: tuple[sch.KernelCall, ...]) -> tuple[sch.Datum, ...]:
-    """Return the variables of the algorithm that `calls` pass; those of modules are known."""
+    """Return the scalar variables of the algorithm that `calls` pass, without module variables."""
     names = {
         actual.datum
         for call in calls

@@ -1,4 +1,4 @@
-"""The calls of a profiler around a region: one saved variable per region, a start and a stop."""
+"""Profiling calls around a region, with one saved variable for each region."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _NO_DATA = ex.whole(0)
 def profiled(
     work: Workspace, module: str, region: ProfileRegion, lines: tuple[Line, ...]
 ) -> tuple[Line, ...]:
-    """Return `lines` between the calls that start and stop the counting of `region`.
+    """Return `lines` between the start and stop calls for `region`.
 
-    `module` is the generated module, whose name the region goes by unless it has another.
+    `module` is the generated module, the default module name of the region.
     """
     wished = Declare(abi.VARIABLE, abi.TYPE, _ATTRIBUTES)
     variable = work.variable(SetupSection.COUNTERS, ("profile", region.uid), wished)

@@ -1,6 +1,6 @@
-"""Scalars that loops reduce to: how they begin, partial sums of threads, how they end.
+"""Lowering of reductions: initial values, partial sums of threads and final values.
 
-The infrastructure makes sums without rounding: its own accumulator replaces the scalar.
+The infrastructure implements exact sums with an accumulator object instead of the scalar.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Reduced = tuple[Datum, ReductionOp]
 
 
 def reduced(context: LoweringContext, block: Loop | DirectiveRegion) -> Iterator[Reduced]:
-    """Yield the scalars that the calls inside `block` reduce to."""
+    """Yield the scalars that calls inside `block` reduce, with the operations."""
     for call in kernel_calls(block):
         formula = call.kernel.formula
         if formula is None or formula.reduction is None:
@@ -38,9 +38,9 @@ def reduced(context: LoweringContext, block: Loop | DirectiveRegion) -> Iterator
 
 
 def is_exact(context: LoweringContext, datum: Datum, operation: ReductionOp) -> bool:
-    """Return whether `datum` is reduced to by an exact sum.
+    """Return whether `datum` is an exact sum.
 
-    Sums of integers are exact as they are, a minimum and a maximum do not depend on an order.
+    Integer sums are exact anyway, and minimum and maximum do not depend on the order.
     """
     if operation is not ReductionOp.SUM:
         return False
@@ -50,7 +50,7 @@ def is_exact(context: LoweringContext, datum: Datum, operation: ReductionOp) -> 
 
 
 def _is_reproducible(context: LoweringContext, datum: Datum) -> bool:
-    """Return whether a sum is to be reproducible, and only an exact one is."""
+    """Return whether a sum must be reproducible and therefore exact."""
     return not context.ops.sums_in_order and any(
         isinstance(region, DirectiveRegion)
         and region.options.reproducible
@@ -60,7 +60,7 @@ def _is_reproducible(context: LoweringContext, datum: Datum) -> bool:
 
 
 def combine_partial(operation: ReductionOp, target: ex.Expr, value: ex.Expr) -> ex.Expr:
-    """Return the partial result `target` with one more value in it."""
+    """Return the combination of the partial result `target` with `value`."""
     match operation:
         case ReductionOp.SUM:
             return ex.Binary(Operator.PLUS, target, value)
@@ -76,7 +76,7 @@ def combine_partial(operation: ReductionOp, target: ex.Expr, value: ex.Expr) -> 
 
 
 def starts(context: LoweringContext, block: Loop | DirectiveRegion) -> Iterator[Line]:
-    """Yield what each scalar that `block` reduces to is before it."""
+    """Yield statements that initialise the reductions of `block`."""
     for datum, operation in reduced(context, block):
         if is_exact(context, datum, operation):
             yield from context.lines(BeginExactSum(datum))
@@ -85,14 +85,14 @@ def starts(context: LoweringContext, block: Loop | DirectiveRegion) -> Iterator[
 
 
 def end_exact_sums(context: LoweringContext, block: Loop | DirectiveRegion) -> Iterator[Line]:
-    """Yield the end of each exact sum that no reduction over ranks will end."""
+    """Yield statements that finish exact sums without a reduction over ranks."""
     for datum, operation in reduced(context, block):
         if not context.schedule.distributed and is_exact(context, datum, operation):
             yield from context.lines(EndExactSum(datum, over_ranks=False))
 
 
 def reduction_lines(context: LoweringContext, reduction: GlobalReduction) -> tuple[Line, ...]:
-    """Return the combination of the values of all ranks."""
+    """Return the statements of a reduction over all ranks."""
     datum = context.schedule.datum(reduction.datum)
     if is_exact(context, datum, reduction.op):
         return context.lines(EndExactSum(datum, over_ranks=context.schedule.distributed))
@@ -100,10 +100,9 @@ def reduction_lines(context: LoweringContext, reduction: GlobalReduction) -> tup
 
 
 def _neutral(context: LoweringContext, datum: Datum, operation: ReductionOp) -> ex.Expr:
-    """Return the neutral element of a reduction.
+    """Return the neutral element of a reduction: 0, the largest or the smallest value.
 
-    A rank without dofs contributes just that, so it is 0 for a sum, the largest value for a
-    minimum, and the least for a maximum.
+    Ranks without dofs contribute it.
     """
     largest = ex.intrinsic("huge", ex.Name(datum.name))
     match operation:
@@ -134,12 +133,12 @@ def _scalar_type(datum: Datum) -> ScalarType:
 
 
 def sums_in_order(context: LoweringContext, region: DirectiveRegion) -> bool:
-    """Return whether threads have sums of their own in `region`, combined in their order."""
+    """Return whether threads have partial sums in `region` that are combined in thread order."""
     return region.options.reproducible and context.ops.sums_in_order
 
 
 def with_partial_sums(context: LoweringContext, region: DirectiveRegion) -> LoweringContext:
-    """Return the context for what is inside `region`, whose threads may sum on their own."""
+    """Return the context for the statements inside `region`, with its partial sums."""
     if not sums_in_order(context, region):
         return context
     sums = {
@@ -149,14 +148,14 @@ def with_partial_sums(context: LoweringContext, region: DirectiveRegion) -> Lowe
 
 
 def ordered_reductions(context: LoweringContext, region: DirectiveRegion) -> Iterator[Reduced]:
-    """Yield the scalars for which threads have partial sums in a reproducible `region`."""
+    """Yield the scalars that have partial sums in a reproducible `region`."""
     for datum, op in reduced(context, region):
         if not is_exact(context, datum, op):
             yield datum, op
 
 
 def thread_number(context: LoweringContext) -> Assign:
-    """Return the assignment of the number of this thread, from 1."""
+    """Return the assignment of the thread number, counted from 1."""
     number = ex.CallFunction(
         ex.Name(context.work.imports.local("omp_lib", "omp_get_thread_num")), ()
     )
@@ -164,7 +163,7 @@ def thread_number(context: LoweringContext) -> Assign:
 
 
 def initial_partial_sums(context: LoweringContext, datum: Datum) -> Iterator[Line]:
-    """Yield the making of the partial sums, each with the start value that `datum` has by now."""
+    """Yield the statements that allocate partial sums and set them to the current value."""
     array = _partials(context, datum)
     if context.work.first(("allocated", array)):
         threads = ex.CallFunction(
@@ -176,7 +175,7 @@ def initial_partial_sums(context: LoweringContext, datum: Datum) -> Iterator[Lin
 
 
 def summed(context: LoweringContext, datum: Datum, op: ReductionOp) -> Do:
-    """Return the loop that combines the partial sums in the order of the threads."""
+    """Return the loop that combines partial sums in thread order."""
     array, name = _partials(context, datum), ex.Name(datum.name)
     last = ex.intrinsic("size", array, ex.whole(2))
     value = combine_partial(op, name, _partial(context, datum))
@@ -184,7 +183,7 @@ def summed(context: LoweringContext, datum: Datum, op: ReductionOp) -> Do:
 
 
 def _partials(context: LoweringContext, datum: Datum) -> ex.Name:
-    """Return the array of what each thread has found of `datum`, (padding, thread)."""
+    """Return the array of partial sums of `datum`, with shape (padding, thread)."""
     name = f"{datum.name}_of_threads"
     wished = Declare(name, _scalar_type(datum), ("allocatable",), colons(2))
     return context.work.variable(SetupSection.COUNTERS, ("partial sums", datum.name), wished)

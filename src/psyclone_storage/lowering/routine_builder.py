@@ -1,11 +1,9 @@
-"""The variables of one generated routine, each named, declared and set up once.
+"""The variables of a generated routine, each declared and initialised once.
 
-Lowering asks for a quantity by a key: the first request declares a variable and notes the
-statements that give it its value, every further one returns the same variable. So nothing
-is declared that is not used and nothing is computed twice. The statements are grouped in
-sections, whose order is that of the dependences between them.
-
-This file owns naming, imports and order. It knows no infrastructure and no language.
+Lowering requests a quantity by a key. The first request declares a variable and records the
+statements that set it; later requests return the same variable. Unused quantities are neither
+declared nor computed. The statements are grouped into sections, whose order follows their
+dependences. This module is independent of infrastructure and language.
 """
 
 from __future__ import annotations
@@ -26,7 +24,7 @@ Kept = TypeVar("Kept")
 
 
 class SetupSection(Enum):
-    """A group of set-up statements, in the order in which groups are written, with its heading."""
+    """Section of set-up statements, in output order; the value is the heading."""
 
     DATA = "Access to the data of fields and operators"
     LAYERS = "Numbers of layers"
@@ -50,15 +48,15 @@ class SetupSection(Enum):
 
 
 def colons(rank: int) -> tuple[Range, ...]:
-    """Return the shape of an array of which the extents are not declared."""
+    """Return the shape of an array with deferred or assumed extents."""
     return (Range(),) * rank
 
 
 class ModuleImports:
-    """The names that a module takes from other modules.
+    """The names that a module imports from other modules.
 
-    A name that is already `taken`, or that two modules both provide, gets a local name. Entities of
-    the module `own` are available without an import.
+    A name that is already `taken` gets a local name, as does a name that several modules provide.
+    Entities of the module `own` need no import.
     """
 
     def __init__(self, taken: Iterable[str] = (), own: str = "") -> None:
@@ -68,24 +66,21 @@ class ModuleImports:
         self._helpers: dict[str, un.GeneratedRoutine] = {}
 
     def procedure(self, wish: str) -> str:
-        """Return a name for a procedure of this module: `wish`, or one like it."""
+        """Return an unused name for a procedure of the module, similar to `wish`."""
         return self._names.fresh(wish)
 
     def helper(self, wish: str, make: Callable[[str], un.GeneratedRoutine]) -> str:
-        """Return the name of the procedure that all users request as `wish`.
-
-        `make` makes it, from its name, at the first request.
-        """
+        """Return the name of the shared procedure `wish`; `make` creates it on first request."""
         if wish not in self._helpers:
             self._helpers[wish] = make(self.procedure(wish))
         return self._helpers[wish].name
 
     def helpers(self) -> tuple[un.GeneratedRoutine, ...]:
-        """Return the procedures that several routines of the module may need."""
+        """Return the procedures shared by routines of the module."""
         return tuple(self._helpers.values())
 
     def local(self, module: str, name: str) -> str:
-        """Return the name that `name` of `module` has here, importing it if need be."""
+        """Return the local name of `name` in `module`; import it if necessary."""
         if key_of(module) == self._own:
             return name
         key = (key_of(module), key_of(name))
@@ -94,7 +89,7 @@ class ModuleImports:
         return self._locals[key]
 
     def uses(self) -> tuple[un.Use, ...]:
-        """Return one `Use` per module, modules and names in alphabetical order."""
+        """Return one `Use` per module, in alphabetical order."""
         modules: dict[str, list[un.Imported]] = {}
         for (module, name), local in sorted(self._locals.items()):
             # Spelt as the local name if they differ in case only.
@@ -107,12 +102,11 @@ class ModuleImports:
 
 
 class Workspace:
-    """The variables and set-up of one routine.
+    """The variables and set-up statements of one routine.
 
-    It changes as quantities are requested, so it belongs to the one call that lowers a routine.
-    `home_of_kind` returns the module that a kind parameter is imported from. No variable has a name
-    that is `taken`, or in `shared`, a set of keys that the routines of a module have in common.
-    `procedures` are those that only the routine calls.
+    The object is mutable and belongs to the lowering of one routine. `home_of_kind` returns the
+    module of a kind parameter. Variables do not use names that are `taken` or in `shared`, a set of
+    keys common to the routines of a module. `procedures` are called only by this routine.
     """
 
     def __init__(
@@ -140,9 +134,10 @@ class Workspace:
         self.procedures: list[un.GeneratedRoutine] = []
 
     def within(self, free: Iterable[str], known: Iterable[str]) -> Workspace:
-        """Return the workspace of a procedure of the module.
+        """Return the workspace of another procedure of the module.
 
-        Names `free` are not taken there; those `known` are: variables of other modules have them.
+        Names in `free` may be used there; names in `known` may not, because other variables have
+        them.
         """
         untaken = keys_of(free)
         taken = (keys_of(self._taken) - untaken) | keys_of(known)
@@ -153,25 +148,25 @@ class Workspace:
     # ------------------------------------------------------------------ asking
 
     def fresh(self, wish: str) -> Name:
-        """Return a variable that is declared elsewhere: `wish`, or one like it."""
+        """Return a variable with an unused name similar to `wish`; the caller declares it."""
         return Name(self._names.fresh(wish))
 
     def first(self, key: Hashable) -> bool:
-        """Return whether this is the first time that `key` is mentioned, and remember it."""
+        """Return whether `key` is requested for the first time."""
         if key in self._known:
             return False
         self._known[key] = Name("")
         return True
 
     def kept(self, key: Hashable, make: Callable[[], Kept]) -> Kept:
-        """Return what `make` makes, which is made at the first request for `key`."""
+        """Return the value cached for `key`; `make` creates it on first request."""
         if key not in self._kept:
             self._kept[key] = make()
         kept: Kept = self._kept[key]
         return kept
 
     def variable(self, section: SetupSection, key: Hashable, wished: un.Declare) -> Name:
-        """Return the variable for `key`, declared as `wished` under that name or one like it."""
+        """Return the variable for `key`, declared like `wished` on first request."""
         known = self._known.get(key)
         if known is not None:
             return known
@@ -184,7 +179,7 @@ class Workspace:
     def assigned(
         self, section: SetupSection, key: Hashable, wished: un.Declare, value: Expr
     ) -> Name:
-        """Return the variable for `key`, which holds `value`."""
+        """Return the variable for `key`, to which `value` is assigned in the set-up."""
         known = self._known.get(key)
         if known is not None:
             return known
@@ -195,7 +190,7 @@ class Workspace:
     def pointer(
         self, section: SetupSection, key: Hashable, wished: un.Declare, target: Expr
     ) -> Name:
-        """Return the pointer for `key`, which points to `target`."""
+        """Return the pointer for `key`, which is associated with `target` in the set-up."""
         known = self._known.get(key)
         if known is not None:
             return known
@@ -205,23 +200,23 @@ class Workspace:
         return name
 
     def add(self, section: SetupSection, *lines: un.Line) -> None:
-        """Put statements at the end of a section."""
+        """Append statements to a section."""
         self._lines[section] += lines
 
     def releases(self, array: Expr) -> None:
-        """Note that `array` has to be deallocated at the end of the routine."""
+        """Record that `array` must be deallocated at the end of the routine."""
         self._allocated.append(array)
 
     def at_end(self, *lines: un.Line) -> None:
-        """Put statements at the end of the routine, before arrays are deallocated."""
+        """Add statements at the end of the routine, before arrays are deallocated."""
         self._endings += lines
 
     def specify(self, directive: un.ReductionLine) -> None:
-        """Put a directive, once, after the declarations of the routine."""
+        """Add a directive after the declarations of the routine, once."""
         self._directives[directive] = None
 
     def asked_for(self, first: str) -> tuple[tuple[tuple[Any, ...], Name], ...]:
-        """Return the keys that are tuples which begin with `first`, with their variables."""
+        """Return the variables whose keys are tuples that begin with `first`."""
         return tuple(
             (key, name)
             for key, name in self._known.items()
@@ -229,7 +224,7 @@ class Workspace:
         )
 
     def found(self, name: str) -> tuple[SetupSection, un.Declare] | None:
-        """Return the declaration of the variable `name` and its section, None if missing."""
+        """Return the section and declaration of the variable `name`, or None."""
         for section, group in self._declared.items():
             for declared in group:
                 if declared.name == name:
@@ -239,15 +234,15 @@ class Workspace:
     # ------------------------------------------------------------------ results
 
     def dummy(self, wished: un.Declare) -> un.Declare:
-        """Return the declaration of a dummy argument, whose name is given."""
+        """Return the declaration of a dummy argument with the given name, with imported types."""
         return replace(wished, type=self._imported(wished.type))
 
     def declarations(self) -> tuple[un.Declare, ...]:
-        """Return the declarations of all variables, section by section."""
+        """Return the declarations of all variables, in section order."""
         return tuple(declared for group in self._declared.values() for declared in group)
 
     def declared_in(self, section: SetupSection) -> tuple[un.Declare, ...]:
-        """Return the declarations of the variables of a section."""
+        """Return the declarations of the variables in a section."""
         return tuple(self._declared[section])
 
     def directives(self) -> tuple[un.ReductionLine, ...]:
@@ -255,7 +250,7 @@ class Workspace:
         return tuple(self._directives)
 
     def set_up(self) -> tuple[un.Line, ...]:
-        """Return the statements of all sections, each section under its heading."""
+        """Return the statements of all sections, with headings."""
         lines: list[un.Line] = []
         for section, group in self._lines.items():
             if group:
@@ -263,13 +258,13 @@ class Workspace:
         return tuple(lines)
 
     def tear_down(self) -> tuple[un.Line, ...]:
-        """Return the statements that end the routine and give back what was allocated."""
+        """Return the statements at the end of the routine, including deallocation."""
         released = (un.Deallocate(tuple(self._allocated)),) if self._allocated else ()
         ending = (*self._endings, *released)
         return (un.Blank(), *ending) if ending else ()
 
     def _imported(self, type_: DataType) -> DataType:
-        """Return a type whose names are imported."""
+        """Return a type with its names imported."""
         match type_:
             case DerivedType(name, module) if module is not None:
                 return DerivedType(self.imports.local(module, name))
@@ -278,7 +273,7 @@ class Workspace:
         return type_
 
     def kind(self, kind: str) -> str:
-        """Return the name of a kind parameter, imported; return other text unchanged."""
+        """Return the name of a kind parameter, imported; other text is returned unchanged."""
         known = self._kinds.get(kind)
         if known is None:
             is_name = kind.isidentifier()
@@ -287,7 +282,7 @@ class Workspace:
         return known
 
     def imported_kind(self, kind: str, uses: tuple[un.Use, ...]) -> str:
-        """Return the name of a kind parameter of code that imports it, or others, by `uses`."""
+        """Return the local name of a kind parameter of code with the imports `uses`."""
         for use in uses:
             for name in use.names:
                 if name.key == key_of(kind):
@@ -295,7 +290,7 @@ class Workspace:
         return self.kind(kind)
 
     def constant(self, value: Expr) -> Expr:
-        """Return an expression of the algorithm, of which the kinds of literals are imported."""
+        """Return an expression of the algorithm; import the kind parameters in it."""
         for part in walk(value):
             if isinstance(part, Literal) and part.kind:
                 self.kind(part.kind)

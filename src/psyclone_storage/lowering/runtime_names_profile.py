@@ -1,6 +1,6 @@
-"""The names of the PSyData interface (spec 7.7) by which generated code calls a profiler.
+"""Names of the PSyData profiling interface (spec 7.7) in generated code.
 
-Any library that provides them can be linked, PSyclone's among them.
+Any library with this interface can be linked, such as PSyclone's.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from psyclone_storage.ir.types import DerivedType
 
 
 class ProfileModule(StrEnum):
-    """The module that a profiler provides."""
+    """The module of the profiling library."""
 
     PROFILE = "profile_psy_data_mod"
 
 
 class Caliper(StrEnum):
-    """Type-bound procedures of the variable of a profiled region."""
+    """Type-bound procedures called for a profiled region."""
 
     START = "PreStart"
     STOP = "PostEnd"

@@ -1,4 +1,4 @@
-"""The names of the registry of storages, in `external/storage`, that generated code spells."""
+"""Names in the storage registry of `external/storage` that generated code uses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The names of data with storages, in `external/`, that generated code spells for any API."""
+"""Names in the storage libraries of `external/` that generated code uses."""
 
 from __future__ import annotations
 

@@ -1,10 +1,9 @@
-"""The bounds of the parts of a loop over a grid.
+"""Bounds of the parts of a split loop over a grid.
 
     first ... | inner first ... inner last | ... last
 
-The inner ends are clamped, so that each point between the first and the last is in one of the three
-ranges, whatever a rank owns: the inner one is empty where that is too little, and the rest belongs
-to the last range.
+The inner bounds are clamped, so that each point is in exactly one of the three ranges. If the rank
+owns too few points, the inner range is empty and the rest belongs to the last range.
 """
 
 from __future__ import annotations
@@ -34,9 +33,9 @@ _CUT_ALONG = {
 def peeled_end(
     context: LoweringContext, loop: Loop, end: End, owned_end: End, *, last: bool
 ) -> Expr:
-    """Return the first or the last index of `loop`.
+    """Return the first or last index of `loop`, which may be a part of a split loop.
 
-    `end` are those of the loop before it was cut, `owned_end` those of what the rank owns.
+    `end` returns the bounds of the original loop, `owned_end` those of the owned points.
     """
     peel, axis = loop.peel, loop.over.axis
     if peel is None:
@@ -57,7 +56,7 @@ def peeled_end(
 def _inner(
     context: LoweringContext, peel: Peel, axis: Axis, end: End, owned_end: End
 ) -> tuple[Name, Name]:
-    """Return the variables that hold the first and the last index of the interior."""
+    """Return the variables with the first and last index of the interior."""
     margins = peel.interior.margins
     if margins is None:
         raise InternalError(f"The parts of '{peel.of}' keep no margins.")

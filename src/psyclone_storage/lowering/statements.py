@@ -1,4 +1,4 @@
-"""Loops, the directives around them, and the calls in them: the same for every infrastructure."""
+"""Lowering of loops, directives and calls, common to all infrastructures."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _ALL = ex.Range()
 
 
 def nested(context: LoweringContext, statement: Statement) -> tuple[Line, ...]:
-    """Return the lines of a statement that is allowed in a loop or under a directive."""
+    """Return the lines of a statement inside a loop or directive region."""
     loop = outlined_loop(statement) if context.outlines else None
     if loop is not None:
         return outlined(context, statement, loop, nested)
@@ -51,7 +51,7 @@ def nested(context: LoweringContext, statement: Statement) -> tuple[Line, ...]:
 
 
 def _loop(context: LoweringContext, loop: Loop) -> Do:
-    """Return a loop over a range, or over the first indices of tiles, or inside of a tile."""
+    """Return a loop over a range, over the first indices of tiles, or within a tile."""
     within = tuple(map(context.counter, loop.over.within))
     start, stop = context.value(LoopStart(loop)), context.value(LoopEnd(loop, within))
     start, stop, step = loop.over.limits(start, stop, loop.tile, within)
@@ -62,7 +62,7 @@ def _loop(context: LoweringContext, loop: Loop) -> Do:
 
 
 def _loop_over_positions(context: LoweringContext, loop: Loop) -> Do:
-    """Return the loop over the cells of a colour, or over those of a tile of a colour."""
+    """Return the loop over the cells of a colour, or of a tile of a colour."""
     within = tuple(map(context.counter, loop.over.within))
     cell, position = context.counter("cell"), context.counter(loop.over.counter)
     start, stop = context.value(LoopStart(loop)), context.value(LoopEnd(loop, within))
@@ -72,7 +72,7 @@ def _loop_over_positions(context: LoweringContext, loop: Loop) -> Do:
 
 
 def _inside(context: LoweringContext, loop: Loop, index: ex.Expr) -> tuple[Line, ...]:
-    """Return the body of a loop: calls for `index`, or other loops and directives."""
+    """Return the body of a loop: the calls for `index`, or nested loops and directives."""
     lines: list[Line] = []
     context = replace(context, outlines=False)
     for item in loop.body:

@@ -1,1 +1,1 @@
-"""Rewrites of routines: each returns the new routine, or the reasons why it cannot."""
+"""Rewrites of routines; each returns the new routine or the reasons why it does not apply."""

@@ -1,7 +1,7 @@
-"""Statements with arrays, sums and matrix products as loops in which each statement is scalar.
+"""Rewrite array statements, reductions and matrix products as loops of scalar statements.
 
-Sums and products of arrays are computed from the first element on, before the statement that needs
-them. The pass does not change a statement for which loops may compute something else.
+Sums and products of arrays are computed before the statement that uses them, in element order. A
+statement is unchanged if loops could compute a different result.
 """
 
 from __future__ import annotations
@@ -55,15 +55,15 @@ _REDUCTIONS = ("sum", "dot_product", *_EXTREMES)
 
 
 class _UnknownBoundsError(NotScalarisedError):
-    """The declaration of an array does not contain its last subscript."""
+    """The upper bound of an array dimension is not declared."""
 
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """Values and types beyond what a routine itself declares.
+    """Values and types that are not declared in the routine itself.
 
-    `integer` returns the value of a constant expression, None for any other. `type_of` returns the
-    type that a sum of an expression's elements has, and raises `NotScalarisedError` otherwise.
+    `integer` returns the value of a constant expression, or None. `type_of` returns the type of the
+    elements of an expression, or raises `NotScalarisedError`.
     """
 
     integer: Callable[[ex.Expr], int | None]
@@ -71,9 +71,9 @@ class Values:
 
 
 def scalarise(code: Routine, values: Values) -> tuple[Routine, Refusals]:
-    """Return `code` with loops instead of statements with arrays.
+    """Return `code` with loops instead of array statements, and the unchanged statements.
 
-    Also return, by its place, why a statement with arrays was not changed.
+    The second result maps source positions to the reasons why statements are unchanged.
     """
     code = linked(code)
     # Without statements, which might change them, arrays have the bounds of their declarations.
@@ -85,7 +85,7 @@ def scalarise(code: Routine, values: Values) -> tuple[Routine, Refusals]:
 
 @dataclass(slots=True)
 class _Scalariser:
-    """The state of the pass in one routine."""
+    """State of the pass for one routine."""
 
     scratch: Scratch
     values: Values
@@ -94,11 +94,11 @@ class _Scalariser:
 
     @property
     def code(self) -> Routine:
-        """The declarations of the routine with all variables added so far."""
+        """The routine's declarations, including the variables added so far."""
         return self.scratch.code
 
     def line(self, line: Line) -> Iterable[Line]:
-        """Return what a statement becomes: itself, where there is nothing to do."""
+        """Return the statements that replace `line`; `line` itself if nothing changes."""
         line = with_expressions(line, self._without_sizes)
         self.place = place_of_line(line)
         try:
@@ -113,7 +113,10 @@ class _Scalariser:
         return [line]
 
     def _if(self, line: If) -> list[Line]:
-        """Return a choice; what its first condition sums is computed before."""
+        """Return an `if` construct whose first condition contains no reductions.
+
+        The reductions are computed before the construct.
+        """
         before: list[Line] = []
         first, *others = line.branches
         self.place = first.place
@@ -156,7 +159,7 @@ class _Scalariser:
         return loops
 
     def _copied(self, line: Assign, base: ex.Name, dimensions: Dimensions) -> Iterator[Line]:
-        """Yield loops that compute all values before the first is assigned.
+        """Yield loops that compute all values in a temporary before assigning any.
 
         before: a(2:n) = a(1:n-1)
         after:  values(i) = a(i) for all elements; a(1+i) = values(i) for all elements
@@ -179,7 +182,7 @@ class _Scalariser:
         yield from self._loops(dimensions, assigned)
 
     def _extent_at_call(self, one: Triplet, base: ex.Name) -> ex.Expr:
-        """Return the number of elements if it is known where the routine is called."""
+        """Return the number of elements if it is known at the entry of the routine."""
         extent = one.count
         known = self.values.integer(extent)
         if known is not None:
@@ -196,7 +199,7 @@ class _Scalariser:
     def _listed(
         self, line: Assign, key: str, items: tuple[ex.Expr, ...], dimensions: Dimensions
     ) -> list[Line]:
-        """Return an assignment for each of some values."""
+        """Return one assignment for each item of an array constructor."""
         if any(self._dimensions(item) or key in names_in(item) for item in items):
             raise NotScalarisedError
         if len(dimensions) != 1:
@@ -221,7 +224,10 @@ class _Scalariser:
         dimensions: Dimensions,
         body: Callable[[ElementPosition], Line],
     ) -> tuple[Line, ...]:
-        """Return loops over elements; matrix products are computed before `body` in each."""
+        """Return loops over elements.
+
+        Matrix products are computed before `body` in each iteration.
+        """
         loops = ElementLoops.over(dimensions, self.scratch, OF_ELEMENTS)
         before: list[Line] = []
         position = replace(
@@ -234,7 +240,7 @@ class _Scalariser:
     # ------------------------------------------------------------------------ reductions
 
     def _without_reductions(self, expr: ex.Expr, before: list[Line]) -> ex.Expr:
-        """Return an expression with variables instead of reductions, which `before` computes."""
+        """Return `expr` with variables instead of reductions, which are computed in `before`."""
 
         def change(part: ex.Expr) -> ex.Expr:
             if isinstance(part, ex.Binary) and part.op in _GUARDS and _has_reductions(part.right):
@@ -257,7 +263,7 @@ class _Scalariser:
     def _reduced(
         self, word: str, terms: ex.Expr, dimensions: Dimensions, before: list[Line]
     ) -> ex.Expr:
-        """Return a variable that loops `before` the statement sum to, or take the least to."""
+        """Return a variable with the reduction of `terms`; append its loops to `before`."""
         type_ = self.values.type_of(terms, self.code)
         is_real = type_.intrinsic is Intrinsic.REAL
         stem, joined, start = _EXTREMES.get(
@@ -283,13 +289,13 @@ class _Scalariser:
     def _real_extreme(
         self, stem: str, terms: ex.Expr, dimensions: Dimensions, before: list[Line]
     ) -> ex.Expr:
-        """Return a variable that loops `before` the statement give the least or greatest of reals.
+        """Return a variable with the minimum or maximum of reals; append its loops to `before`.
 
-        after:  found = .false.; least = huge(least)
-                do ...: if (.not. found) then; least = x(i); found = x(i) == x(i)
-                        else if (x(i) < least) then; least = x(i)
+            after:  found = .false.; least = huge(least)
+                    do ...: if (.not. found) then; least = x(i); found = x(i) == x(i)
+                            else if (x(i) < least) then; least = x(i)
 
-        A NaN is passed over, and is the answer if all elements are NaN.
+        NaN elements are skipped; the result is NaN if all elements are NaN.
         """
         found = self.scratch.variable("found", ScalarType(Intrinsic.LOGICAL))
         extreme = self.scratch.variable(stem, self.values.type_of(terms, self.code))
@@ -316,7 +322,7 @@ class _Scalariser:
     def _product(
         self, product: ex.CallFunction, position: ElementPosition, before: list[Line]
     ) -> ex.Expr:
-        """Return an element of the product of a matrix and a vector or another matrix."""
+        """Return an element of a matrix-vector or matrix-matrix product."""
         left, right = product.items
         if _has_transposed(left, right):
             raise NotScalarisedError(_OF_COMPILER)
@@ -348,7 +354,7 @@ class _Scalariser:
     # ------------------------------------------------------------------------ shapes
 
     def _dimensions(self, expr: ex.Expr) -> Dimensions:
-        """Return the subscripts that an expression runs over; nothing for a scalar."""
+        """Return the subscript ranges of an array expression; empty for a scalar."""
         match expr:
             case ex.Unary(_, operand) | ex.Parenthesised(operand):
                 return self._dimensions(operand)
@@ -378,7 +384,7 @@ class _Scalariser:
         return turned
 
     def _of_first(self, items: Iterable[ex.Expr]) -> Dimensions:
-        """Return the dimensions of the first array among operands whose bounds are declared."""
+        """Return the dimensions of the first array operand with declared bounds."""
         unknown: NotScalarisedError | None = None
         for item in items:
             try:
@@ -399,7 +405,7 @@ class _Scalariser:
         return (*left[:-1], *right[1:])
 
     def _without_sizes(self, expr: ex.Expr) -> ex.Expr:
-        """Return an expression with extents instead of the sizes of arrays."""
+        """Return `expr` with calls of `size` replaced by extents."""
 
         def change(part: ex.Expr) -> ex.Expr:
             part = with_parts(part, change)
@@ -413,7 +419,7 @@ class _Scalariser:
         return change(expr)
 
     def _size(self, array: ex.Name, which: tuple[ex.Expr, ...]) -> ex.Expr | None:
-        """Return how many elements an array has, in all or along one dimension; None if unknown."""
+        """Return the size of an array, in total or along one dimension; None if unknown."""
         dimensions = dimensions_of(array, self.code)
         counts = [self.values.integer(one.count) for one in dimensions or ()]
         extents = [max(one, 0) for one in counts if one is not None]
@@ -425,7 +431,7 @@ class _Scalariser:
         return ex.whole(math.prod(extents) if place is None else extents[place - 1])
 
     def _without_lists(self, expr: ex.Expr, before: list[Line]) -> ex.Expr:
-        """Return an expression with arrays instead of array constructors."""
+        """Return `expr` with array constructors replaced by temporary arrays."""
 
         def change(part: ex.Expr) -> ex.Expr:
             part = with_parts(part, change)
@@ -451,7 +457,10 @@ class _Scalariser:
 
 
 def _is_declared(one: Triplet) -> bool:
-    """Return whether the bounds of a dimension are known from declarations."""
+    """Return whether the bounds of a dimension are declared.
+
+    They are not if they come from `lbound` or `ubound`.
+    """
     return all(
         ex.intrinsic_called(bound) not in ("lbound", "ubound") for bound in (one.start, one.stop)
     )

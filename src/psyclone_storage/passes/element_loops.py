@@ -1,4 +1,4 @@
-"""Loop nests over the elements of arrays, and the element of an expression in one iteration."""
+"""Loop nests over array elements, and the element of an expression in an iteration."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from psyclone_storage.passes.scratch import Scratch
 
 
 class NotScalarisedError(Exception):
-    """A statement has no loops that certainly do the same; the text may contain the reason."""
+    """No loops provably compute the same result as a statement; the text is the reason or empty."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoopForm:
-    """The stem of the counters of loops, and what these count.
+    """Form of generated loops: the name of the counter, and what it counts.
 
-    Loops count the subscripts of an array or, `from_first`, its elements: from 1 if its first
-    subscript is 1, else from 0.
+    Loops count the subscripts of an array or, with `from_first`, element positions: from 1 if the
+    lower bound is 1, otherwise from 0.
     """
 
     counter: str = "idx"
     from_first: bool = False
 
     def counted(self, dimension: Triplet) -> Triplet:
-        """Return the values of a counter for one dimension."""
+        """Return the range of the counter for one dimension."""
         if not self.from_first:
             return dimension
         check_step(dimension)
@@ -43,7 +43,7 @@ class LoopForm:
         return Triplet(ex.whole(0), simplified(ex.Binary(Operator.MINUS, dimension.stop, start)))
 
     def subscript(self, at: ex.Expr, driver: Triplet, own: Triplet) -> ex.Expr:
-        """Return the subscript of `own` that belongs to the one `at` of `driver`."""
+        """Return the subscript in `own` that corresponds to the subscript `at` in `driver`."""
         if self.from_first:
             check_step(own)
             position = ex.Binary(Operator.MINUS, at, driver.start)
@@ -62,7 +62,7 @@ class LoopForm:
 
 
 def check_step(dimension: Triplet) -> None:
-    """Refuse a section whose subscripts do not count by one."""
+    """Raise `NotScalarisedError` if the stride of a section is not 1."""
     if dimension.step is not None and ex.integer_value(dimension.step) != 1:
         raise NotScalarisedError("a section has a step")
 
@@ -73,10 +73,10 @@ OF_ELEMENTS = LoopForm("at", from_first=True)
 
 @dataclass(frozen=True, slots=True)
 class ElementPosition:
-    """The position of one element in arrays of one shape.
+    """A position in arrays of equal shape.
 
-    `at` are subscripts in the numbering of `driver`. `product` returns the element of a matrix
-    product, which is not scalarised without it.
+    `at` are subscripts in the index range of `driver`. `product` returns an element of a matrix
+    product; without it, matrix products are not scalarised.
     """
 
     at: tuple[ex.Expr, ...]
@@ -86,7 +86,10 @@ class ElementPosition:
     product: Callable[[ex.CallFunction, ElementPosition], ex.Expr] | None = None
 
     def element(self, expr: ex.Expr) -> ex.Expr:
-        """Return the scalar expression for the element of `expr`; a scalar is itself."""
+        """Return the scalar expression for the element of `expr`.
+
+        A scalar is returned unchanged.
+        """
         match expr:
             case ex.Name() | ex.Section():
                 return self._of_array(expr)
@@ -133,7 +136,7 @@ class ElementPosition:
 
 @dataclass(frozen=True, slots=True)
 class ElementLoops:
-    """A loop nest over the elements of arrays of one shape; the first dimension is innermost."""
+    """A loop nest over the elements of arrays of equal shape; the first dimension is innermost."""
 
     dimensions: Dimensions
     counters: tuple[ex.Name, ...]
@@ -148,7 +151,7 @@ class ElementLoops:
         return ElementLoops(tuple(map(form.counted, dimensions)), counters, form)
 
     def position(self, code: Routine) -> ElementPosition:
-        """Return the position of the element of one iteration."""
+        """Return the element position of the current iteration."""
         return ElementPosition(self.counters, self.dimensions, code, self.form)
 
     def around(self, body: Iterable[Line], place: Span | None = None) -> tuple[Line, ...]:

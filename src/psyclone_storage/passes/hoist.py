@@ -1,4 +1,4 @@
-"""Work that is the same in all iterations of a loop in a kernel, done once in front of it."""
+"""Loop-invariant code motion for kernels."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from psyclone_storage.analysis.bodies.accesses import (
     accesses,
     is_understood,
     read_names,
+    unknown_calls,
     written_names,
 )
 from psyclone_storage.analysis.bodies.names import RoutineNames
 from psyclone_storage.analysis.bodies.shapes import find_declaration, type_of_values
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir.affine import affine_form, difference
-from psyclone_storage.ir.expr import Binary, Expr, Literal, Name
+from psyclone_storage.ir.expr import Binary, Expr, Literal, Name, whole
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import names_in, rewritten
 from psyclone_storage.ir.routine import Routine
@@ -24,16 +25,23 @@ from psyclone_storage.passes.scratch import INTEGER, Scratch
 # ---------------------------------------------------------------------------- assignments
 
 
-def hoist_assignments(code: Routine) -> Routine:
-    """Return `code` with invariant assignments in front of their loops, inner loops first."""
-    return replace(code, body=rewritten(code.body, lambda line: _hoisted(line, code)))
+def hoist_assignments(code: Routine, only: Line | None = None) -> Routine:
+    """Return `code` with invariant assignments hoisted out of their loops, inner loops first.
+
+    With `only` that very assignment moves alone, out of one loop.
+    """
+    return replace(code, body=rewritten(code.body, lambda line: _hoisted(line, code, only)))
 
 
-def _hoisted(line: Line, code: Routine) -> Iterable[Line]:
-    if not isinstance(line, Do) or not is_understood(line.body, RoutineNames(code)):
+def _hoisted(line: Line, code: Routine, only: Line | None) -> Iterable[Line]:
+    names = RoutineNames(code)
+    if not isinstance(line, Do) or not is_understood(line.body, names):
+        return (line,)
+    if any(unknown_calls((line,), names, inside=False)):
         return (line,)
     runs = _runs(line)
-    moving = tuple(item for item in line.body if _is_invariant(item, line, code))
+    chosen = (item for item in line.body if only is None or item is only)
+    moving = tuple(item for item in chosen if _is_invariant(item, line, code))
     if not moving or runs is None:
         return (line,)
     staying = tuple(item for item in line.body if item not in moving)
@@ -42,7 +50,10 @@ def _hoisted(line: Line, code: Routine) -> Iterable[Line]:
 
 
 def _runs(loop: Do) -> Expr | bool | None:
-    """Return the condition that `loop` has an iteration; None if its direction is not known."""
+    """Return the condition that `loop` runs at least once, True if it certainly does.
+
+    The function returns None if the sign of the step is unknown.
+    """
     step = 1 if loop.step is None else affine_form(loop.step).known
     if not step:
         return None
@@ -52,7 +63,7 @@ def _runs(loop: Do) -> Expr | bool | None:
 
 
 def _is_invariant(line: Line, loop: Do, code: Routine) -> bool:
-    """Return whether `line`, which is directly in `loop`, does the same in all iterations."""
+    """Return whether `line`, a direct child of `loop`, has the same effect in all iterations."""
     if not isinstance(line, Assign):
         return False
     names = RoutineNames(code)
@@ -62,7 +73,7 @@ def _is_invariant(line: Line, loop: Do, code: Routine) -> bool:
         return False
     writes = [item for item in accesses(loop.body, names) if item.writes and item.root == target]
     earlier = loop.body[: loop.body.index(line)]
-    bounds = names_in(loop.start) | names_in(loop.stop)
+    bounds = names_in(loop.start) | names_in(loop.stop) | names_in(loop.step or whole(1))
     return (
         len(writes) == 1
         and target not in read_names(earlier, names) | bounds
@@ -79,10 +90,18 @@ def _may_share(name: str, code: Routine) -> bool:
 # ---------------------------------------------------------------------------- bounds
 
 
-def hoist_bounds(code: Routine) -> Routine:
-    """Return `code` with the bounds of its loops in variables, if they are not plain already."""
+def hoist_bounds(code: Routine, only: str = "") -> Routine:
+    """Return `code` with loop bounds stored in variables, unless they are already simple.
+
+    With `only`, the uid of a loop, the bounds of other loops stay.
+    """
     scratch = Scratch(code)
-    body = rewritten(code.body, lambda line: _with_bounds(line, scratch))
+
+    def change(line: Line) -> Iterable[Line]:
+        chosen = isinstance(line, Do) and only in ("", line.uid)
+        return _with_bounds(line, scratch) if chosen else (line,)
+
+    body = rewritten(code.body, change)
     return replace(scratch.code, body=body)
 
 

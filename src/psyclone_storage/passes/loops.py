@@ -1,8 +1,7 @@
-"""Rewrites of loops in subroutines: swap, strip-mine, tile, fuse, unroll and jam, share.
+"""Loop transformations in subroutines: swap, strip-mine, tile, fuse, unroll and jam.
 
-Each function takes a subroutine and the number of a loop in it, counted from 1 in the order of the
-text, and applies a rewrite of `passes.nests`. `analysis.footprints` reports whether values may
-change.
+Each function takes a subroutine and the number of a loop in it, counted from 1 in source order, and
+applies a rewrite of `passes.nests`. `analysis.footprints` checks legality.
 """
 
 from __future__ import annotations
@@ -35,22 +34,22 @@ from psyclone_storage.passes.scratch import INTEGER, Scratch
 
 
 def swap_loops(code: Routine, number: int) -> Routine:
-    """Return `code` with a loop and the one inside it swapped."""
+    """Return `code` with loop `number` and its inner loop swapped."""
     return rewrite_loop(code, number, lambda loop: (swap(loop),))
 
 
 def strip_mine_loop(code: Routine, number: int, size: int) -> Routine:
-    """Return `code` with a loop in strips of `size` iterations."""
-    return _with_strips(code, number, size, strip_mine)
+    """Return `code` with loop `number` strip-mined into strips of `size` iterations."""
+    return _with_strips(code, number, (size,), strip_mine)
 
 
-def tile_loops(code: Routine, number: int, size: int) -> Routine:
-    """Return `code` with a loop and the one inside it in tiles of `size` by `size`."""
-    return _with_strips(code, number, size, tile)
+def tile_loops(code: Routine, number: int, size: int, inner: int) -> Routine:
+    """Return `code` with loop `number` and its inner loop tiled by `size` x `inner`."""
+    return _with_strips(code, number, (size, inner), tile)
 
 
 def fuse_loops(code: Routine, number: int) -> Routine:
-    """Return `code` with a loop and the loop that follows it fused."""
+    """Return `code` with loop `number` fused with the following loop."""
     code = addressed(code)
     first = loops_of(code)[number - 1]
     second = following_loop(code, first)
@@ -62,12 +61,12 @@ def fuse_loops(code: Routine, number: int) -> Routine:
 
 
 def jam_loops(code: Routine, number: int, factor: int) -> Routine:
-    """Return `code` with `factor` iterations of a loop in the loop inside it (unroll and jam)."""
+    """Return `code` with unroll-and-jam of loop `number` by `factor`."""
     return rewrite_loop(code, number, lambda loop: _jam(loop, factor))
 
 
 def share_loop(code: Routine, number: int, level: DeviceLevel) -> Routine:
-    """Return `code` with a directive by which `level` of a device shares a loop."""
+    """Return `code` with an OpenACC `loop` directive that distributes a loop over `level`."""
     flow = flow_of(code)
     found = independence_of(flow.loops[number - 1], flow)
     reductions = tuple((one.operator.spelling, one.name) for one in found.reductions)
@@ -76,19 +75,24 @@ def share_loop(code: Routine, number: int, level: DeviceLevel) -> Routine:
 
 
 def rewrite_loop(code: Routine, number: int, rewrite: Callable[[Do], tuple[Line, ...]]) -> Routine:
-    """Return `code` with the statements that `rewrite` returns for a loop."""
+    """Return `code` with loop `number` replaced by the result of `rewrite`."""
     code = addressed(code)
     loop = loops_of(code)[number - 1]
     return with_lines_for(code, {loop.uid: rewrite(loop)})
 
 
 def _with_strips(
-    code: Routine, number: int, size: int, rewrite: Callable[[Do, Strips[Do]], Do]
+    code: Routine, number: int, sizes: tuple[int, ...], rewrite: Callable[[Do, Strips[Do]], Do]
 ) -> Routine:
-    """Return `code` with the nest that `rewrite` makes of a loop and a way to split loops."""
+    """Return `code` with a loop replaced by the strip-mined or tiled nest of `rewrite`.
+
+    `sizes` are those of the strips of the loops, the outer one first.
+    """
     scratch = Scratch(code)
+    left = iter(sizes)
 
     def strips(loop: Do) -> tuple[Do, Do]:
+        size = next(left)
         kind = type_of_values(loop.variable, scratch.code) or INTEGER
         counter = scratch.variable(f"{loop.variable.text}_chunk", kind)
         last: Expr = Binary(Operator.PLUS, counter, whole(size - 1)) if size > 1 else counter
@@ -124,9 +128,9 @@ def _jam(outer: Do, factor: int) -> tuple[Line, ...]:
 
 
 def _shifted(lines: tuple[Line, ...], variable: Name, shift: int) -> tuple[Line, ...]:
-    """Return `lines` as they are `shift` iterations later.
+    """Return `lines` as executed `shift` iterations later.
 
-    A construct keeps its name in one copy only.
+    Copies of a named construct have no name.
     """
     later = {variable.key: Binary(Operator.PLUS, variable, whole(shift))} if shift else {}
     changed = everywhere(lines, lambda expr: substituted(expr, later))

@@ -1,7 +1,7 @@
-"""Rewrites of any loop nest, of a schedule or a subroutine: swap, strip-mine, tile, fuse.
+"""Rewrites of loop nests of schedules and subroutines: swap, strip-mine, tile, fuse.
 
-They import no analysis of bodies, because each translation needs `fuse_schedule_loops`.
-`analysis.footprints` reports whether values may change.
+This module imports no code analysis, because each compilation needs `fuse_schedule_loops`.
+`analysis.footprints` checks legality.
 """
 
 from __future__ import annotations
@@ -20,7 +20,11 @@ Strips = Callable[[AnyLoop], tuple[AnyLoop, AnyLoop]]
 
 
 def inner_of(outer: AnyLoop) -> AnyLoop:
-    """Return the loop that is all of the body of `outer`, which has one."""
+    """Return the only loop in `outer`.
+
+    Raises:
+        InternalError: the body is not a single loop.
+    """
     inner = inner_loop(outer)
     if inner is None:
         raise InternalError(f"'{outer.uid}' does not contain exactly one loop.")
@@ -28,19 +32,19 @@ def inner_of(outer: AnyLoop) -> AnyLoop:
 
 
 def swap(outer: AnyLoop) -> AnyLoop:
-    """Return the nest with `outer` inside the loop that is all of its body."""
+    """Return the nest with `outer` and its inner loop interchanged."""
     inner = inner_of(outer)
     return replace(inner, body=(replace(outer, body=inner.body),))
 
 
 def strip_mine(loop: AnyLoop, strips: Strips[AnyLoop]) -> AnyLoop:
-    """Return a loop over strips of `loop` around one over the iterations of a strip."""
+    """Return a loop over strips that contains the loop over one strip."""
     over_strips, in_strip = strips(loop)
     return replace(over_strips, body=(in_strip,))
 
 
 def tile(outer: AnyLoop, strips: Strips[AnyLoop]) -> AnyLoop:
-    """Return two loops over tiles around two over the iterations of a tile."""
+    """Return two loops over tiles that contain two loops over one tile."""
     inner = inner_of(outer)
     outer_tiles, outer_points = strips(outer)
     inner_tiles, inner_points = strips(inner)
@@ -49,13 +53,13 @@ def tile(outer: AnyLoop, strips: Strips[AnyLoop]) -> AnyLoop:
 
 
 def tile_inner(outer: AnyLoop, strips: Strips[AnyLoop]) -> AnyLoop:
-    """Return a loop over tiles of the inner loop around `outer` and the iterations of a tile."""
+    """Return a loop over tiles of the inner loop that contains `outer` and the loop in a tile."""
     tiles, points = strips(inner_of(outer))
     return replace(tiles, body=(replace(outer, body=(points,)),))
 
 
 def fuse(first: AnyLoop, second: AnyLoop) -> AnyLoop:
-    """Return `first` with the bodies of both loops, which count with the same variable."""
+    """Return `first` with the bodies of both loops, which have the same counter."""
     return replace(first, body=(*first.body, *second.body))
 
 
@@ -70,14 +74,17 @@ POINTS = tuple(_STRIPS)
 
 
 def strips_of_points(loop: Loop, size: int, word: str) -> tuple[Loop, Loop]:
-    """Return the loops for strips of `size` rows or columns; `word` starts the second uid."""
+    """Return the strip loop and the inner loop for strips of `size` rows or columns.
+
+    `word` is the prefix of the inner loop's uid.
+    """
     over_strips, in_strip = _STRIPS[loop.over]
     inside = replace(loop, uid=f"{word}({loop.uid})", over=in_strip, tile=size)
     return replace(loop, over=over_strips, tile=size, body=()), inside
 
 
 def fuse_schedule_loops(first: Loop, second: Loop) -> Loop:
-    """Return the loop `first` with the calls, the extent and the assertions of both."""
+    """Return `first` with the calls, the extent and the assertions of both loops."""
     extent = second.extent if second.extent.extended else first.extent
     asserted = first.asserted + second.asserted
     return replace(fuse(first, second), extent=extent, asserted=asserted)

@@ -1,8 +1,8 @@
-"""Array statements as loops over their elements.
+"""Scalarisation: array assignments as loops over elements.
 
-Fortran evaluates all of the right side before it assigns. Loops may replace the statement only if
-they read no element after they have written it. Where the right side contains other elements of
-the target, the pass either reports that or stores all values in a temporary array first.
+Fortran evaluates the complete right-hand side before assigning. Loops are equivalent only if they
+read no element after writing it. If the right-hand side reads other elements of the target, the
+pass reports an error or uses a temporary array.
 """
 
 from __future__ import annotations
@@ -33,28 +33,28 @@ from psyclone_storage.passes.scratch import Scratch
 
 
 def array_assignments(code: Routine) -> Iterator[Assign]:
-    """Yield the assignments to whole arrays and to sections of arrays, but for those of `where`."""
+    """Yield the assignments to arrays and sections, except those in `where` constructs."""
     for line in walk_lines(code.body, into_masked=False):
         if isinstance(line, Assign) and rank_of(line.target, code) != 0:
             yield line
 
 
 def check_assignments(code: Routine) -> tuple[Diagnostic, ...]:
-    """Return why array assignments of a kernel cannot be written as loops (T060, T061)."""
+    """Return diagnostics for array assignments that cannot be scalarised (T060, T061)."""
     return tuple(
         reason for line in array_assignments(code) for reason in check_assignment(line, code)
     )
 
 
 def check_assignment(line: Assign, code: Routine) -> tuple[Diagnostic, ...]:
-    """Return why one array assignment cannot be written as loops (T060, T061)."""
+    """Return diagnostics if an array assignment cannot be scalarised (T060, T061)."""
     if problems := tuple(_unknown_shapes(line, code)):
         return problems
     return tuple(_late_reads(line, code))
 
 
 def _unknown_shapes(line: Assign, code: Routine) -> Iterator[Diagnostic]:
-    """Yield that the shape of one side is not known, or that it may change (T060)."""
+    """Yield diagnostics if the shape of a side is unknown or may change (T060)."""
     text = f"{ex.spell(line.target)} = {ex.spell(line.value)}"
     if any(unknown_lines((line,))):
         yield Diagnostic("T052", f"'{text}' is not understood.", line.place)
@@ -80,7 +80,7 @@ def _has_index_vector(target: ex.Expr, code: Routine) -> bool:
 
 
 def is_whole_allocatable(target: ex.Expr, code: Routine) -> bool:
-    """Return whether an assignment to `target` may give it new extents."""
+    """Return whether an assignment to `target` may reallocate it."""
     return isinstance(target, ex.Name) and "allocatable" in _attributes(target.text, code)
 
 
@@ -90,7 +90,7 @@ def _attributes(name: str, code: Routine) -> frozenset[str]:
 
 
 def _late_reads(line: Assign, code: Routine) -> Iterator[Diagnostic]:
-    """Yield that elements would be read when they have changed already (T061)."""
+    """Yield diagnostics if a loop would read elements that it has already written (T061)."""
     name = _base_key(line.target)
     inside = line.target.items if isinstance(line.target, ex.Index) else ()
     if reads_other_elements(line, code) or any(
@@ -122,7 +122,7 @@ def _base_key(target: ex.Expr) -> str:
 
 
 def reads_other_elements(line: Assign, code: Routine) -> bool:
-    """Return whether the right side may read other elements of the target than each writes."""
+    """Return whether the right-hand side may read elements other than the one being assigned."""
     return not all(
         by_element and _same_elements(part, line.target, code)
         for part, by_element in _readings(line.value, _base_key(line.target), code)
@@ -132,7 +132,7 @@ def reads_other_elements(line: Assign, code: Routine) -> bool:
 def _readings(
     value: ex.Expr, name: str, code: Routine, by_element: bool = True
 ) -> Iterator[tuple[ex.Expr, bool]]:
-    """Yield the references to `name` in `value`, and whether each is evaluated by element."""
+    """Yield the references to `name` in `value`, and whether each is elementwise."""
     parts: tuple[ex.Expr, ...] = ex.children(value)
     if isinstance(value, ex.Index) and isinstance(value.base, ex.Name):
         parts = value.items
@@ -150,7 +150,7 @@ def _readings(
 
 
 def _same_elements(one: ex.Expr, other: ex.Expr, code: Routine) -> bool:
-    """Return whether two references to an array run over the same elements in the same order."""
+    """Return whether two references cover the same elements in the same order."""
     if ex.same(one, other):
         return True
     mine, others = (_full(item, code) for item in (one, other))
@@ -163,7 +163,7 @@ def _same_elements(one: ex.Expr, other: ex.Expr, code: Routine) -> bool:
 
 
 def _full(reference: ex.Expr, code: Routine) -> tuple[ex.Expr, ...] | None:
-    """Return the subscripts of a reference with all bounds written out."""
+    """Return the subscripts of a reference with explicit bounds."""
     dimensions = dimensions_of(reference, code)
     if dimensions is None:
         return None
@@ -178,7 +178,7 @@ def _full(reference: ex.Expr, code: Routine) -> tuple[ex.Expr, ...] | None:
 
 
 def scalarise_assignments(code: Routine) -> Routine:
-    """Return `code` with its array assignments as loops; `check_assignments` has no reasons."""
+    """Return `code` with array assignments scalarised; `check_assignments` must succeed."""
     scratch = Scratch(code)
 
     def change(line: Line) -> tuple[Line, ...]:
@@ -192,7 +192,7 @@ def scalarise_assignments(code: Routine) -> Routine:
 
 
 def _assignment_loops(line: Assign, dimensions: Dimensions, scratch: Scratch) -> tuple[Line, ...]:
-    """Return an assignment as loops over the elements of its target, which has `dimensions`."""
+    """Return an assignment as loops over the elements of its target."""
     loops = ElementLoops.over(dimensions, scratch)
     position = loops.position(scratch.code)
     return loops.around((Assign(position.element(line.target), position.element(line.value)),))

@@ -1,4 +1,4 @@
-"""A kernel's code to which variables are added while statements are rewritten."""
+"""A routine to which a rewrite adds variables."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ INTEGER = ScalarType(Intrinsic.INTEGER)
 
 
 class Scratch:
-    """The code that one function works on, with the variables added so far.
+    """A routine being rewritten, and the variables added so far.
 
-    It changes when a variable is added, so it belongs to the one call that rewrites a kernel.
-    `taken` are further names that have a meaning.
+    The object is mutable and belongs to one rewrite. Names in `taken` are not used for new
+    variables.
     """
 
     def __init__(self, code: Routine, taken: Iterable[str] = ()) -> None:
@@ -29,15 +29,15 @@ class Scratch:
 
     @property
     def code(self) -> Routine:
-        """The code with all variables added so far and its statements as they were."""
+        """The routine with added variables and its original statements."""
         return self._code
 
     def fresh(self, wish: str) -> str:
-        """Return a name like `wish` that nothing in the kernel or its module has."""
+        """Return an unused name similar to `wish`."""
         return self._names.fresh(wish)
 
     def variable(self, wish: str, kind: ScalarType, shape: tuple[ex.Expr, ...] = ()) -> ex.Name:
-        """Return a new local variable, whose name is `wish` or one like it."""
+        """Declare a new local variable, named `wish` or similar, and return it."""
         name = self.fresh(wish)
         declared = Declare(name, kind, shape=shape)
         declarations = (*self._code.declarations, declared)
@@ -45,12 +45,12 @@ class Scratch:
         return ex.Name(name)
 
     def counter(self, wish: str = "idx") -> ex.Name:
-        """Return a new variable that a loop may count."""
+        """Declare a new integer loop counter and return it."""
         return self.variable(wish, INTEGER)
 
 
 def names_of(code: Routine) -> Iterator[str]:
-    """Yield all names that mean something in a kernel, in lower case or as written."""
+    """Yield all names that are used or declared in a kernel and its module."""
     yield from (code.name, code.module.name, *code.dummies, *code.module.generics)
     yield from (procedure.name for procedure in code.module.procedures)
     for use in (*code.uses, *code.module.uses):
@@ -74,7 +74,7 @@ def _imported(use: Use) -> Iterator[str]:
 
 
 def may_be_extent(extent: ex.Expr, code: Routine) -> bool:
-    """Return whether `extent` has a value when the kernel starts, so that it may size an array."""
+    """Return whether `extent` can be evaluated at kernel entry, so that it can size an array."""
     return not any(_is_late(name, code) for name in names_in(extent))
 
 
@@ -90,7 +90,7 @@ def _is_late(name: str, code: Routine) -> bool:
 
 
 def constant(value: int, kind: ScalarType) -> ex.Expr:
-    """Return the number `value`, which is not negative, as a literal of the type `kind`."""
+    """Return a non-negative number as a literal of type `kind`."""
     digits = f"{value}.0" if kind.intrinsic is Intrinsic.REAL else str(value)
     if kind.intrinsic not in (Intrinsic.REAL, Intrinsic.INTEGER):
         return ex.whole(value)
@@ -103,6 +103,6 @@ def constant(value: int, kind: ScalarType) -> ex.Expr:
 
 
 def nothing_to_do(code: Routine, why: str) -> Diagnostic:
-    """Return that a step would change nothing in a kernel (T067)."""
+    """Return a diagnostic: a step would not change the kernel (T067)."""
     message = f"There is nothing to change in '{code.name}': it {why}."
     return Diagnostic("T067", message, code.module.routine)

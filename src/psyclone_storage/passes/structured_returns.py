@@ -1,4 +1,4 @@
-"""Replacement of early returns by choices.
+"""Replacement of early returns by conditionals.
 
 before: if (mask(i, j) <= 0) return; u(i, j) = 0
 after:  if (.not. mask(i, j) <= 0) then; u(i, j) = 0; end if
@@ -16,12 +16,11 @@ from psyclone_storage.ir.unit import Blank, Branch, Comment, Continue, If, Label
 
 
 def without_returns(lines: tuple[Line, ...], *, negate: bool = True) -> tuple[Line, ...]:
-    """Return `lines`, the statements of a subroutine, without each `return` that can be replaced.
+    """Return the statements of a subroutine with early returns replaced where possible.
 
-    A `return` remains in a loop, in a choice by values, in a construct with a name and before a
-    label. It also remains if several branches continue with the statements after its choice, which
-    would be needed twice. With `negate`, a choice that returns and does nothing else becomes one on
-    the opposite condition.
+    A `return` remains in loops, in `select` and named constructs, and before labels. It also
+    remains if the following statements would have to be duplicated in several branches. With
+    `negate`, an `if` that only returns becomes an `if` with the negated condition.
     """
     for at, line in enumerate(lines):
         rest = lines[at + 1 :]
@@ -35,7 +34,7 @@ def without_returns(lines: tuple[Line, ...], *, negate: bool = True) -> tuple[Li
 
 
 def reason_for_returns(lines: tuple[Line, ...]) -> str:
-    """Return why `without_returns` has left a `return` in `lines`; empty if it left none."""
+    """Return why `without_returns` left a `return` in `lines`; empty if none is left."""
     for at, line in enumerate(lines):
         if isinstance(line, Return):
             return "a procedure returns before a label or from a construct with a name"
@@ -51,7 +50,7 @@ def reason_for_returns(lines: tuple[Line, ...]) -> str:
 
 
 def _with_rest(choice: If, rest: tuple[Line, ...], *, negate: bool) -> If:
-    """Return `choice` with the statements that follow it in the block that continues."""
+    """Return `choice` with the following statements moved into the branch that continues."""
     blocks = blocks_of(choice)
     continuing = next((at for at, block in enumerate(blocks) if not _ends(block)), None)
     changed = [
@@ -68,13 +67,13 @@ def _with_rest(choice: If, rest: tuple[Line, ...], *, negate: bool) -> If:
 
 
 def _is_needed_twice(choice: If, rest: tuple[Line, ...]) -> bool:
-    """Return whether the statements after a choice would be needed in several of its branches."""
+    """Return whether several branches of `choice` continue with the statements after it."""
     continuing = sum(not _ends(block) for block in blocks_of(choice))
     return continuing > 1 and not _does_nothing(rest)
 
 
 def _ends(block: Iterable[Line]) -> bool:
-    """Return whether a block returns on every path through it."""
+    """Return whether all control-flow paths through a block return."""
     for line in block:
         if _is_return(line):
             return True
@@ -96,5 +95,5 @@ def _has_label(lines: Iterable[Line]) -> bool:
 
 
 def _does_nothing(lines: Iterable[Line]) -> bool:
-    """Return whether lines do nothing except return."""
+    """Return whether `lines` only return or do nothing."""
     return all(isinstance(line, Comment | Blank | Continue | Return) for line in lines)

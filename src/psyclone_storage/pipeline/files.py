@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from operator import is_
 from pathlib import Path
 
+from psyclone_storage.analysis.bodies.authored import promises_of_directives
 from psyclone_storage.analysis.bodies.places import place_of_access
 from psyclone_storage.analysis.bodies.verdict import Clauses, Verdict
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, Severity, raise_if_any
@@ -18,6 +19,7 @@ from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.config.settings import Settings
 from psyclone_storage.ir import unit as un
+from psyclone_storage.ir.facts import ASSUMPTIONS as ASSUMED_KINDS
 from psyclone_storage.ir.facts import Fact, FactKind, Facts, FactSource
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rewrite import blocks_of, place_of_line, with_changed_blocks
@@ -28,6 +30,7 @@ from psyclone_storage.languages.fortran.print.edit_script import emit_changed
 from psyclone_storage.languages.sources.module_finder import ModuleFinder
 from psyclone_storage.pipeline.inputs import Inputs
 from psyclone_storage.pipeline.kernels import read_checked
+from psyclone_storage.pipeline.metadata_facts import facts_of_metadata
 from psyclone_storage.pipeline.request import LineLimit
 from psyclone_storage.scripting.psyir.containers import FileContainer
 from psyclone_storage.scripting.psyir.session import finish
@@ -35,7 +38,7 @@ from psyclone_storage.scripting.recipe import read_recipe
 from psyclone_storage.transform.file_bench import FileBench
 from psyclone_storage.transform.file_steps import apply_file_steps, read_file_steps
 
-ASSUMPTIONS = (FactKind.DISTINCT_POINTERS.value,)
+ASSUMPTIONS = tuple(kind.value for kind in FactKind if kind in ASSUMED_KINDS)
 """The promises that the command line can make."""
 SENTINELS = ("omp", "acc")
 """The families of directives that can be removed."""
@@ -104,6 +107,7 @@ class FileTransformer:
     """Transforms files that share settings, options, and the modules that they use."""
 
     def __init__(self, settings: Settings, request: FileRequest, inputs: Inputs) -> None:
+        self._settings = settings
         self._request = request
         self._inputs = inputs
         self._recipe = None if request.script is None else read_recipe(request.script)
@@ -129,7 +133,8 @@ class FileTransformer:
         raise_if_any(tuple(_not_closed(file)))
         file = link_file(file, self._finder)
         stripped = _without_directives(file, frozenset(self._request.stripped))
-        bench = FileBench(stripped, self._facts())
+        known = facts_of_metadata(file, self._settings)
+        bench = FileBench(stripped, (*self._facts(), *self._promised(file), *known))
         bench.derive()
         if self._recipe is not None:
             tree = FileContainer.on(bench)
@@ -152,6 +157,13 @@ class FileTransformer:
             Fact(FactKind(name), source=FactSource.COMMAND, place=f"--assume {name}")
             for name in self._request.assumed
         )
+
+    def _promised(self, file: SourceFile) -> Facts:
+        """Return the promises of the author's directives that are removed."""
+        if "omp" not in self._request.stripped:
+            return ()
+        codes = file.routines().values()
+        return tuple(fact for code in codes for fact in promises_of_directives(code))
 
 
 def _not_closed(file: SourceFile) -> Iterator[Diagnostic]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ctypes
+import threading
 import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterable, MutableMapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, MutableMapping, Sequence
+from contextlib import contextmanager
 from itertools import chain
 from operator import is_
 from typing import Any, NamedTuple, Protocol
@@ -63,17 +65,79 @@ class _Launch(NamedTuple):
     has_result: bool
 
 
+class ArrayHolder(Protocol):
+    """A block of this thread that holds data to be changed."""
+
+    def held_on_host(self, data: Sequence[Any], /) -> Sequence[Any] | None:
+        """Return the arrays of data, None if the block does not hold all of them on the host."""
+
+
+class _Innermost(threading.local):
+    """The innermost block of a thread that holds data."""
+
+    holder: ArrayHolder | None = None
+
+    def replace(self, holder: ArrayHolder | None) -> ArrayHolder | None:
+        """Set the block, and return the one before."""
+        outer, self.holder = self.holder, holder
+        return outer
+
+
+_INNERMOST = _Innermost()
+
+
+def held_arrays(data: Sequence[Any]) -> Sequence[Any] | None:
+    """Return the arrays of data that this thread holds to be changed on the host, or None."""
+    holder = _INNERMOST.holder
+    return None if holder is None else holder.held_on_host(data)
+
+
+@contextmanager
+def arrays_on_host(data: Sequence[Any], *, writes: bool) -> Iterator[Sequence[Any]]:
+    """Give the arrays of data on the host: those that this thread holds, or acquired ones."""
+    arrays = held_arrays(data)
+    if arrays is not None:
+        yield arrays
+        return
+    named = {str(at): datum.storage for at, datum in enumerate(data)}
+    with bound(named, writes=tuple(named) if writes else ()) as found:
+        yield tuple(found.values())
+
+
+@contextmanager
+def holding(holder: ArrayHolder) -> Iterator[None]:
+    """Let exchanges in a block use the arrays of a holder."""
+    outer = _INNERMOST.replace(holder)
+    try:
+        yield
+    finally:
+        _INNERMOST.replace(outer)
+
+
+class HeldData:
+    """Data that NumPy code holds to be changed on the host."""
+
+    def __init__(self, data: Sequence[Any], arrays: Sequence[Any]) -> None:
+        self._arrays = {id(datum): array for datum, array in zip(data, arrays, strict=True)}
+
+    def held_on_host(self, data: Sequence[Any], /) -> Sequence[Any] | None:
+        """Return the arrays of data, None if they are not all among these."""
+        found = [self._arrays.get(id(datum)) for datum in data]
+        return None if any(one is None for one in found) else found
+
+
 class BoundStorages:
     """Cached facts about the data of an invoke: the binding of their storages, and tables.
 
-    `addresses` has a place for each storage, followed by the addresses of constant arrays;
-    `numbers` has the other tables. Values of `overwritten` data are not transferred, and `dirty`
-    data are marked. A call of a routine uses one of the `free` runs, or a new one, exclusively.
+    `changed` has the positions of data that it changes on the host, by `id`. `addresses` has a
+    place for each storage, followed by the addresses of constant arrays; `numbers` has the other
+    tables. Values of `overwritten` data are not transferred, and `dirty` data are marked. A call of
+    a routine uses one of the `free` runs, or a new one, exclusively.
     """
 
     __slots__ = (
-        "addresses", "device", "dirty", "free", "functions", "numbers", "overwritten", "_places",
-        "watched", "_storages", "_writes",
+        "addresses", "changed", "device", "dirty", "free", "functions", "numbers", "overwritten",
+        "_places", "watched", "_storages", "_writes",
     )  # fmt: skip
 
     def __init__(
@@ -84,6 +148,7 @@ class BoundStorages:
         self.overwritten = tuple(one for one in overwritten if one.device is not None)
         self.addresses: Any = ()
         self.numbers: tuple[Any, ...] = ()
+        self.changed: dict[int, int] = {}
         self.dirty: tuple[int, ...] = ()
         self.free: list[BoundRun] = []
         self.watched: list[weakref.ref[Any]] = []
@@ -99,6 +164,11 @@ class BoundStorages:
         if self.device is None:
             return BoundRun(bound(named, writes=writes), self.functions)
         return BoundRun(LaunchBlock(named, self.device, writes), self.functions)
+
+    def note_changed(self, data: Sequence[Any]) -> None:
+        """Note which data the functions change, if they run on the host."""
+        if self.device is None:
+            self.changed = {id(data[at]): at for at in self._writes}
 
     def check_layout(self, array: Any) -> None:
         """See that an array is what functions take it to be.
@@ -158,6 +228,7 @@ class BoundRoutine(ABC):
     ) -> BoundStorages:
         key = (*map(id, data), given)
         known.watched = kept_with(data, key, self._known)
+        known.note_changed(data)
         self._known[key] = known
         return known
 
@@ -171,8 +242,8 @@ class BoundRun:
     """
 
     __slots__ = (
-        "data", "known", "tables", "_arrays", "_binding", "_functions", "_launches", "_seen",
-        "_tables", "_untouched",
+        "data", "known", "tables", "_arrays", "_binding", "_functions", "_launches", "_outer",
+        "_seen", "_tables", "_untouched",
     )  # fmt: skip
 
     def __init__(self, binding: Any, functions: Sequence[Any]) -> None:
@@ -184,6 +255,7 @@ class BoundRun:
         self._binding, self._functions = binding, functions
         self._launches: tuple[_Launch, ...] | None = None
         self._arrays: tuple[Any, ...] | None = None
+        self._outer: ArrayHolder | None = None
         self._seen: Any = None
         self._untouched = False
 
@@ -203,7 +275,17 @@ class BoundRun:
         # What binds them hands out the same dictionary while all in it is the same.
         if arrays is not self._seen:
             self._find(arrays)
+        self._outer = _INNERMOST.replace(self)
         return self
+
+    def held_on_host(self, data: Sequence[Any], /) -> Sequence[Any] | None:
+        """Return the arrays of data, None if the routine does not change them on the host."""
+        at = self.known.changed
+        try:
+            arrays: Any = self._arrays
+            return [arrays[at[id(datum)]] for datum in data]
+        except KeyError:
+            return None
 
     def _find(self, arrays: Any) -> None:
         """Note where arrays are that are not where they were.
@@ -277,6 +359,9 @@ class BoundRun:
 
         Data that no function has touched are what they were, whatever has been raised.
         """
+        # A block that an interrupt leaves open stays the innermost one.
+        _INNERMOST.replace(self._outer)
+        self._outer = None
         if error[0] is not None and self._untouched:
             self._untouched, error = False, (None, None, None)
         self._binding.__exit__(*error)
@@ -322,12 +407,13 @@ def array_of(values: Any, dtype: Any, copy: bool | None) -> Any:
     return made
 
 
-def side_of(storages: Sequence[Storage]) -> str | None:
-    """Return the device if it has the current values of all `storages`, None for the host.
+def side_of(data: Sequence[Any]) -> str | None:
+    """Return the device if it has the current values of all `data`, None for the host.
 
     Messages look the same from either side, so that each rank may choose its own.
     """
-    device = storages[0].device
-    if device is None or not all(one.device and one.is_current(device) for one in storages):
+    device: str | None = data[0].storage.device
+    if device is None:
         return None
-    return device
+    storages = (datum.storage for datum in data)
+    return device if all(one.device and one.is_current(device) for one in storages) else None

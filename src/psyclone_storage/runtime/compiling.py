@@ -31,7 +31,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
 from typing import IO, TypeVar
 
-from psyclone_storage.base.cache_folders import cache_folder
+from psyclone_storage.base.cache_folders import LIBRARIES_VARIABLE, libraries_folder
 from psyclone_storage.base.compilers import (
     VARIABLE,
     NoCompilerError,
@@ -39,17 +39,15 @@ from psyclone_storage.base.compilers import (
     find_c_compiler,
     why_not_found,
 )
-from psyclone_storage.base.digest import digest_of
+from psyclone_storage.base.digest import SEAL_LENGTH, digest_of, seal_of
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.trusted import UntrustedError, check_folder, read_owned, write_owned
 
-FOLDER_VARIABLE = "PSYCLONE_STORAGE_LIBRARIES"
 OPTIONS_VARIABLE = "PSYCLONE_STORAGE_CFLAGS"
 _OPTIONS = ("-O3", "-march=native", "-fno-math-errno")
 _NEEDED = ("-std=c99", "-ffp-contract=off", "-shared", "-fPIC", "-w")
 _THREADS = "#pragma omp"
 _EDITION = 2
-_DIGEST_LENGTH = 64
 _UNFINISHED = ".new-"
 _HOUR = 3600
 _LONGEST_WAIT = 600.0
@@ -96,7 +94,7 @@ class _LibraryFolders:
 def _library_folders() -> _LibraryFolders:
     """Return the folders of this process; one that another user may write to is ignored."""
     temporary = _trusted(_temporary_folder(), "TMPDIR", shared=True)
-    cached = _trusted(library_folder(), FOLDER_VARIABLE)
+    cached = _trusted(libraries_folder(), LIBRARIES_VARIABLE)
     return _LibraryFolders(cached, tuple(one for one in (temporary, cached) if one is not None))
 
 
@@ -153,35 +151,19 @@ def _warn(text: str) -> None:
     warnings.warn(text, RuntimeWarning, stacklevel=2)
 
 
-def library_folder() -> Path | None:
-    """Return the folder in which libraries are kept, None for a user without a home."""
-    chosen = os.environ.get(FOLDER_VARIABLE)
-    if chosen:
-        return Path(chosen)
-    try:
-        return cache_folder() / "libraries"
-    except RuntimeError:
-        return None
-
-
 def _found(path: Path | None, folders: _LibraryFolders) -> ctypes.CDLL | None:
     """Return a cached library, None if no trusted and complete one exists."""
     if path is None:
         return None
     try:
         data = read_owned(path)
-        library, found = data[:-_DIGEST_LENGTH], data[-_DIGEST_LENGTH:]
-        return _loaded(library, folders) if found == _seal(path, library) else None
+        library, found = data[:-SEAL_LENGTH], data[-SEAL_LENGTH:]
+        return _loaded(library, folders) if found == seal_of(path.name, library) else None
     except OSError:
         return None
     except UntrustedError as error:
         _warn(f"A cached library is ignored and compiled again: {error}.")
         return None
-
-
-def _seal(path: Path, library: bytes) -> bytes:
-    """Return the digest of a library and of the name under which it is cached."""
-    return digest_of(path.name.encode() + b"\0" + library).encode()
 
 
 def _loaded(library: bytes, folders: _LibraryFolders) -> ctypes.CDLL:
@@ -268,7 +250,7 @@ def _keep(data: bytes, path: Path) -> None:
     with suppress(OSError, UntrustedError):
         check_folder(path.parent, create=True)
         try:
-            write_owned(own, data + _seal(path, data), durable=True)
+            write_owned(own, data + seal_of(path.name, data), durable=True)
             own.replace(path)
         finally:
             own.unlink(missing_ok=True)

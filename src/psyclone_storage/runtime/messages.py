@@ -44,7 +44,7 @@ class PackedMessages:
             # Memory stays where it is but for what a user does, who may move a storage's.
             addresses = tuple(map(address_of, arrays))
             if self._messages is None or addresses != self._addresses:
-                whole = ([(rank, array, ()) for rank, array in of] for of in (received, sent))
+                whole = ([(rank, (array,), ()) for rank, array in of] for of in (received, sent))
                 self._messages = self._ranks.prepare(*whole)
                 self._addresses = addresses
             self._messages.start()

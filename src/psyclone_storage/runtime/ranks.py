@@ -24,6 +24,8 @@ from psyclone_storage.runtime.native import address_of
 
 Array = np.ndarray[Any, Any]
 Box = tuple[slice, ...]
+Message = tuple[int, Sequence[Array], Sequence[Box]]
+"""The other rank, and arrays with the boxes of a message in each of them, or one whole array."""
 T = TypeVar("T")
 Scalar = TypeVar("Scalar", bound=Any)
 
@@ -69,13 +71,10 @@ class Ranks(Protocol):
 
     def prepare(
         self,
-        received: Sequence[tuple[int, Array, Sequence[Box]]],
-        sent: Sequence[tuple[int, Array, Sequence[Box]]],
+        received: Sequence[Message],
+        sent: Sequence[Message],
     ) -> PersistentExchange:
-        """Return an exchange of messages, each with its rank, array, and boxes in that array.
-
-        Without boxes the whole array is meant. Arrays must not move in memory.
-        """
+        """Return an exchange of messages between arrays that do not move in memory."""
 
     def gathered(self, value: T) -> list[T]:
         """Return the values that the ranks have, in their order, on every rank."""
@@ -117,8 +116,8 @@ class SingleRank:
 
     def prepare(
         self,
-        received: Sequence[tuple[int, Array, Sequence[Box]]],
-        sent: Sequence[tuple[int, Array, Sequence[Box]]],
+        received: Sequence[Message],
+        sent: Sequence[Message],
     ) -> PersistentExchange:
         """Return an exchange of nothing.
 
@@ -163,14 +162,20 @@ class _Requests:
     def __init__(self, requests: list[Any], mpi: Any) -> None:
         self._requests = requests
         self._mpi = mpi
+        self._active = False
 
     def start(self) -> None:
-        """Start all requests, receives first."""
+        """Start all requests, receives first; requests that an interrupt left are finished."""
+        if self._active:
+            self.finish()
+        self._active = True
         self._mpi.Prequest.Startall(self._requests)
 
     def finish(self) -> None:
-        """Wait for all requests."""
-        self._mpi.Request.Waitall(self._requests)
+        """Wait for all requests that were started."""
+        if self._active:
+            self._mpi.Request.Waitall(self._requests)
+            self._active = False
 
     def __del__(self) -> None:
         """Give the requests back to MPI, unless it has ended."""
@@ -199,17 +204,17 @@ class MpiRanks:
 
     def prepare(
         self,
-        received: Sequence[tuple[int, Array, Sequence[Box]]],
-        sent: Sequence[tuple[int, Array, Sequence[Box]]],
+        received: Sequence[Message],
+        sent: Sequence[Message],
     ) -> PersistentExchange:
         """Return an exchange by persistent requests, in place: nothing is packed by us."""
         requests = []
         for init, messages in ((self._own.Recv_init, received), (self._own.Send_init, sent)):
-            for rank, array, boxes in messages:
+            for rank, arrays, boxes in messages:
                 if not boxes:
-                    requests.append(init(self._whole(array), rank))
+                    requests.append(init(self._whole(*arrays), rank))
                     continue
-                layout = self._layout(array, boxes)
+                layout = self._layout(arrays, boxes)
                 requests.append(init([self._mpi.BOTTOM, 1, layout], rank))
                 layout.Free()  # a request keeps what it needs of it
         return _Requests(requests, self._mpi)
@@ -263,13 +268,14 @@ class MpiRanks:
             self._util.from_numpy_dtype(array.dtype),
         ]
 
-    def _layout(self, array: Array, boxes: Sequence[Box]) -> Any:
-        """Return the type of some boxes of an array, at their addresses."""
-        address = array.__array_interface__["data"][0]
-        parts = [self._box(array, box) for box in boxes]
+    def _layout(self, arrays: Sequence[Array], boxes: Sequence[Box]) -> Any:
+        """Return the type of the same boxes in some arrays, at their addresses."""
+        pairs = [(array, box) for array in arrays for box in boxes]
+        parts = [self._box(array, box) for array, box in pairs]
         places = [
-            address + sum(one.start * step for one, step in zip(box, array.strides, strict=True))
-            for box in boxes
+            address_of(array)
+            + sum(one.start * step for one, step in zip(box, array.strides, strict=True))
+            for array, box in pairs
         ]
         whole = self._mpi.Datatype.Create_struct([1] * len(parts), places, parts)
         whole.Commit()
@@ -280,8 +286,15 @@ class MpiRanks:
     def _box(self, array: Array, box: Box) -> Any:
         """Return the type of the elements in a box, in the order of memory."""
         extents = [one.stop - one.start for one in box]
-        made = self._util.from_numpy_dtype(array.dtype)
+        length, count = array.dtype.itemsize, 1
+        steps: list[tuple[int, int]] = []
         for step, extent in sorted(zip(array.strides, extents, strict=True)):
+            if step == length and not steps:
+                length, count = length * extent, count * extent
+            elif extent > 1:
+                steps.append((step, extent))
+        made = self._util.from_numpy_dtype(array.dtype).Create_contiguous(count)
+        for step, extent in steps:
             made = made.Create_hvector(extent, 1, step)
         return made
 

@@ -331,7 +331,7 @@ class Body(ScheduleNode):
 
 
 class DirectiveRegion(ScheduleNode):
-    """Statements under a directive of OpenMP."""
+    """Statements under a directive of OpenMP or OpenACC."""
 
     __slots__ = ()
 

@@ -1,5 +1,6 @@
-"""Targets: infrastructure, memory model and host language, with the tables that lowering uses.
+"""Targets: the combination of infrastructure, memory model and host language.
 
-The modules of this folder are the rows: readers, printers and settings of each API and target. Each
-subfolder has the tables of one infrastructure, or the printers that several Python targets share.
+The modules of this folder define the readers, printers and settings of each API and target. Each
+subfolder contains the lowering tables of one infrastructure, or printers that several Python
+targets share.
 """

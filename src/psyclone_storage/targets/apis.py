@@ -1,9 +1,9 @@
-"""All APIs and targets, by name: the only module that names a particular one.
+"""All APIs and targets by name; the only module that names particular ones.
 
-To add a target is to write a file or a folder here and a row of the API's part in this folder
-(`TARGETS` of `gocean.py`, `lfric.py`). To add an API is to write its folders, its part in this
-folder, a row here and its name in `config/settings.py`. The part of an API is imported on
-first use: a run does not import the others.
+To add a target, write a file or folder here and add an entry to the API's module in this folder
+(`TARGETS` of `gocean.py`, `lfric.py`). To add an API, write its folders and its module in this
+folder, add an entry here and its name in `config/settings.py`. The module of an API is imported on
+first use, so that a run does not import the others.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ _APIS: Mapping[Api, Callable[[], _ApiRows]] = {
 
 
 def api_parts(api: Api) -> ApiParts:
-    """Return the parts of an API that the stages of a compilation use."""
+    """Return the functions and tables of an API for the stages of a compilation."""
     return _APIS[api]()[0]
 
 
 class Targets(Mapping[str, Target]):
-    """The targets of an API by name, each imported when it is first used."""
+    """The targets of an API by name, imported on first use."""
 
     def __init__(self, rows: Mapping[str, TargetRow]) -> None:
         self._rows = rows
@@ -64,7 +64,7 @@ class Targets(Mapping[str, Target]):
         return len(self._rows)
 
     def name_for(self, suffix: str) -> str:
-        """Return the first target for files with a suffix, or the first of all."""
+        """Return the default target for files with a suffix; by default, the first target."""
         for name, row in self._rows.items():
             suffixes = row.language.suffixes if isinstance(row, Target) else (".py",)
             if key_of(suffix) in suffixes:
@@ -82,7 +82,7 @@ def target_of(
 ) -> Target:
     """Return the target `name` of an API, or the default one for files with a `suffix`.
 
-    If that is the first of all, and storages move data, it is the target with storages.
+    If the default is the first target and storages move data, the target with storages is returned.
 
     Raises:
         CompileError: L002, the API has no such target.
@@ -102,5 +102,5 @@ _MOVED_BY = {DataMovement.STORAGE: "storage", DataMovement.REGISTRY: "registry"}
 
 
 def lower(target: Target, program: Program, settings: Settings) -> Unit:
-    """Return the module of the routines of `program`."""
+    """Return the generated module with the routines of `program`."""
     return lower_program(program, target.infrastructure(settings), _COMMENT)

@@ -1,4 +1,4 @@
-"""Procedures as C: what they call is looked for in the modules below some directories."""
+"""Conversion of Fortran procedures to C; called procedures are searched for in directories."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from psyclone_storage.languages.sources.module_names import defined_modules
 
 
 class CPrinter:
-    """A printer of procedures as C, which keeps what it has read of other modules."""
+    """Prints procedures as C and caches the modules that it reads."""
 
     def __init__(self, finder: ModuleFinder) -> None:
         self._finder = finder
@@ -24,7 +24,7 @@ class CPrinter:
         self._sources: dict[str, SourceText | None] = {}
 
     def printed(self, source: SourceText, name: str) -> tuple[Routine, CUnit]:
-        """Return the subroutine `name` of a module in `source`, and its form in C.
+        """Return the subroutine `name` of a module in `source`, and its translation to C.
 
         Raises:
             CompileError: it does not exist, or cannot be expressed in C (G004).
@@ -33,12 +33,12 @@ class CPrinter:
         return code, print_c(code, self.around)
 
     def read(self, source: SourceText, name: str) -> Routine:
-        """Return the subroutine `name` of a module in `source`, its names looked up."""
+        """Return the subroutine `name` of a module in `source`, with resolved names."""
         self.know(source)
         return resolve_code(read_code(source, name), self._finder)
 
     def know(self, source: SourceText) -> None:
-        """Take the modules of a file for those that are seen from within."""
+        """Make the modules in a file visible to its procedures."""
         for module in defined_modules(source.text):
             self._sources[module] = source
 
@@ -66,7 +66,7 @@ class CPrinter:
         return tuple(Callee(resolve_code(code, self._finder), result) for code, result in found)
 
     def _source(self, module: str) -> SourceText | None:
-        """Return the file that defines a module, None if it is not found."""
+        """Return the file that defines a module, or None if it was not found."""
         if module not in self._sources:
             self._sources[module] = None
             for path in self._finder.index.candidates(module):

@@ -1,4 +1,4 @@
-"""The dialects of Python programs: the vocabulary of each API."""
+"""Dialects of Python programs: the names that each API provides."""
 
 from __future__ import annotations
 

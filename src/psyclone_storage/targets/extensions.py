@@ -1,7 +1,7 @@
 """Check that an infrastructure has the extensions that generated code will use.
 
 Only the infrastructures of this project have these extensions, which settings enable. The check
-needs the sources of the infrastructure in the searched directories.
+requires the sources of the infrastructure in the searched directories.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def check_extensions(asked: Iterable[AskedExtension], index: SourceIndex) -> Ite
 
 
 def _lacking(extension: AskedExtension, index: SourceIndex) -> Iterator[tuple[Path, str]]:
-    """Yield the file of an infrastructure that lacks an extension, and its description."""
+    """Yield the file of an infrastructure that lacks an extension, and a description."""
     module, name = extension.module, extension.name
     if not index.module_candidates(module) and extension.mark is not None:
         beside, only_ours = extension.mark
@@ -40,7 +40,7 @@ def _lacking(extension: AskedExtension, index: SourceIndex) -> Iterator[tuple[Pa
 
 
 def _without(module: str, name: str, index: SourceIndex) -> Iterator[Path]:
-    """Yield the file of a module if it is unique and lacks a name."""
+    """Yield the file of a module if it is unique and does not contain a name."""
     found = index.module_candidates(module)
     if len(found) == 1 and not _has(index.read(found[0]).text, name):
         yield found[0]

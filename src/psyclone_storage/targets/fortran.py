@@ -1,6 +1,6 @@
 """Fortran as a language of kernels, algorithms and generated code.
 
-Bodies of kernels are read for steps alone, so that what reads them is imported when one asks.
+Kernel bodies are read only for steps, so their reader is imported on demand.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from psyclone_storage.targets.spec import Language
 def _read_code(
     source: SourceText, name: str, _dummies: tuple[Dummy, ...], _beside: object = None
 ) -> Routine:
-    """Return the subroutine `name` of a module in `source`, which declares its arguments itself."""
+    """Return the subroutine `name` of a module in `source`."""
     from psyclone_storage.languages.fortran.parse.body import read_code  # noqa: PLC0415
 
     return read_code(source, name)

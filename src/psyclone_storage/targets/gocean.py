@@ -1,4 +1,4 @@
-"""The API and the Fortran targets of GOcean, and the meaning of its settings."""
+"""GOcean's API and Fortran targets, and the interpretation of its settings."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from psyclone_storage.targets.spec import (
 
 
 def interpret_gocean(parsed: ParsedKernel, settings: Settings) -> Kernel:
-    """Return the GOcean kernel that `parsed` describes, with the tables of `settings`."""
+    """Return the GOcean kernel described by `parsed`, using the tables in `settings`."""
     return interpret_gocean_metadata(parsed, _tables(settings))
 
 
@@ -82,7 +82,7 @@ def _registry(settings: Settings) -> Infrastructure:
 
 
 def _extensions(settings: Settings) -> tuple[AskedExtension, ...]:
-    """Return the extensions that dl_esm_inf lacks and the settings require."""
+    """Return the extensions missing in the original dl_esm_inf that the settings require."""
     asked = (
         ("JOINT_EXCHANGES", settings.joint_exchanges, abi.EXCHANGE_SEVERAL),
         ("DIRTY_FLAGS", settings.gocean.dirty_flags, abi.IS_DIRTY),

@@ -1,4 +1,4 @@
-"""GOcean in Python with loops and kernels in C."""
+"""Target: GOcean in Python with loops and kernels in C."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""GOcean in Python with loops and kernels in CUDA."""
+"""Target: GOcean in Python with loops and kernels in CUDA."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""GOcean in Python with kernels in NumPy."""
+"""Target: GOcean in Python with kernels in NumPy."""
 
 from __future__ import annotations
 

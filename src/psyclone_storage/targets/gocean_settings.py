@@ -1,4 +1,4 @@
-"""Settings of GOcean: loop bounds and paths to grid properties, and what targets require."""
+"""GOcean settings: loop bounds, paths to grid properties, and requirements of targets."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def parse_loop_bound(text: str) -> Expr:
 
 @cache
 def read_path(text: str) -> Expr:
-    """Return the path from a field to a property of its grid as an expression."""
+    """Return the path from a field to a property of its grid, as an expression."""
     field, *members = text.split("%")
     if field != "{0}" or not all(map(_COMPONENT.fullmatch, members)):
         return _computed_path(text)
@@ -49,7 +49,7 @@ def _computed_path(text: str) -> Expr:
 
 
 def _with_parameters(text: str, parameters: Mapping[str, Expr]) -> Expr:
-    """Return Fortran with parameters in braces as an expression of those."""
+    """Return Fortran text as an expression, with parameters in braces replaced by expressions."""
     names = NameTable(re.findall(r"[a-z]\w*", text, re.IGNORECASE))
     local = {names.fresh("parameter"): (hole, value) for hole, value in parameters.items()}
     for name, (hole, _) in local.items():
@@ -73,5 +73,5 @@ def grid_ranks(settings: Settings) -> dict[str, int]:
 
 
 def with_split_exchanges(settings: Settings) -> Settings:
-    """Return settings for fields that start and finish their exchanges separately."""
+    """Return settings for fields with separate start and end of exchanges."""
     return replace(settings, gocean=replace(settings.gocean, split_exchanges=True))

@@ -1,4 +1,4 @@
-"""The API and the Fortran targets of LFRic, and the meaning of its settings."""
+"""LFRic's API and Fortran targets, and the interpretation of its settings."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from psyclone_storage.targets.spec import (
 
 
 def interpret_lfric(parsed: ParsedKernel, settings: Settings) -> Kernel:
-    """Return the LFRic kernel that `parsed` describes, with the limits and words of `settings`."""
+    """Return the LFRic kernel described by `parsed`, using the limits and words in `settings`."""
     lfric = settings.lfric
     limits = Limits(lfric.num_any_space, lfric.num_any_discontinuous_space)
     return interpret_lfric_metadata(parsed, limits, access_words(lfric.access_mapping))
@@ -83,7 +83,7 @@ _OF_OURS = ("field_parent_mod", SET_HALO_DIRTY)
 
 
 def _extensions(settings: Settings) -> tuple[AskedExtension, ...]:
-    """Return the extensions that LFRic lacks and the settings require."""
+    """Return the extensions missing in the original LFRic that the settings require."""
     asked = (
         ("JOINT_EXCHANGES", settings.joint_exchanges, abi.JOINT_EXCHANGE),
         ("EXACT_SUMS", settings.lfric.exact_sums, abi.EXACT_SUM),

@@ -1,4 +1,4 @@
-"""LFRic in Python with loops and kernels in C; Fortran kernels are not translated to Python."""
+"""Target: LFRic in Python with loops and kernels in C; Fortran kernels stay Fortran."""
 
 from __future__ import annotations
 

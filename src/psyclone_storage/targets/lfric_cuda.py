@@ -1,4 +1,4 @@
-"""LFRic in Python with loops and kernels in CUDA, a thread for each column."""
+"""Target: LFRic in Python with loops and kernels in CUDA, one thread per column."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _COLOUR = (
 
 
 def _check_loops(program: Program, rules: Rules) -> tuple[Diagnostic, ...]:
-    """Return errors for loops whose iterations cannot have threads of their own (G005)."""
+    """Return errors for loops whose iterations cannot run in separate threads (G005)."""
     return tuple(
         found
         for invoke in program.invokes

@@ -1,4 +1,4 @@
-"""The mesh runtime of LFRic in Python, as the settings choose it."""
+"""The Python mesh runtime for LFRic, as configured by the settings."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from psyclone_storage.targets.lfric_python.table import meshes_in_c
 
 
 def meshes(settings: Settings) -> Infrastructure:
-    """Return the infrastructure of a program on meshes."""
+    """Return the infrastructure for Python programs on meshes."""
     checks = settings.lfric.run_time_checks is not RunTimeChecks.NONE
     exact = settings.lfric.exact_sums or settings.reproducible_reductions
     return meshes_in_c(exact_sums=exact, run_time_checks=checks)

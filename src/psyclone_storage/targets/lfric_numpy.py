@@ -1,4 +1,4 @@
-"""LFRic in Python with kernels in NumPy."""
+"""Target: LFRic in Python with kernels in NumPy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Python as a host language: programs are read by `ast`, kernels may be in Fortran."""
+"""Python as a host language: programs are parsed by `ast`, kernels may be in Fortran."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ def python(
     emit_unit: Callable[[Unit, InlinedProcedures], str] = _emit_no_unit,
     **parts: Any,
 ) -> Language:
-    """Return Python with the vocabulary of an API; `parts` are fields of `Language` by name.
+    """Return Python with the dialect of an API; `parts` are other fields of `Language`.
 
-    By default kernels in Fortran are translated to Python.
+    By default Fortran kernels are translated to Python.
     """
     own: dict[str, Any] = {
         "resolve": partial(_resolve, dialect),
@@ -73,7 +73,7 @@ def python(
 
 
 def _by_file(of_python: Any, of_fortran: Any) -> Any:
-    """Return a reader that chooses the language by the name of the file."""
+    """Return a reader that selects the language by file name."""
 
     def read(source: SourceText, *given: Any, **named: Any) -> Any:
         reader = of_fortran if _is_fortran(source) else of_python
@@ -89,14 +89,14 @@ def _is_fortran(source: SourceText) -> bool:
 def _link(
     algorithm: ParsedAlgorithm, _structures: Mapping[str, Symbol], _imported: object = None
 ) -> ParsedAlgorithm:
-    """Return `algorithm` unchanged: nothing in it is declared."""
+    """Return `algorithm` unchanged: Python has no declarations."""
     return algorithm
 
 
 def _resolve(
     dialect: Dialect, code: Routine, finder: ModuleFinder, dummies: tuple[Dummy, ...]
 ) -> Routine:
-    """Return `code` with a symbol for each name; translate Fortran to Python before."""
+    """Return `code` with a symbol for each name; Fortran code is first translated to Python."""
     if _is_fortran(code.module.source):
         from psyclone_storage.targets.transpile import transpile  # noqa: PLC0415
 
@@ -114,7 +114,7 @@ def resolve_without_translation(
 
 
 def _state(_source: SourceText, _module: str, _name: str) -> StateInText:
-    """Return no state: a kernel assigns only to locals and arguments."""
+    """Return no state: a Python kernel assigns only to locals and arguments."""
     return StateInText(found=True)
 
 

@@ -1,8 +1,8 @@
-"""Modules of Python with a function for each routine of a unit; NumPy, C or CUDA computes.
+"""Printer of Python modules with a function for each routine of a unit.
 
-In NumPy two loops around a call of a kernel for points become one call: the kernel's function gets
-the columns and rows as slices. A loop over tiles stays a loop. Directives for threads and devices
-become remarks: NumPy does what is under them on the host, all points at a time.
+NumPy, C or CUDA code computes. For NumPy, two loops around a point kernel become one call that
+receives slices of columns and rows. A loop over tiles remains a loop. Directives for threads and
+devices become comments.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _WIDTH = 100
 
 
 def _part_of_sequence(expr: Index) -> str | None:
-    """Return a part of a sequence whose number is written out, None for all else."""
+    """Return an item of a sequence with a constant index as text, or None."""
     match expr:
         case Element(Name(text), (item,)) if integer_value(item) is not None:
             return f"{python_identifier(text)}[{integer_value(item)}]"
@@ -39,7 +39,7 @@ Box = Mapping[str, tuple[Expr, Expr]]
 
 
 def require_no_modules(unit: un.Unit) -> None:
-    """Raise `CompileError`, G010, if a unit needs a module of Fortran."""
+    """Raise `CompileError` G010 if a unit uses a Fortran module."""
     if foreign := [use.module for use in unit.uses if use.module]:
         message = f"Programs in Python have no module '{foreign[0]}'."
         raise CompileError(Diagnostic("G010", message, hint="Leave out what asks for it."))
@@ -54,7 +54,7 @@ def emit_module(
 ) -> str:
     """Return the text of a module with `functions`, ending in a newline.
 
-    From `module` it imports the `words_of` its text. The statement `opening` follows the imports.
+    It imports `words_of` its text from `module`. The statement `opening` follows the imports.
     """
     blocks = ["\n".join(lines) for lines in functions]
     text = "\n".join(blocks)
@@ -67,12 +67,12 @@ def emit_module(
 
 
 def called_words(words: Iterable[str], text: str) -> list[str]:
-    """Return the `words` that are called in a text, but not as methods."""
+    """Return the `words` that occur as function calls in a text."""
     return [word for word in words if re.search(rf"(?<![\w.]){word}\(", text)]
 
 
 def emit_function(routine: un.GeneratedRoutine, body: Iterable[str]) -> list[str]:
-    """Return the lines of a function with the name and the arguments of a routine."""
+    """Return the lines of a function with the name and arguments of a routine."""
     dummies = [python_identifier(dummy.name) for dummy in routine.dummies]
     lines = list(body)
     while lines and not lines[0]:
@@ -83,7 +83,7 @@ def emit_function(routine: un.GeneratedRoutine, body: Iterable[str]) -> list[str
 
 
 def with_own_names(routine: un.GeneratedRoutine, words: Collection[str]) -> un.GeneratedRoutine:
-    """Return a routine whose arguments have none of `words`, which its module needs."""
+    """Return a routine whose arguments are renamed if they are in `words`."""
     taken = NameTable({*words, *(one.name for one in (*routine.dummies, *routine.variables))})
     fresh = {item.key: taken.fresh(item.name) for item in routine.dummies if item.name in words}
     if not fresh:
@@ -104,13 +104,13 @@ def with_own_names(routine: un.GeneratedRoutine, words: Collection[str]) -> un.G
 
 
 def indented_lines(lines: Iterable[str]) -> Iterator[str]:
-    """Yield lines one step further in."""
+    """Yield lines indented by one level."""
     for line in lines:
         yield f"{_STEP}{line}" if line else ""
 
 
 def bracketed_list(head: str, items: list[str], tail: str, indent: str) -> Iterator[str]:
-    """Yield a list in brackets, on one line if it fits."""
+    """Yield a bracketed list, on one line if it fits."""
     whole = f"{indent}{head}{', '.join(items)}{tail}"
     if len(whole) <= _WIDTH - 2 * len(_STEP):
         yield whole
@@ -128,7 +128,7 @@ def bracketed_list(head: str, items: list[str], tail: str, indent: str) -> Itera
 
 
 def lines_of(body: Iterable[un.Line], box: Box) -> Iterator[str]:
-    """Yield the text of statements."""
+    """Yield the text of statements; `box` maps point counters to ranges."""
     for line in body:
         yield from _line(line, box)
 
@@ -177,7 +177,7 @@ def _refused(what: str) -> CompileError:
 
 
 def _do(line: un.Do, box: Box) -> Iterator[str]:
-    """Yield a loop, or what is in it for all its points; one with a step calls point by point."""
+    """Yield a loop, or for a point loop its body for all points at once."""
     variable, is_point = line.variable, _is_point(line)
     if line.step is None and is_point:
         yield from lines_of(line.body, {**box, variable.text: (line.start, line.stop)})
@@ -192,7 +192,7 @@ def _do(line: un.Do, box: Box) -> Iterator[str]:
 
 
 def _is_point(line: un.Do) -> bool:
-    """Return whether a loop counts the columns or rows that its calls are for."""
+    """Return whether a loop counts the columns or rows of its calls."""
     calls = list(_calls(line.body))
     if not calls:
         raise _refused("statements of a kernel in the place of its call")
@@ -224,14 +224,14 @@ def _held(line: un.HoldData, box: Box) -> Iterator[str]:
 
 
 def held_remarks(line: un.HoldData) -> Iterator[str]:
-    """Yield remarks why data are held."""
+    """Yield comments on why data are acquired."""
     yield from (f"# {expression_text(item.owner)}: {item.why}" for item in line.items)
 
 
 def head_of_held(line: un.HoldData, types: Mapping[str, str] | None = None) -> Iterator[str]:
-    """Yield the head of the block that holds data; what they have to be where that is known.
+    """Yield the start of the block that acquires data, with the requirements on them.
 
-    `types` are those of NumPy for their values, by the names of arrays.
+    `types` are the NumPy types of the values, by array name.
     """
     yield from held_remarks(line)
     read = [item for item in line.items if not item.written]
@@ -264,7 +264,7 @@ def _index_after(stop: Expr) -> str:
 
 
 def expression_text(expr: Expr) -> str:
-    """Return an expression of the algorithm or of a set-up as Python has it."""
+    """Return an expression of the algorithm or set-up in Python syntax."""
     try:
         return _SPELLING.of(expr)
     except UnsupportedError as error:

@@ -1,4 +1,4 @@
-"""Records of an API, of a language and of a target."""
+"""Records that describe an API, a language and a target."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ class ReadsKernel(Protocol):
         needs_code: bool = True,
         wanted_by: Span | None = None,
     ) -> ParsedKernel:
-        """Return the kernel `type_name`, whose subroutines must be there if it `needs_code`."""
+        """Return the kernel `type_name`; if `needs_code`, its subroutines must be present."""
 
 
 class LinksAlgorithm(Protocol):
-    """Looks up the names in arguments of invokes."""
+    """Resolves the names in arguments of invokes."""
 
     def __call__(
         self,
@@ -52,11 +52,11 @@ class LinksAlgorithm(Protocol):
         imported: Callable[[Iterable[Use], str], Symbol | None] = ...,
         /,
     ) -> ParsedAlgorithm:
-        """Return the algorithm; `imported` has the constants that `use` statements give names."""
+        """Return the algorithm with symbols; `imported` returns constants imported by `use`."""
 
 
 class ReadsCode(Protocol):
-    """Reads all of a subroutine, whose arguments are what metadata say of them."""
+    """Reads a complete subroutine, whose arguments match the metadata."""
 
     def __call__(
         self,
@@ -66,7 +66,7 @@ class ReadsCode(Protocol):
         beside: Callable[[str, SourceText], tuple[SourceText, ...]] = ...,
         /,
     ) -> Routine:
-        """Return the code; `beside` returns the files that may define an imported module."""
+        """Return the routine; `beside` returns the files that may define an imported module."""
 
 
 NativeTexts = tuple[str, tuple[tuple[str, str], ...]]
@@ -77,20 +77,20 @@ NativeTexts = tuple[str, tuple[tuple[str, str], ...]]
 class Language:
     """The reader and the printer of a language.
 
-    Reading: `read_algorithm` returns an algorithm, `read_kernel` and `kernel_types` the metadata of
-    kernels, `read_routine` the head and `read_code` all of a subroutine. `resolve` looks up the
-    names of a subroutine in modules, `link_algorithm` those in invokes. `state` finds saved state
-    in the text of a procedure, `check_syntax` returns syntax errors of a file. `heads` returns the
-    subroutines of a generated text with their arguments. Files have one of `suffixes`; an algorithm
-    imports the module `words`, if the language has one for an API.
+    Reading: `read_algorithm` returns an algorithm; `read_kernel` and `kernel_types` return
+    metadata; `read_routine` returns the interface and `read_code` all of a subroutine. `resolve`
+    links the names of a subroutine, `link_algorithm` those in invokes. `state` finds saved state in
+    the text of a procedure, `check_syntax` returns syntax errors. `heads` returns the subroutines
+    of generated text with their arguments. Files have one of `suffixes`; an algorithm imports the
+    module `words`, if any.
 
-    Printing: `emit_unit` prints a module with procedures that are printed already, `emit_algorithm`
-    an algorithm with its invokes replaced, `emit_kernel` a module of changed subroutines under new
-    names, `emit_code` one of them, and `emit_interface` a generic name. `within_limit` breaks long
-    lines, `without_indentation` removes leading blanks. `import_form` is an import of a name, `{}`.
+    Printing: `emit_unit` prints a module with already printed procedures, `emit_algorithm` an
+    algorithm with replaced invokes, `emit_kernel` a module of changed subroutines under new names,
+    `emit_code` one of them, and `emit_interface` a generic name. `within_limit` breaks long lines,
+    `without_indentation` removes leading blanks. `import_form` is the format of an import.
 
-    A language that `prints_kernels` has the code of all kernels in the module that calls them, or
-    in the files that `emit_native` prints with it.
+    With `prints_kernels` the generated module, or the files of `emit_native`, contain all kernel
+    code.
     """
 
     name: str
@@ -143,10 +143,10 @@ def _refuses_nothing(_program: Program, _rules: Rules) -> tuple[Diagnostic, ...]
 
 
 class AskedExtension(NamedTuple):
-    """An extension of this project's infrastructures: a name in a module, and what requires it.
+    """An extension of this project's infrastructures: a name in a module, and who requires it.
 
-    `instead` is the advice for other infrastructures. If they lack the module itself, `mark`
-    recognises them: a module that all of them have, and a name that only ours has there.
+    `instead` is the advice for other infrastructures. If these lack the module, `mark` identifies
+    them: a module that all infrastructures have, and a name that only ours has there.
     """
 
     by: str
@@ -166,11 +166,11 @@ def _nothing_more(_settings: Settings) -> tuple[AskedExtension, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A target of the compilation: a host language, and the infrastructure that it calls.
+    """A compilation target: a host language and the infrastructure that it calls.
 
-    `adapted` returns the settings for it: features that the infrastructure always has are enabled.
-    `asks` returns the extensions of an infrastructure that the original settings require. `refuses`
-    returns errors for parts of a final program that the target does not support.
+    `adapted` returns the settings with features enabled that the infrastructure always has. `asks`
+    returns the infrastructure extensions that the original settings require. `refuses` returns
+    errors for unsupported parts of a final program.
     """
 
     language: Language
@@ -182,11 +182,11 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class ScheduleDefaults:
-    """Defaults for schedules from the settings of an API.
+    """Schedule defaults from the settings of an API.
 
-    With `annexed_clean` loops over dofs compute annexed ones; with `fuses_built_ins` neighbouring
-    built-ins share loops; with `exact_sums` reals are summed without rounding. With
-    `fills_before_increment` halos that a loop increments are initialised before.
+    `annexed_clean`: loops over dofs compute annexed dofs. `fuses_built_ins`: adjacent built-ins are
+    fused. `exact_sums`: reals are summed without rounding. `fills_before_increment`: halos are
+    initialised before a loop increments them.
     """
 
     annexed_clean: bool = False
@@ -197,15 +197,15 @@ class ScheduleDefaults:
 
 @dataclass(frozen=True, slots=True)
 class ApiParts:
-    """The parts of an API that the stages of a compilation use.
+    """The functions and tables of an API for the stages of a compilation.
 
-    `builtins` are the names of the built-ins, `builtin` returns the kernel of a name.
-    `infrastructure` is the folder, below `external`, of the interfaces to compile against.
-    `dummies` returns the dummy arguments of a kernel's subroutine, whose kinds are in
-    `kinds_module`; `check_kernel` compares a subroutine with them. With `checks_syntax` the syntax
-    of the whole kernel file is checked, which is short for grids. `structures` are derived types of
-    the infrastructure, by name, whose components an algorithm passes. `passed` returns what an
-    algorithm declares to call a kernel; None if unknown.
+    - `builtins`: names of the built-ins. `builtin`: returns the kernel with a name.
+    - `infrastructure`: folder below `external` with the interfaces for compilation.
+    - `dummies`: returns the dummy arguments of a kernel; their kinds are in `kinds_module`.
+    - `check_kernel`: compares a subroutine with its metadata.
+    - `checks_syntax`: the syntax of the whole kernel file is checked.
+    - `structures`: derived types of the infrastructure whose components an algorithm passes.
+    - `passed`: returns the declarations that an algorithm needs to call a kernel; None if unknown.
     """
 
     domain: Callable[[Settings], Domain]
@@ -227,7 +227,7 @@ _ACCESSES = {access.value: access for access in Access} | {"sum": Access.REDUCTI
 
 
 def access_words(mapping: Mapping[str, str]) -> Mapping[str, Access]:
-    """Return the access of each metadata word of the settings."""
+    """Return the access for each metadata word of the settings."""
     return {word: _ACCESSES[meaning] for word, meaning in mapping.items()}
 
 

@@ -1,7 +1,7 @@
-"""Translation of Fortran kernels to Python kernels, for programs that call both.
+"""Translation of Fortran kernels to Python, for programs that use both.
 
-Statements that Python kernels do not support are rejected at their lines. Later messages have
-places in the Python text.
+Statements that Python kernels do not support are rejected at their lines. Later diagnostics refer
+to the Python text.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def transpile(
 ) -> Routine:
     """Translate the code of a Fortran kernel to that of a Python kernel.
 
-    Without directories, modules are searched for in the folder of the kernel.
+    Without search directories, modules are searched for in the folder of the kernel.
 
     Raises:
         CompileError: G006, Python cannot express it; or it is not a valid kernel.

@@ -1,1 +1,1 @@
-"""Steps that turn one schedule into another. Each is a pure function of frozen trees."""
+"""Transformation steps for schedules: pure functions of immutable trees."""

@@ -1,9 +1,9 @@
-"""Halo exchanges with nothing between them become one, with one message for each neighbour.
+"""Aggregation of adjacent halo exchanges into one, with one message to each neighbour.
 
-This is done to every schedule after its recipe, where the settings say that the infrastructure can
-do it. It changes no answer: each field is exchanged where it was, as deep as it was, and
-if its halo may be clean, the infrastructure asks. Owns which exchanges go together; how one call of
-the infrastructure says so is for the back end.
+The pass runs on every schedule after its recipe if the infrastructure supports it. It does not
+change results: each field is exchanged at the same position and to the same depth, and the
+infrastructure tests whether its halo is clean. The pass determines the groups; the back end
+generates the calls.
 """
 
 from __future__ import annotations
@@ -24,16 +24,15 @@ Groups = Mapping[str, tuple[str, ...]]
 
 
 def with_joint_exchanges(schedule: Schedule, *, halves: bool = True) -> Schedule:
-    """Return `schedule` with its exchanges joined; applying it twice changes nothing.
+    """Return `schedule` with joint exchanges; the function is idempotent.
 
-    Starts and finishes are joined if `halves` of exchanges can be.
+    With `halves`, the starts and the ends of split exchanges can be joint too.
 
-    The pass joins exchanges of fields of one type, if they do not involve a device. It joins starts
-    if it joins their finishes, so that exchanges that start together finish together. The members
-    of a group are adjacent, at the position of the first.
+    A group contains adjacent exchanges of fields of the same type that involve no device. Starts
+    are joint only if their ends are. A group is placed at the position of its first exchange.
 
-    before: loop1, halo(u)@loop2, halo(n)@loop2, halo(v)@loop2, loop2   [n holds integers]
-    after:  loop1, halo(u)@loop2 and halo(v)@loop2, halo(n)@loop2, loop2
+        before: loop1, halo(u)@loop2, halo(n)@loop2, halo(v)@loop2, loop2   [n holds integers]
+        after:  loop1, halo(u)@loop2 and halo(v)@loop2, halo(n)@loop2, loop2
     """
     runs = dict(_runs(schedule.body, 0))
     groups = _groups(schedule, runs, halves=halves)
@@ -41,7 +40,7 @@ def with_joint_exchanges(schedule: Schedule, *, halves: bool = True) -> Schedule
 
 
 def _runs(body: tuple[Statement, ...], first: int) -> Iterator[tuple[str, int]]:
-    """Yield the exchanges of `body`, each with the number of its run; the least is `first`."""
+    """Yield each exchange in `body` with the number of its sequence of adjacent exchanges."""
     number = first
     for phase, items in groupby(body, key=_phase):
         for item in items:
@@ -59,7 +58,7 @@ def _phase(item: Statement) -> Phase | None:
 
 
 def _groups(schedule: Schedule, runs: Runs, *, halves: bool) -> Groups:
-    """Return which exchanges go together; one that goes alone is not in it."""
+    """Return the groups of exchanges that can share messages, without single ones."""
     partners = _partners(schedule)
     alike: dict[Hashable, dict[tuple[str, int | None], str]] = defaultdict(dict)
     for item in sequential_statements(schedule):
@@ -75,7 +74,7 @@ def _groups(schedule: Schedule, runs: Runs, *, halves: bool) -> Groups:
 
 
 def _partners(schedule: Schedule) -> Mapping[str, str]:
-    """Return the finish of each start, and the start of each finish."""
+    """Return the end of each started exchange, and the start of each ended one."""
     partners: dict[str, str] = {}
     started: dict[tuple[str, int | None], str] = {}
     for item in sequential_statements(schedule):

@@ -1,35 +1,36 @@
-"""Asynchronous halo exchanges: start one early, compute, finish it where it is needed."""
+"""Asynchronous halo exchanges: start an exchange early, and finish it where it is needed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import takewhile
 from typing import ClassVar
 
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.analysis.schedules.dependence import Uses
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass, replace
-from psyclone_storage.coherence.halos import plan_halos
-from psyclone_storage.ir.datum_parts import DatumPart
+from psyclone_storage.ir.aliases import aliases_in
+from psyclone_storage.ir.datum_parts import DatumPart, positions_using
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Compound, HaloExchange, Phase, Schedule
 from psyclone_storage.ir.walk import find, place_near, replaced, statements
-from psyclone_storage.transform.halos import without_halos
+from psyclone_storage.transform.halos import with_halos, without_halos
 from psyclone_storage.transform.legality import HalosInFlight
 from psyclone_storage.transform.step import CheckedStep, StepPlace, check_present
 
 
 @dataclass(frozen=True, slots=True)
 class SplitExchange(CheckedStep):
-    """Split a halo exchange into its start and its finish, which `move` can then pull apart.
+    """Split a halo exchange into its start and its end, which `move` can then separate.
 
-    Both ends are pinned, have the same depth and evaluate the same run-time test, so that either
-    both happen or neither. They are called `start(<exchange>)` and `finish(<exchange>)`, with a
-    number appended if these names are taken. Compute redundantly before you split: the depth of a
-    pinned exchange does not grow.
+    Both parts are pinned, have the same depth and evaluate the same run-time test, so that either
+    both happen or neither. Their names are `start(<exchange>)` and `finish(<exchange>)`, with a
+    number appended if these names are used. Apply `compute-redundantly` first: the depth of a
+    pinned exchange does not change.
 
-    Refused for statements that are not halo exchanges or are already an end of one, and where the
-    infrastructure cannot exchange in two calls, as dl_esm_inf.
+    Rejected for statements that are not complete halo exchanges, and if the infrastructure has no
+    separate start and end, such as dl_esm_inf.
 
     before: loop1, halo(u)@loop2, loop2
     after:  loop1, start(halo(u)@loop2), finish(halo(u)@loop2), loop2
@@ -41,13 +42,13 @@ class SplitExchange(CheckedStep):
 
     @classmethod
     def places(cls, schedule: Schedule) -> Iterator[StepPlace]:
-        """Yield every exchange that is in one piece."""
+        """Yield every exchange that is not split."""
         for item in statements(schedule):
             if isinstance(item, HaloExchange) and item.phase is Phase.WHOLE:
                 yield {"exchange": item.uid}
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
-        """Return all reasons against the split."""
+        """Return diagnostics if the exchange cannot be split."""
         if problems := check_present(schedule, self.exchange):
             return problems
         found = find(schedule, self.exchange)
@@ -63,7 +64,7 @@ class SplitExchange(CheckedStep):
         return ()
 
     def transform(self, schedule: Schedule, rules: Rules) -> Schedule:
-        """Return the schedule with the exchange replaced by its two ends."""
+        """Return the schedule with the exchange replaced by its start and end."""
         whole = find(schedule, self.exchange)
         assert isinstance(whole, HaloExchange)
         number = _free_number(schedule, whole.uid)
@@ -76,10 +77,11 @@ class SplitExchange(CheckedStep):
 class OverlapExchange(CheckedStep):
     """Split a halo exchange and start it as early as possible, to overlap it with loops.
 
-    It combines `split-exchange` and `move`: the start passes all statements that neither depend on
-    it nor touch the halo in transfer. The finish stays at the position of the exchange.
+    The step combines `split-exchange` and `move`: the start moves before all statements that
+    neither depend on it nor access the halo being exchanged. The end stays at the position of the
+    exchange.
 
-    Refused where `split-exchange` is, and if no loop can run between the start and the finish.
+    Rejected if `split-exchange` is, and if no loop can run between start and end.
 
     before: loop1, halo(u)@loop2, loop2
     after:  start(halo(u)@loop2), loop1, finish(halo(u)@loop2), loop2
@@ -91,11 +93,11 @@ class OverlapExchange(CheckedStep):
 
     @classmethod
     def places(cls, schedule: Schedule) -> Iterator[StepPlace]:
-        """Yield every exchange that is in one piece."""
+        """Yield every exchange that is not split."""
         return SplitExchange.places(schedule)
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
-        """Return all reasons against the split or the early start."""
+        """Return diagnostics if the exchange cannot be split or started earlier."""
         if problems := SplitExchange(self.exchange).check(schedule, rules):
             return problems
         if self._started_early(schedule, rules) is None:
@@ -104,13 +106,13 @@ class OverlapExchange(CheckedStep):
         return ()
 
     def transform(self, schedule: Schedule, rules: Rules) -> Schedule:
-        """Return the schedule with both ends, loops between them."""
+        """Return the schedule with loops between the start and the end of the exchange."""
         return self._started_early(schedule, rules) or schedule
 
     def _started_early(self, schedule: Schedule, rules: Rules) -> Schedule | None:
-        """Return the schedule with the earliest start, None if it gains nothing.
+        """Return the schedule with the earliest start, or None if no loop would run meanwhile.
 
-        What is in a region of a profiler stays there, and so does the start of an exchange.
+        Statements do not leave a profile region; neither does the start of an exchange.
         """
         split = without_halos(SplitExchange(self.exchange).apply(schedule, rules))
         body = split.body
@@ -120,30 +122,33 @@ class OverlapExchange(CheckedStep):
             return None
         start = body[at]
         assert isinstance(start, HaloExchange)
-        uses, halos, earliest = Uses(split), HalosInFlight(split, rules), at
+        uses, halos = Uses(split), HalosInFlight(split, rules)
         busy = halos.busy({DatumPart(start.datum, start.component): start})
-        for place in reversed(range(at)):
-            passed = body[place]
-            if uses.dependences(passed, start):
-                break
-            if isinstance(passed, Compound):
-                if halos.touched_by(passed, busy):
-                    break
-                earliest = place
-        if earliest == at:
+        shared = aliases_in(split).closure([start.datum])
+        obstacles = (
+            place
+            for place in reversed(tuple(takewhile(at.__gt__, positions_using(split, shared))))
+            if uses.dependences(passed := body[place], start)
+            or (isinstance(passed, Compound) and halos.touched_by(passed, busy))
+        )
+        first = next(obstacles, -1) + 1
+        earliest = next(
+            (place for place in range(first, at) if isinstance(body[place], Compound)), None
+        )
+        if earliest is None:
             return None
         return replace(split, body=(*body[:earliest], start, *body[earliest:at], *body[at + 1 :]))
 
 
 @dataclass(frozen=True, slots=True)
 class UnpinExchange(CheckedStep):
-    """Return a moved or split halo exchange to the compiler, which plans it anew.
+    """Undo the moving or splitting of a halo exchange: the compiler plans it again.
 
-    For a split one, the step removes both ends. The compiler inserts the exchange where it is
-    needed, with the necessary depth; if no loop needs it any more, it inserts none.
+    For a split exchange, the step removes both parts. The compiler inserts the exchange where it is
+    needed, with the necessary depth, or not at all if no loop needs it.
 
-    Refused for statements that are not exchanges, for an exchange that no step has moved or split,
-    and where a region would become empty.
+    Rejected for statements that are not exchanges, for an exchange that no step has moved or split,
+    and if a region would become empty.
 
     before: start(halo(u)@loop2), loop1, finish(halo(u)@loop2), loop2
     after:  loop1, halo(u)@loop2, loop2
@@ -155,14 +160,14 @@ class UnpinExchange(CheckedStep):
 
     @classmethod
     def places(cls, schedule: Schedule) -> Iterator[StepPlace]:
-        """Yield every exchange that was moved, and every start of one."""
+        """Yield every moved exchange and every start of a split one."""
         for item in statements(schedule):
             pinned = isinstance(item, HaloExchange) and item.pinned
             if pinned and not item.uid.startswith("finish("):
                 yield {"exchange": item.uid}
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
-        """Return all reasons against it."""
+        """Return diagnostics if the exchange cannot be unpinned."""
         if problems := check_present(schedule, self.exchange):
             return problems
         place = place_near(schedule, self.exchange)
@@ -188,7 +193,7 @@ class UnpinExchange(CheckedStep):
 
 
 def exchange_ends(schedule: Schedule, uid: str) -> tuple[str, ...]:
-    """Return the uids of both ends of the split exchange `uid`; of one in one piece, `uid`."""
+    """Return the uids of both parts of a split exchange, or `uid` itself for a complete one."""
     for this, other in (("start(", "finish("), ("finish(", "start(")):
         partner = other + uid.removeprefix(this)
         if uid.startswith(this) and find(schedule, partner) is not None:
@@ -197,14 +202,14 @@ def exchange_ends(schedule: Schedule, uid: str) -> tuple[str, ...]:
 
 
 def without_exchange(schedule: Schedule, uid: str) -> Schedule:
-    """Return `schedule` without the halo exchange `uid`, of a split one without both ends."""
+    """Return `schedule` without the halo exchange `uid`; both parts of a split one are removed."""
     for end in exchange_ends(schedule, uid):
         schedule = replaced(schedule, end)
     return schedule
 
 
 def exchanges_instead(schedule: Schedule, rules: Rules, uid: str) -> tuple[HaloExchange, ...]:
-    """Return the exchanges that `schedule` would need if it did not have the exchange `uid`.
+    """Return the exchanges that `schedule` would need without the exchange `uid`.
 
     The result is empty if no loop needs that exchange.
     """
@@ -217,13 +222,13 @@ def exchanges_instead(schedule: Schedule, rules: Rules, uid: str) -> tuple[HaloE
 
 
 def _planned(schedule: Schedule, rules: Rules) -> tuple[HaloExchange, ...]:
-    """Return the exchanges that are placed in `schedule`, under the names that they have there."""
-    plan = plan_halos(without_halos(schedule), rules)
-    return tuple(placed.statement for placed in plan.exchanges)
+    """Return the exchanges that the compiler plans for `schedule`."""
+    planned = statements(with_halos(schedule, rules))
+    return tuple(item for item in planned if isinstance(item, HaloExchange) and not item.pinned)
 
 
 def _free_number(schedule: Schedule, uid: str) -> str:
-    """Return a suffix that makes the names of the ends of `uid` unique."""
+    """Return a suffix for unique names of the parts of exchange `uid`."""
     suffix, number = "", 2
     while find(schedule, f"start({uid}){suffix}") or find(schedule, f"finish({uid}){suffix}"):
         suffix, number = f"#{number}", number + 1

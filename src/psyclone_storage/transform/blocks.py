@@ -1,4 +1,4 @@
-"""Statements side by side that come under one directive, for all steps that open a region."""
+"""Adjacent statements under one directive, for all steps that create regions."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from psyclone_storage.transform.step import CheckedStep, check_no_directive, che
 
 
 def block_between(schedule: sch.Schedule, first: str, last: str) -> tuple[sch.Statement, ...]:
-    """Return the statements from `first` to `last`, with both, if they are in one body.
+    """Return the statements from `first` to `last`, inclusive, if they are in one body.
 
-    What is derived is not counted.
+    Derived statements are left out.
     """
     bare = without_halos(schedule)
     path = path_to(bare, first)
@@ -39,10 +39,10 @@ def _position(body: tuple[sch.Statement, ...], uid: str) -> int:
 def runs_between_exchanges(
     schedule: sch.Schedule, belongs: Callable[[sch.Statement], bool]
 ) -> Iterator[tuple[sch.Statement, ...]]:
-    """Yield, from each statement that `belongs`, the longest run of such statements after it.
+    """Yield, for each statement that `belongs`, the longest sequence of such statements.
 
-    A run ends with the first statement before which `schedule` has an exchange of what an earlier
-    one of the run may write: no longer run can come under one directive.
+    A sequence ends with the first statement that is preceded by an exchange of data that an earlier
+    statement of the sequence may write, because an exchange cannot be inside a region.
     """
     body = without_halos(schedule).body
     exchanged = _exchanged_before(schedule)
@@ -85,10 +85,10 @@ def check_block(
     around: Collection[Directive] = (),
     inside: Collection[Directive] = (),
 ) -> Reasons:
-    """Return why the statements from `first` to `last` cannot come under a directive.
+    """Return diagnostics if the statements from `first` to `last` cannot be under one directive.
 
-    They must follow one another (T003, T023) and be loops or constructs (T027). They must be under
-    no directives but those of `around` and contain none but those of `inside` (T007).
+    They must be adjacent (T003, T023) loops or directive regions (T027). They must not be inside
+    directives other than those in `around`, or contain others than those in `inside` (T007).
     """
     if problems := check_present(schedule, first, last):
         return problems
@@ -107,13 +107,13 @@ def check_block(
 
 @dataclass(frozen=True, slots=True)
 class OnBlock(CheckedStep):
-    """Base of steps that put a directive around the statements from `first` to `last`."""
+    """Base of steps that enclose the statements from `first` to `last` in a directive region."""
 
     first: str
     last: str
 
     def transform(self, schedule: sch.Schedule, rules: Rules) -> sch.Schedule:
-        """Return the schedule with the statements in the region."""
+        """Return the schedule with the statements in a region."""
         block = block_between(schedule, self.first, self.last)
         return wrap_in_region(schedule, self.last, self.region(block))
 
@@ -123,9 +123,9 @@ class OnBlock(CheckedStep):
 
 
 def wrap_in_region(schedule: sch.Schedule, last: str, made: sch.DirectiveRegion) -> sch.Schedule:
-    """Return `schedule` with the construct `made` instead of the statements in it.
+    """Return `schedule` with `made` instead of the statements that it contains.
 
-    `last` is the last of the statements in it; what is derived is dropped.
+    `last` is the last of these statements. Derived statements are removed.
     """
     bare = without_halos(schedule)
     first = made.body[0].uid

@@ -1,4 +1,4 @@
-"""Loop bounds that are read once for all loops over a grid."""
+"""Loop bounds that are read once for all grid loops."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from psyclone_storage.transform.step import ReplacesLoop, check_no_directive, ch
 
 @dataclass(frozen=True, slots=True)
 class ConstantLoopBounds(ReplacesLoop):
-    """Give loops over a grid bounds in terms of variables, such as `istop`, that are read once.
+    """Let loops over a grid use bounds in variables, such as `istop`, that are read once.
 
-    They are the ends of the internal region of the grid, so that a compiler sees that loops have
-    equal bounds. Without the step each loop reads the region from its field.
+    The variables are the limits of the internal region of the grid, so that a compiler recognises
+    loops with equal bounds. Without the step each loop reads the region from its field.
 
-    The bounds are those of GOcean's table, by offset, type of point and set of points. Only for T
-    points they are the region that fields have in dl_esm_inf. For others they differ by a point at
-    the boundary of the domain; `of_table` selects the bounds of the table, as PSyclone's
-    transformation of this name always does, and as PSyclone of 2019 did by default.
+    The bounds come from GOcean's table, by offset, type of point and set of points. For T points
+    they equal the region of fields in dl_esm_inf. For other points they differ by one point at the
+    boundary of the domain; `of_table` selects the bounds of the table, as PSyclone's transformation
+    of this name always does, and as PSyclone of 2019 did by default.
 
-    Refused where the table has no entry, as for `go_external_pts`; where its bounds are not
-    those of the field, without `of_table`; and there with distributed memory in any case, for the
-    boundary of a rank is not that of the domain.
+    Rejected if the table has no entry, such as for `go_external_pts`; without `of_table`, if its
+    bounds differ from those of the field; and in that case always with distributed memory, because
+    the boundary of a rank is not that of the domain.
 
     before: loop1 over rows, from u%internal%ystart to u%internal%ystop
     after:  jstart, jstop = the ends of u%grid%subdomain%internal; loop1 over rows, from jstart to
@@ -40,7 +40,7 @@ class ConstantLoopBounds(ReplacesLoop):
     of_table: bool = False
 
     def check_loop(self, schedule: Schedule, rules: Rules, loop: Loop) -> Reasons:
-        """Return all reasons against constant bounds."""
+        """Return diagnostics if the loop cannot have constant bounds."""
         reasons = list(check_no_directive(schedule, self.loop))
         reasons += check_not_split(schedule, self.loop)
         if any(inside.parts for inside in _with_loops_inside(loop)):
@@ -54,7 +54,7 @@ class ConstantLoopBounds(ReplacesLoop):
         return tuple(reasons)
 
     def transform_loop(self, schedule: Schedule, rules: Rules, loop: Loop) -> Statement:
-        """Return the loop, and those inside it, with other bounds."""
+        """Return the loop and its inner loops with constant bounds."""
         return _bounded(loop, rules)
 
 

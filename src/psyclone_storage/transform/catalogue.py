@@ -1,9 +1,9 @@
-"""Catalogue of all steps by name, and the syntax of steps as text.
+"""Catalogue of all steps by name, and the text syntax of steps.
 
-The command line accepts this text: steps in order, separated by semicolons, each with options in
-braces, separated by blanks: `colour; openmp-parallel-do{schedule=dynamic}`. The options are the
-fields of the step. A step without a place is applied to every legal place, and refusals are only
-noted; for a step with a place, a refusal is an error. A recipe of `RECIPES` expands to its steps.
+On the command line, steps are separated by semicolons. Options are in braces, separated by blanks:
+`colour; openmp-parallel-do{schedule=dynamic}`. They are the fields of the step. A step without a
+place is applied to every legal place; refusals are only recorded. For a step with a place, a
+refusal is an error. A recipe in `RECIPES` expands to its steps.
 """
 
 from __future__ import annotations
@@ -164,7 +164,7 @@ _REQUEST = regex(r"\s*([\w-]+)\s*(?:\{([^{}]*)\})?\s*")
 
 @dataclass(frozen=True, slots=True)
 class StepRequest:
-    """Request for a step, direct or from a recipe, with the values of some of its fields."""
+    """A requested step with the values of some of its fields; `of_recipe` if from a recipe."""
 
     step: type[Step]
     values: tuple[tuple[str, OptionValue], ...]
@@ -179,9 +179,9 @@ class StepRequest:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A step that could not be applied at one of the places that it was tried at.
+    """A step that could not be applied at a place, with the reasons.
 
-    It was tried `in_vain` if it was asked for by its own name, and could be applied nowhere.
+    `in_vain` means that the user requested the step by name and it could not be applied anywhere.
     """
 
     step: Step
@@ -190,16 +190,16 @@ class Refusal:
 
     @property
     def uid(self) -> str:
-        """The first of the places that the step names."""
+        """The first place that the step names."""
         return str(getattr(self.step, _places(type(self.step))[0]))
 
 
 def read_steps(text: str) -> tuple[StepRequest, ...]:
-    """Return the steps that `text` asks for.
+    """Return the steps that `text` requests.
 
     Raises:
-        CompileError: `T040`, a step does not exist or cannot be read; `T041`, an option does not
-            exist or has a wrong value.
+        CompileError: `T040`, a step does not exist or has a syntax error; `T041`, an option does
+            not exist or has an invalid value.
     """
     problems: list[Diagnostic] = []
     requests: list[StepRequest] = []
@@ -214,18 +214,19 @@ def read_steps(text: str) -> tuple[StepRequest, ...]:
 
 
 def without_moves(requests: Iterable[StepRequest]) -> tuple[StepRequest, ...]:
-    """Return `requests` for data that something else brings to devices.
+    """Return `requests` for targets that transfer data to devices by themselves.
 
-    A recipe then does not enter them. Who asks for that step by its name is told why it is wrong.
+    Recipes then do not enter data. An explicitly requested `acc-enter-data` step remains; its error
+    explains the reason.
     """
     return tuple(one for one in requests if not (one.of_recipe and one.step is AccEnterData))
 
 
 def apply_request(bench: Workbench, request: StepRequest) -> tuple[Refusal, ...]:
-    """Apply what `request` asks for, once or everywhere, and return where that was refused.
+    """Apply a requested step once or at every legal place; return the refusals.
 
     Raises:
-        CompileError: the reasons against a step whose place was given, or against its options.
+        CompileError: the step has a place and is illegal there, or its options are invalid.
     """
     values = dict(request.values)
     if request.has_place:
@@ -238,9 +239,9 @@ def apply_request(bench: Workbench, request: StepRequest) -> tuple[Refusal, ...]
 
 
 def check_places(bench: Workbench, request: StepRequest) -> Reasons:
-    """Return which places, given by name, the schedule does not have (T003).
+    """Return diagnostics for places that the schedule does not contain (T003).
 
-    Some steps work on the schedule itself, which goes by its own name, or on its end.
+    Some steps apply to the schedule itself, identified by its name, or to its end.
     """
     values, places = dict(request.values), _places(request.step)
     uids = [value for name, value in values.items() if name in places and isinstance(value, str)]
@@ -251,7 +252,7 @@ def check_places(bench: Workbench, request: StepRequest) -> Reasons:
 
 
 def step_text(step: Step) -> str:
-    """Return `step` in the syntax of the command line, with all its options."""
+    """Return `step` in command-line syntax, with all options."""
     names = (*_places(type(step)), *_options(type(step)))
     given = ((name, getattr(step, name)) for name in names)
     values = " ".join(f"{name}={_value_text(value)}" for name, value in given if value is not None)
@@ -267,7 +268,7 @@ def _one_more(
     values: Mapping[str, OptionValue],
     tried: dict[_PlaceKey, tuple[Step, Reasons]],
 ) -> bool:
-    """Apply the step at the next place where it may be; return whether there was one."""
+    """Apply the step at the next legal place; return whether there was one."""
     keys: Iterator[_PlaceKey] = map(tuple, map(_ITEMS, kind.places(bench.schedule)))
     for key in filterfalse(tried.__contains__, keys):
         if any(values.get(name, uid) != uid for name, uid in key):
@@ -291,7 +292,7 @@ def _places(kind: type[Step]) -> tuple[str, ...]:
 
 
 def _options(kind: type[Step]) -> dict[str, OptionValue]:
-    """Return the fields that have a default, with it."""
+    """Return the optional fields of a step with their defaults."""
     return {
         item.name: item.default
         for item in fields(kind)  # type: ignore[arg-type]
@@ -303,9 +304,9 @@ def _options(kind: type[Step]) -> dict[str, OptionValue]:
 
 
 def _parts(text: str) -> Iterator[tuple[str, bool, Span]]:
-    """Yield the steps of `text` one by one, those of recipes in their place.
+    """Yield the steps in `text`, with recipes expanded.
 
-    With each comes whether it is of a recipe, and that place.
+    Each item contains the text, whether it comes from a recipe, and the source position.
     """
     source, start = SourceText(_OPTION, text), 0
     for part in text.split(";"):
@@ -347,14 +348,18 @@ def _read_option(kind: type[Step], word: str, place: Span) -> tuple[str, OptionV
 
 
 def _within(place: Span, word: str) -> Span:
-    """Return the first place of `word` in `place`, all of it if it is not there."""
+    """Return the first position of `word` in `place`, or `place` itself if it is absent."""
     at = place.text.find(word)
     start = place.start + at
     return place if at < 0 else Span(place.source, start, start + len(word))
 
 
 def _read_value(kind: type[Step], name: str, text: str) -> OptionValue:
-    """Return the value that `text` spells; raise `ValueError`, in words for the user, if none."""
+    """Return the value of an option.
+
+    Raises:
+        ValueError: the text is not a valid value; the message is for the user.
+    """
     default = _options(kind).get(name, "")
     if isinstance(default, bool) or default is None:
         if text in ("true", "false"):
@@ -378,7 +383,7 @@ def _value_text(value: object) -> str:
 
 
 def explain_refusals(refusals: tuple[Refusal, ...]) -> Iterator[str]:
-    """Yield, for each refused step, what it was and all the reasons."""
+    """Yield lines that describe each refused step and the reasons."""
     for refusal in refusals:
         yield f"{step_text(refusal.step)}: refused"
         for reason in refusal.reasons:

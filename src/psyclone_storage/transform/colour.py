@@ -1,4 +1,4 @@
-"""Colouring: cells in groups of which no two share a dof."""
+"""Colouring of cells: cells of the same colour share no dof."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from psyclone_storage.transform.step import ReplacesLoop, check_no_directive, ch
 
 @dataclass(frozen=True, slots=True)
 class ColourLoop(ReplacesLoop):
-    """Visit the cells of a loop colour by colour, so that those of one colour can run in parallel.
+    """Visit the cells of a loop colour by colour, so that cells of one colour can run in parallel.
 
-    The loop keeps its name and counts colours; the one inside is called `cells(<loop>)`. It goes as
-    far into the halo as before. Inter-grid kernels use the colouring of the coarse mesh.
+    The loop keeps its name and iterates over colours; the inner loop is named `cells(<loop>)`. The
+    halo depth does not change. Inter-grid kernels use the colouring of the coarse mesh.
 
-    With `tiling` it counts colours of tiles, as the mesh was made with; `tiles(<loop>)` inside it
-    counts the tiles of a colour and `cells(<loop>)` the cells of a tile, one after the other. Tiles
-    of one colour share no dof.
+    With `tiling`, the loop iterates over colours of tiles, as defined by the mesh. `tiles(<loop>)`
+    iterates over the tiles of a colour and `cells(<loop>)` sequentially over the cells of a tile.
+    Tiles of one colour share no dof.
 
-    Refused unless two cells may change one dof: a kernel that writes discontinuous fields or
-    operators only gains nothing from colours and would lose locality.
+    Rejected unless two cells may modify the same dof: kernels that write only discontinuous fields
+    or operators would lose locality without any gain.
 
     before: loop1 over cells { k(u: inc w0) }
     after:  loop1 over colours { cells(loop1) over cells of a colour { k(u: inc w0) } }
@@ -39,11 +39,11 @@ class ColourLoop(ReplacesLoop):
 
     @classmethod
     def candidates(cls, schedule: Schedule) -> Iterable[Loop]:
-        """Return every loop over cells that no other loop is around."""
+        """Return every outermost loop over cells."""
         return (loop for loop in outer_loops(schedule) if loop.over is Over.CELLS)
 
     def check_loop(self, schedule: Schedule, rules: Rules, loop: Loop) -> Reasons:
-        """Return all reasons against colouring."""
+        """Return diagnostics if the loop cannot or need not be coloured."""
         reasons = list(check_no_directive(schedule, self.loop))
         reasons += check_not_split(schedule, self.loop)
         if loop.over is not Over.CELLS:
@@ -61,7 +61,7 @@ class ColourLoop(ReplacesLoop):
         return tuple(reasons)
 
     def transform_loop(self, schedule: Schedule, rules: Rules, loop: Loop) -> Statement:
-        """Return a loop over colours around the loop."""
+        """Return a loop over colours that contains the loop over cells."""
         if self.tiling:
             return _in_tiles(loop)
         cells = replace(loop, uid=f"cells({loop.uid})", over=Over.CELLS_OF_COLOUR)

@@ -1,21 +1,19 @@
-"""Passes over every schedule after its recipe: fusion of built-ins and outlining.
+"""Passes that run on every schedule after its recipe: fusion of built-ins, and outlining.
 
-Adjacent loops of built-ins are fused. A loop of a built-in does little work for each value that it
-loads, so that it is bound by memory bandwidth. Built-ins that use the same fields share the loads
-if they share a loop. `analysis.order` proves that the fusion is safe. It does not change a bit of
-the results: each dof sees the same operations in the same order. Fusion is not a step of a recipe,
-because the author of a recipe sees one loop for each built-in, as in the algorithm.
+Adjacent built-in loops are fused. They are bound by memory bandwidth, and fused loops that use the
+same fields load them once. `analysis.schedules.order` proves that fusion is legal. Results are
+bit-identical, because each dof undergoes the same operations in the same order. The fusion is not a
+step of recipes, so that recipe authors see one loop for each built-in, as in the algorithm.
 
-Loops over cells whose kernels are inlined get a procedure of their own. The arguments of a kernel
-are known not to alias, whereas the variables that replace them in the routine are not. A compiler
-loses more by this than it gains by seeing the statements. If a loop contains several kernels, this
-holds only for the arguments of one of them: two kernels may be passed one field by two pointers.
-The user has not requested the procedure, so such a loop stays in the routine, unless `outline`
-declares that the arguments do not alias.
+Cell loops with inlined kernels are outlined into procedures. Compilers know that dummy arguments do
+not alias, which is not true of the variables that replace them after inlining, and the loss
+outweighs the gain from inlining. If a loop contains several kernels, their arguments may alias each
+other (two pointers to one field). Since the user did not request outlining, such a loop remains
+unless `outline` asserts that there are no aliases.
 
-Where fields are in storages, loops over points whose kernels the compiler sees, inlined or copied
-into the layer, get a procedure too. Calls to storages make the routine so long that compilers stop
-inlining kernels, and its windows are pointers, which may overlap.
+If fields are in storages, point loops with inlined or copied kernels are outlined too. Storage
+calls make the routine so long that compilers stop inlining, and its windows are pointers, which may
+alias.
 """
 
 from __future__ import annotations
@@ -38,10 +36,10 @@ MOST_FIELDS = 8
 
 
 def with_shared_loops(schedule: Schedule, rules: Rules) -> Schedule:
-    """Return `schedule` with neighbouring loops of built-ins fused where they share a field.
+    """Return `schedule` with adjacent built-in loops fused if they share a field.
 
-    Loops under a directive stay as they are: their recipe has decided about them. So do those of
-    which one alone fills levels of halo: together they might need an exchange for that.
+    Loops under a directive are not fused, because the recipe controls them. Neither are loops that
+    fill different halo levels: the fused loop might need an exchange.
     """
     bare = without_halos(schedule)
     fills = {loop.uid: loop.filled for loop in outer_loops(schedule)}
@@ -64,7 +62,7 @@ def with_shared_loops(schedule: Schedule, rules: Rules) -> Schedule:
 
 
 def with_outlined_columns(schedule: Schedule, rules: Rules) -> Schedule:
-    """Return `schedule` with loops over cells outlined that have statements of kernels in them."""
+    """Return `schedule` with cell loops outlined that contain inlined kernels."""
     for loop in outer_loops(schedule):
         in_place = any(map(is_in_place, kernel_calls(loop)))
         step = OutlineLoop(loop.uid, aliases=True)
@@ -74,7 +72,7 @@ def with_outlined_columns(schedule: Schedule, rules: Rules) -> Schedule:
 
 
 def with_outlined_points(schedule: Schedule, rules: Rules) -> Schedule:
-    """Return `schedule` with loops over points outlined of which a compiler sees all kernels."""
+    """Return `schedule` with point loops outlined whose kernels are all visible to the compiler."""
     for loop in outer_loops(schedule):
         step = OutlineLoop(loop.uid, aliases=True)
         seen = all(call.codes for call in kernel_calls(loop))
@@ -84,10 +82,10 @@ def with_outlined_points(schedule: Schedule, rules: Rules) -> Schedule:
 
 
 def _gains(before: Loop, after: Loop) -> bool:
-    """Return whether both are loops of built-ins that share a field, and few fields altogether.
+    """Return whether both are built-in loops that share a field and use few fields in total.
 
-    Random numbers are drawn one after the other, on the host: fused with them, no other built-in
-    would be vectorised, or run on a device.
+    Loops with random numbers are excluded: they are sequential and run on the host, so a fused loop
+    could neither be vectorised nor run on a device.
     """
     calls = (*kernel_calls(before), *kernel_calls(after))
     if not all(call.kernel.is_builtin and not takes_random_numbers(call) for call in calls):
@@ -97,7 +95,7 @@ def _gains(before: Loop, after: Loop) -> bool:
 
 
 def _fields(loop: Loop) -> set[tuple[str, int | None]]:
-    """Return the fields that `loop` uses, each component of a field vector for itself."""
+    """Return the fields, and components of field vectors, that `loop` accesses."""
     return {
         (actual.datum, actual.component)
         for call in kernel_calls(loop)

@@ -1,7 +1,7 @@
-"""Conditions for statements to run on a device, and the data that must be present there.
+"""Conditions for statements on a device, and for the presence of their data.
 
-The steps of OpenACC and of OpenMP's `target` and tasks share these reasons, and the conditions that
-a recipe which uses a device must satisfy by its end.
+The steps for OpenACC, and for OpenMP `target` and tasks, share these checks, as do the final checks
+of a recipe.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from psyclone_storage.transform.kernel.routine import check_device_routine
 
 
 def check_waits(schedule: Schedule, block: Sequence[Statement]) -> Reasons:
-    """Return which statements of `block` must wait for another one, where nothing waits (T080)."""
+    """Return diagnostics for dependent statements in `block` without synchronisation (T080)."""
     return tuple(
         must_wait(schedule, first, second)
         for first, second in combinations(block, 2)
@@ -33,7 +33,7 @@ def check_waits(schedule: Schedule, block: Sequence[Statement]) -> Reasons:
 
 
 def must_wait(schedule: Schedule, first: Statement, second: Statement) -> Diagnostic:
-    """Return that `second` may start before `first` is done, although it depends on it."""
+    """Return a diagnostic: `second` may start before `first`, on which it depends, has finished."""
     edge = dependences(schedule, first, second)[0]
     other = f"'{first.uid}'" if first.uid != second.uid else "itself, an iteration before"
     return Diagnostic(
@@ -46,7 +46,7 @@ def must_wait(schedule: Schedule, first: Statement, second: Statement) -> Diagno
 
 
 def check_device_support(block: Sequence[Statement]) -> Reasons:
-    """Return which calls in `block` need what only the host can do (T087, in place T052, T055)."""
+    """Return diagnostics for calls that cannot run on a device (T087; if inlined, T052, T055)."""
     calls = [
         call
         for item in block
@@ -86,7 +86,7 @@ def _on_the_host(call: KernelCall) -> Iterator[Diagnostic]:
 
 
 def check_kernel_on_device(kernel: Kernel) -> Iterator[Diagnostic]:
-    """Yield the features of `kernel`, for any caller, that only the host supports (T087)."""
+    """Yield diagnostics for features of `kernel` that only the host supports (T087)."""
     yield from _looks_up(kernel, kernel.span)
     for described in kernel.args:
         scalar = described.kind.is_scalar and described.access.writes
@@ -109,7 +109,7 @@ def _looks_up(kernel: Kernel, place: Span | None) -> Iterator[Diagnostic]:
 
 
 def _in_place(call: KernelCall) -> Iterator[Diagnostic]:
-    """Yield the uses of host-only features in the inlined statements of `call`."""
+    """Yield diagnostics for host-only features in the inlined statements of `call`."""
     if not call.is_called:
         yield from (reason for code in call.codes for reason in check_device_routine(code))
 
@@ -118,7 +118,7 @@ def _in_place(call: KernelCall) -> Iterator[Diagnostic]:
 
 
 def check_devices(schedule: Schedule, *, in_storages: bool = False) -> Reasons:
-    """Return what a recipe has begun for a device, or for tasks, and not finished."""
+    """Return diagnostics for incomplete device code or tasks at the end of a recipe."""
     return (
         *(() if in_storages else _without_data(schedule)),
         *_divided(schedule),
@@ -132,7 +132,7 @@ _MOVES_WHAT_IS_MISSING = (Directive.ACC_KERNELS, Directive.ACC_PARALLEL)
 
 
 def _without_data(schedule: Schedule) -> Iterator[Diagnostic]:
-    """Yield the regions whose data nothing gives to the device, and data for no region."""
+    """Yield diagnostics for regions whose data are not on the device, and for unused data."""
     enters = [item for item in statements(schedule) if isinstance(item, EnterData)]
     for item in statements(schedule):
         if not isinstance(item, DirectiveRegion) or enters:
@@ -159,7 +159,7 @@ def _without_data(schedule: Schedule) -> Iterator[Diagnostic]:
 
 
 def _divided(schedule: Schedule) -> Iterator[Diagnostic]:
-    """Yield what is partly on the host where all must be on the device."""
+    """Yield diagnostics for statements that run partly on the host and partly on the device."""
     for item in statements(schedule):
         inside = isinstance(item, DirectiveRegion) and item.directive.holds_data
         if isinstance(item, DirectiveRegion) and not inside:
@@ -180,7 +180,7 @@ def _divided(schedule: Schedule) -> Iterator[Diagnostic]:
 
 
 def _not_compiled(schedule: Schedule) -> Iterator[Diagnostic]:
-    """Yield the kernels that run on a device and are not compiled for it."""
+    """Yield diagnostics for kernels that run on a device but are not compiled for it."""
     seen: set[tuple[str, str]] = set()
     for item in statements(schedule):
         if not isinstance(item, DirectiveRegion) or not item.runs_on_device:
@@ -216,7 +216,7 @@ def _says(call: KernelCall, wanted: type[AccRoutineDirective | DeclareTargetDire
 
 
 def _not_awaited(schedule: Schedule) -> Iterator[Diagnostic]:
-    """Yield what depends on something of one thread, or a task, that may not be done (T080)."""
+    """Yield diagnostics for dependences on tasks or single-thread regions without a wait (T080)."""
     for item in statements(schedule):
         if isinstance(item, DirectiveRegion) and item.directive is Directive.OMP_PARALLEL:
             yield from _in_team(schedule, item.body)
@@ -235,9 +235,9 @@ def _not_awaited(schedule: Schedule) -> Iterator[Diagnostic]:
 
 
 def _in_team(schedule: Schedule, body: Sequence[Statement]) -> Iterator[Diagnostic]:
-    """Yield what threads that all come by `body` do not wait for, loops in it included.
+    """Yield diagnostics for missing synchronisation of a thread team, including inside loops.
 
-    What one of them does in an iteration may go on when another begins the next.
+    One thread may still execute an iteration when another one begins the next.
     """
     yield from _after(schedule, body, _has_no_barrier)
     for item in body:
@@ -263,9 +263,9 @@ def _after(
 
 
 def _of_first_thread(item: Statement) -> bool:
-    """Return whether the first thread of a team does all of `item`, and so in order.
+    """Return whether the master thread executes all of `item`, hence in order.
 
-    Tasks that nothing waits for may be done by any thread.
+    Any thread may execute tasks that are not awaited.
     """
     if isinstance(item, Loop):
         return all(map(_of_first_thread, item.body))
@@ -284,7 +284,7 @@ def _has_no_barrier(item: Statement) -> bool:
 
 
 def leaves_tasks(item: Statement) -> bool:
-    """Return whether tasks of `item` may go on when the thread that made them does."""
+    """Return whether tasks of `item` may still run when its thread continues."""
     if not isinstance(item, DirectiveRegion):
         return False
     return item.directive is Directive.OMP_TASK or (

@@ -31,11 +31,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from itertools import chain
+from operator import is_
 
 from psyclone_storage.analysis.bodies.flow import Flow, FlowNode
 from psyclone_storage.analysis.bodies.nests import CodeFootprint
 from psyclone_storage.analysis.bodies.regions import (
+    KnownVerdicts,
+    PlannedCode,
     directive_word,
+    has_blocks,
     plan_new,
     plan_regions,
     without_wrong,
@@ -43,22 +47,33 @@ from psyclone_storage.analysis.bodies.regions import (
 from psyclone_storage.analysis.bodies.verdict import Verdict, cures_of, flow_with, verdict_of
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
-from psyclone_storage.base.names import did_you_mean
+from psyclone_storage.base.names import NameTable, did_you_mean
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.directive import NO_OPTIONS, Directive, RegionOptions
+from psyclone_storage.ir.expr import Expr, Name, spell
 from psyclone_storage.ir.facts import FLOW_KINDS, Fact, Facts
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.linking import linked
 from psyclone_storage.ir.loops import addressed, loops_of
-from psyclone_storage.ir.rewrite import blocks_of, walk_lines, with_each_block
+from psyclone_storage.ir.rewrite import (
+    blocks_of,
+    everywhere,
+    names_of_line,
+    place_of_line,
+    substituted,
+    walk_lines,
+    with_changed_blocks,
+    with_each_block,
+)
 from psyclone_storage.ir.routine import (
     DeclarationStatement,
     Routine,
     SourceFile,
     UseStatement,
 )
+from psyclone_storage.passes.scratch import names_of
 from psyclone_storage.transform.kernel.code import ChangesCode, check_loop_directives, placed
 from psyclone_storage.transform.workbench import Bench, JournalEntry, NamedStep
 
@@ -103,6 +118,23 @@ class AddDirective:
         return directive_word(self.directive)
 
 
+@dataclass(frozen=True, slots=True)
+class RewriteStatement:
+    """Apply a step on the code of kernels to one statement of a routine, and to all in it.
+
+    The step sees the declarations of the routine, but no other statement.
+    """
+
+    routine: str
+    line: un.Line = field(repr=False)
+    step: ChangesCode
+
+    @property
+    def name(self) -> str:
+        """The name of the step."""
+        return self.step.name
+
+
 FileTree = Mapping[str, Routine]
 """The routines that steps have changed, by their keys."""
 
@@ -116,6 +148,10 @@ class FileBench(Bench[FileTree, NamedStep]):
         self._routines = file.routines()
         self._facts = facts
         self._flows: dict[tuple[int, Facts], tuple[Routine, Flow]] = {}
+        self._latest: dict[str, Flow] = {}
+        self._plans: dict[tuple[int, Facts], tuple[Routine, PlannedCode]] = {}
+        self._verdicts: dict[tuple[int, Facts], tuple[Routine, KnownVerdicts]] = {}
+        self._names: tuple[FileTree | None, frozenset[str]] = (None, frozenset())
         self.left_out: list[Diagnostic] = []
         self._new: list[un.DirectiveBlock] = []
         self._statements: dict[int, tuple[Routine, Routine]] = {}
@@ -137,8 +173,12 @@ class FileBench(Bench[FileTree, NamedStep]):
     @property
     def names(self) -> frozenset[str]:
         """All words in the statements of the file, and the names of new variables."""
-        items = (item for code in self._tree.values() for item in code.declarations)
-        return self._words.union(item.key for item in items if isinstance(item, un.Declare))
+        tree, found = self._names
+        if tree is not self._tree:
+            items = (item for code in self._tree.values() for item in code.declarations)
+            found = self._words.union(item.key for item in items if isinstance(item, un.Declare))
+            self._names = (self._tree, found)
+        return found
 
     @property
     def facts(self) -> Facts:
@@ -178,12 +218,41 @@ class FileBench(Bench[FileTree, NamedStep]):
 
         It is computed once: directives do not change it.
         """
-        code = self.code(routine)
-        _, code = self._statements.get(id(code), (code, code))
+        return self._flow_of(self.code(routine))
+
+    def _flow_of(self, code: Routine) -> Flow:
+        return self._flow_with_blocks(self._base(code))
+
+    def _base(self, code: Routine) -> Routine:
+        """Return a routine before the directives that were added since its last other change."""
+        return self._statements.get(id(code), (code, code))[1]
+
+    def _known(self, code: Routine) -> KnownVerdicts:
+        """Return the verdicts that are known of the loops of a routine, for more to be added."""
+        base = self._base(code)
+        return self._verdicts.setdefault((id(base), self._facts), (base, {}))[1]
+
+    def _flow_with_blocks(self, code: Routine) -> Flow:
         key = (id(code), tuple(one for one in self._facts if one.kind in FLOW_KINDS))
         if key not in self._flows:
-            self._flows[key] = (code, flow_with(code, self._facts))
+            flow = flow_with(code, self._facts, self._latest.get(code.key))
+            self._flows[key] = (code, flow)
+            self._latest[code.key] = flow
         return self._flows[key][1]
+
+    def planned(self, code: Routine) -> PlannedCode:
+        """Return a routine of the file with the clauses of its blocks; it is planned once."""
+        key = (id(code), self._facts)
+        if key not in self._plans:
+            planned = PlannedCode(code)
+            if has_blocks(code):
+                flow = self._flow_with_blocks(code)
+                planned = plan_regions(code, flow, self._facts, self._known(code))
+                self._statements[id(planned.code)] = (planned.code, self._base(code))
+            self._plans[key] = (code, planned)
+            if not planned.wrong:
+                self._plans[id(planned.code), self._facts] = (planned.code, planned)
+        return self._plans[key][1]
 
     def node(self, routine: str, uid: str) -> FlowNode:
         """Return a loop in the data flow of its routine.
@@ -199,12 +268,15 @@ class FileBench(Bench[FileTree, NamedStep]):
 
     def verdict(self, routine: str, uid: str, *, sums: bool = True) -> Verdict:
         """Return the verdict on a loop."""
-        node = self.node(routine, uid)
-        return verdict_of(node, self.flow(routine), self._facts, sums=sums)
+        known = self._known(self.code(routine))
+        if (uid, sums) not in known:
+            node = self.node(routine, uid)
+            known[uid, sums] = verdict_of(node, self.flow(routine), self._facts, sums=sums)
+        return known[uid, sums]
 
     def cures(self, routine: str, uid: str) -> Facts:
         """Return the promises that would make a loop independent, nothing if none is found."""
-        return cures_of(self.node(routine, uid), self.code(routine), self._facts)
+        return cures_of(self.node(routine, uid), self._base(self.code(routine)), self._facts)
 
     def footprint(self, routine: str, uid: str) -> CodeFootprint:
         """Return the footprint of a loop, for questions about other transformations."""
@@ -223,7 +295,7 @@ class FileBench(Bench[FileTree, NamedStep]):
         """
         for key, code in self._routines.items():
             if any(isinstance(line, un.DirectiveBlock) for line in walk_lines(code.body)):
-                planned = plan_regions(linked(addressed(code)), self._facts)
+                planned = self.planned(linked(addressed(code)))
                 raise_if_any(planned.reasons)
                 self._tree = {**self._tree, key: planned.code}
 
@@ -233,7 +305,7 @@ class FileBench(Bench[FileTree, NamedStep]):
 
     def unfinished_in(self, routine: str) -> Reasons:
         """Return what is wrong with the regions of a routine if no further step comes."""
-        planned = plan_regions(self.code(routine), self._facts)
+        planned = self.planned(self.code(routine))
         return (*planned.reasons, *planned.unfinished)
 
     def leave_out_unfinished(self, routine: str) -> None:
@@ -245,12 +317,12 @@ class FileBench(Bench[FileTree, NamedStep]):
         while reasons := self.unfinished_in(routine):
             self.left_out += reasons
             code = self.code(routine)
-            self.edit(routine, code.body, without_wrong(code, self._facts).body)
+            self.edit(routine, code.body, without_wrong(code, self.planned(code)).body)
 
     def changed_file(self) -> tuple[SourceFile, SourceFile]:
         """Return the file as it was read and with the steps so far."""
         starts = {one.extent.start: key for key, one in self._routines.items() if one.extent}
-        after = {key: plan_regions(code, self._facts).code for key, code in self._tree.items()}
+        after = {key: self.planned(code).code for key, code in self._tree.items()}
 
         def change(unit: Routine) -> Routine:
             key = starts.get(unit.extent.start) if unit.extent is not None else None
@@ -287,13 +359,13 @@ class FileBench(Bench[FileTree, NamedStep]):
             return self._tree, error.problems
         if isinstance(step, AddDirective):
             old = self.code(key)
-            planned = plan_new(code, self._new[0], self.flow(key), self._facts)
-            _, base = self._statements.get(id(old), (old, old))
-            self._statements[id(planned.code)] = (planned.code, base)
+            known = self._known(old)
+            planned = plan_new(code, self._new[0], self.flow(key), self._facts, known)
+            self._statements[id(planned.code)] = (planned.code, self._base(old))
         else:
-            planned = plan_regions(linked(addressed(code)), self._facts)
+            planned = self.planned(linked(addressed(code)))
         if planned.reasons:
-            is_edit = isinstance(step, EditRoutine | ChangesCode)
+            is_edit = not isinstance(step, AddDirective)
             return self._tree, _too_late(planned.reasons) if is_edit else planned.reasons
         return {**self._tree, key: planned.code}, ()
 
@@ -318,6 +390,8 @@ class FileBench(Bench[FileTree, NamedStep]):
                 return key_of(routine), replace(code, body=after, specification=items)
             case AddDirective(routine):
                 return key_of(routine), self._directed(step)
+            case RewriteStatement(routine, line, inner):
+                return key_of(routine), _with_rewritten(self.code(routine), line, inner)
             case ChangesCode():
                 code = self.code(step.call)
                 reasons = (*check_loop_directives(code), *step.check_code(code))
@@ -345,6 +419,47 @@ class FileBench(Bench[FileTree, NamedStep]):
         place = self.code(routine).module.routine
         hint = did_you_mean(uid, names) or f"There are: {', '.join(names)}."
         return Diagnostic("T003", f"There is no '{uid}' in '{routine}'.", place, hint=hint)
+
+
+def _with_rewritten(code: Routine, line: un.Line, step: ChangesCode) -> Routine:
+    """Return a routine with one statement as a step changes it.
+
+    Raises:
+        CompileError: the reasons against the step.
+    """
+    before = replace(code, body=(line,))
+    raise_if_any([placed(one, place_of_line(line)) for one in step.check_code(before)])
+    after = step.transform_code(before)
+    known = {item.key for item in code.declarations if isinstance(item, un.Declare)}
+    new = [
+        item
+        for item in after.declarations
+        if isinstance(item, un.Declare) and item.key not in known
+    ]
+    table = NameTable(names_of(code))
+    others = frozenset().union(*map(names_of_line, walk_lines(code.body)))
+    values: dict[str, Expr] = {
+        item.key: Name(table.fresh(item.name)) for item in new if item.key in others
+    }
+    lines = after.body
+    if values:
+        lines = everywhere(lines, lambda expr: substituted(expr, values))
+        new = [replace(item, name=spell(values.get(item.key, Name(item.name)))) for item in new]
+    items = (*code.specification, *(DeclarationStatement((item,)) for item in new))
+    return replace(code, body=_exchanged(code.body, line, lines), specification=items)
+
+
+def _exchanged(
+    lines: tuple[un.Line, ...], line: un.Line, new: tuple[un.Line, ...]
+) -> tuple[un.Line, ...]:
+    """Return statements with `new` ones instead of the very statement `line`."""
+    found: list[un.Line] = []
+    for one in lines:
+        if one is line:
+            found += new
+        else:
+            found.append(with_changed_blocks(one, lambda block: _exchanged(block, line, new)))
+    return lines if all(map(is_, found, lines)) and len(found) == len(lines) else tuple(found)
 
 
 def uid_of(line: un.Line) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from operator import is_
 
 from psyclone_storage.analysis.bodies.nests import CodeFootprint, inner_node
-from psyclone_storage.analysis.bodies.regions import is_pure, plan_regions, without_wrong
+from psyclone_storage.analysis.bodies.regions import is_pure, without_wrong
 from psyclone_storage.analysis.bodies.verdict import called_procedures
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.names import did_you_mean, listed
@@ -238,8 +238,8 @@ class _Auto:
         if self._bench.check(step):
             step = replace(step, after=self._legal(body))
         else:
-            code = without_wrong(replace(self._code, body=after), self._bench.facts)
-            step = replace(step, after=code.body)
+            code = replace(self._code, body=after)
+            step = replace(step, after=without_wrong(code, self._bench.planned(code)).body)
         if step.after != body:
             self._bench.apply(step)
 
@@ -250,7 +250,7 @@ class _Auto:
         refused: set[int] = set()
         for block in blocks:
             alone = _only(changed, {id(block)})
-            if plan_regions(replace(self._code, body=alone), self._bench.facts).reasons:
+            if self._bench.planned(replace(self._code, body=alone)).reasons:
                 refused.add(id(block))
         return _only(changed, {id(block) for block in blocks} - refused)
 

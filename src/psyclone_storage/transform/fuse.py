@@ -1,4 +1,4 @@
-"""Loop fusion: a loop and the loop that follows it become one."""
+"""Loop fusion."""
 
 from __future__ import annotations
 
@@ -30,24 +30,22 @@ from psyclone_storage.transform.step import (
 
 @dataclass(frozen=True, slots=True)
 class FuseLoops(CheckedStep):
-    """Fuse a loop and the one that follows it; the result keeps the name of the first.
+    """Fuse a loop with the following one; the result keeps the name of the first.
 
-    Halo exchanges between the two do not prevent this unless they are pinned: those for the second
-    loop are made before the first. `same_space` is the user's assertion that two loops over dofs
-    have the same bounds where the metadata say `any_space`; generated code checks it at run time,
-    and stops if it is wrong. On a grid, the loops over rows come first and then, inside the fused
-    one, those over columns.
+    Halo exchanges between the loops do not prevent fusion unless they are pinned: those for the
+    second loop happen before the first. `same_space` asserts that two loops over dofs have the same
+    bounds where the metadata contain `any_space`; generated code checks this at run time and stops
+    if it is wrong. On a grid, fuse the loops over rows first, then the loops over columns inside.
 
-    Refused unless both run over the same entities to the same depth, and unless no iteration then
-    sees the work of the other loop too early or too late, as through a stencil (PSyclone's defect
-    B2). A stencil on a grid has directions: rows may be fused if the second loop reads to the south
-    in fields that the first writes, but must be computed in order then, so that it needs
-    `in_order`.
+    Rejected unless both loops iterate over the same entities to the same depth, and unless fusion
+    preserves all dependences, for example through a stencil (PSyclone's defect B2). Rows of a grid
+    may be fused if the second loop reads values to the south that the first loop writes, but the
+    rows must then be computed in order, which requires `in_order`.
 
     Whether fields on two types of points have the same region depends on the grid: on a periodic
-    one they have. With `tested`, such loops over rows, and those over columns inside of them, are
-    fused under a run-time test of their bounds; the original loops remain as the alternative. A
-    later step that changes the fused loop, or encloses it, applies to both versions.
+    grid they do. With `tested`, such loops over rows, and the loops over columns inside, are fused
+    under a run-time test of their bounds; the original loops remain as the alternative. A later
+    step on the fused loop or an enclosing construct applies to both versions.
 
     before: loop1 { k1 } halo(w)@loop2 loop2 { k2(w, stencil) }
     after:  halo(w)@loop1 loop1 { k1 k2(w, stencil) }
@@ -63,14 +61,14 @@ class FuseLoops(CheckedStep):
 
     @classmethod
     def places(cls, schedule: Schedule) -> Iterator[StepPlace]:
-        """Yield every two neighbouring loops, those inside of others last."""
+        """Yield all pairs of adjacent loops, nested ones last."""
         bare = without_halos(schedule)
         yield from _neighbours(bare.body)
         for loop in loops_in(bare):
             yield from _neighbours(loop.body)
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
-        """Return all reasons against one loop."""
+        """Return diagnostics if the loops cannot be fused."""
         if problems := check_present(schedule, self.first, self.second):
             return problems
         bare = without_halos(schedule)
@@ -78,7 +76,7 @@ class FuseLoops(CheckedStep):
         return check_fuse_neighbours(bare, rules, self.first, self.second, assertions)
 
     def transform(self, schedule: Schedule, rules: Rules) -> Schedule:
-        """Return the schedule with one loop that has both bodies."""
+        """Return the schedule with the two loops fused."""
         bare = without_halos(schedule)
         first, second = loop_named(bare, self.first), loop_named(bare, self.second)
         both = replace(fuse_schedule_loops(first, second), parts=_parts(bare, first, second))
@@ -89,9 +87,9 @@ class FuseLoops(CheckedStep):
 
 @dataclass(frozen=True, slots=True)
 class FuseInKernel(OnKernelNest):
-    """Fuse a loop in a kernel with the loop right after it, which has the same bounds.
+    """Fuse a loop in a kernel with the directly following loop, which must have the same bounds.
 
-    Refused if the second would read or change an element before the first has written it.
+    Rejected if the second loop would access an element before the first has written it.
 
     before: do k = 1, n; a(k) = 1; end do; do k = 1, n; b(k) = a(k); end do
     after:  do k = 1, n; a(k) = 1; b(k) = a(k); end do
@@ -100,16 +98,16 @@ class FuseInKernel(OnKernelNest):
     name: ClassVar[str] = "kernel-fuse"
 
     def check_nest(self, nest: CodeFootprint) -> Reasons:
-        """Return all reasons against one loop."""
+        """Return diagnostics if the loops cannot be fused."""
         return check_fuse(nest, nest.following)
 
     def transform_code(self, code: Routine) -> Routine:
-        """Return `code` with one loop that has both bodies."""
+        """Return `code` with the two loops fused."""
         return fuse_loops(code, self.loop)
 
 
 def _parts(schedule: Schedule, first: Loop, second: Loop) -> tuple[LoopPart, ...]:
-    """Return what the fused loop has to be made of again where bounds turn out to differ."""
+    """Return the original loops of the fused loop, if their bounds may differ at run time."""
     if first.over.axis is None:
         return ()
     if not (first.parts or second.parts) and bounds_agree(schedule, first, second):

@@ -1,13 +1,13 @@
-"""Keep what distributed memory asks for in step with the loops of a schedule.
+"""Derivation of halo exchanges, flag updates and global reductions from the loops of a schedule.
 
-Exchanges, marks and global reductions are derived: every step drops them and derives them anew,
-never patches them. What a script has pinned stays where it is.
+Every step removes these derived statements and derives them again. Statements that a script has
+pinned stay in place.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import chain, compress, count, takewhile
+from itertools import chain, compress, takewhile
 from operator import is_, is_not
 
 from psyclone_storage.base.diagnostic import InternalError
@@ -32,9 +32,10 @@ from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.transfer import Update, Wait
 from psyclone_storage.ir.walk import (
     calls_in,
+    item_with,
     kernel_calls,
     outer_loops,
-    path_to,
+    positions,
     replaced,
     sequential_statements,
     statements,
@@ -43,21 +44,21 @@ from psyclone_storage.ir.walk import (
 
 @kept_lately
 def without_halos(schedule: sch.Schedule) -> sch.Schedule:
-    """Return `schedule` without anything derived, transfers included; what is pinned stays."""
-    body = _same_or(schedule.body, _bare_items(schedule.body))
+    """Return `schedule` without derived statements, including transfers; pinned ones stay."""
+    body = _same_or(schedule.body, _bare_items(schedule))
     return schedule if body is schedule.body else replace(schedule, body=body)
 
 
 def _same_or(
     body: tuple[sch.Statement, ...], items: Iterable[tuple[sch.Statement, ...]]
 ) -> tuple[sch.Statement, ...]:
-    """Return the statements of `items`; the object `body` if they are the same."""
+    """Return the statements of `items`, or the same tuple `body` if nothing changed."""
     made = tuple(chain.from_iterable(items))
     return body if len(made) == len(body) and all(map(is_, made, body)) else made
 
 
 def _bare(item: sch.Statement) -> tuple[sch.Statement, ...]:
-    """Return a statement without its derived parts, or the same object if it has none."""
+    """Return a statement without derived parts; the same object if there are none."""
     if _is_derived(item):
         return ()
     if isinstance(item, sch.DirectiveRegion | sch.ProfileRegion):
@@ -84,12 +85,12 @@ def _bare_region(region: sch.DirectiveRegion | sch.ProfileRegion) -> sch.Stateme
 
 
 def with_halos(schedule: sch.Schedule, rules: Rules) -> sch.Schedule:
-    """Return `schedule` with the exchanges, marks and reductions that its loops ask for.
+    """Return `schedule` with the exchanges, flag updates and reductions that its loops need.
 
-    Applying it twice changes nothing. Names are `halo(u)@loop2` for the exchange of `u` before
-    `loop2` (`halo(u)@end` after the last loop), `halo(u[2])@loop2` for the second component of a
-    vector, `fill(u)@loop2` for what gives numbers to dofs that `loop2` adds to, `mark(u)@loop2` and
-    `reduce(s)@loop2` for what follows `loop2`.
+    The function is idempotent. Names are `halo(u)@loop2` for the exchange of `u` before `loop2`
+    (`halo(u)@end` after the last loop), `halo(u[2])@loop2` for the second component of a vector,
+    `fill(u)@loop2` for the initialisation of dofs to which `loop2` adds, and `mark(u)@loop2` and
+    `reduce(s)@loop2` for statements after `loop2`.
 
     before: loop2 [write u owned], loop3 [read u, stencil 1, add to s]
     after:  loop2, mark(u)@loop2, halo(u)@loop3, loop3, reduce(s)@loop3
@@ -98,31 +99,28 @@ def with_halos(schedule: sch.Schedule, rules: Rules) -> sch.Schedule:
     if not bare.distributed:
         return bare
     flags = (bare.distributed, bare.annexed_clean, bare.fills)
-    made = _derived(bare.body, rules, bare.data, bare.imported, *flags)
+    made = _derived(bare, rules, bare.data, bare.imported, *flags)
     end = (one.statement for one in made.plan.before(END))
     return replace(bare, body=(*chain.from_iterable(made.body), *end))
 
 
 @dataclass(frozen=True, slots=True)
 class _Derived:
-    """The plan of a version of a schedule, and what becomes of each statement of its body."""
+    """The plan of a schedule version, and the resulting statements for each body statement."""
 
     plan: PlanByPlace = PlanByPlace()
     body: tuple[tuple[sch.Statement, ...], ...] = ()
 
 
 @kept_by_version(_Derived())
-def _derived(  # noqa: PLR0913, PLR0917 (parts of a schedule, compared by identity)
+def _derived(
     known: _Derived,
-    body: tuple[sch.Statement, ...],
+    bare: sch.Schedule,
     splice: Splice[sch.Statement],
     rules: Rules,
-    data: tuple[sch.Datum, ...],
-    imported: tuple[sch.Datum, ...],
-    *flags: bool,
+    *_: object,
 ) -> _Derived:
-    """Return the statements with the plan for them: those about which it has not changed stay."""
-    bare = sch.Schedule("", data, body, flags[0], flags[1], imported, flags[2])
+    """Return the plan and the resulting statements; statements with unchanged plans are reused."""
     plan = updated_plan(known.plan, bare, splice, rules)
     aliases = aliases_in(bare)
     made = list(splice.updated(known.body, lambda _: ()))
@@ -135,7 +133,7 @@ def _derived(  # noqa: PLR0913, PLR0917 (parts of a schedule, compared by identi
         if loop.filled.terms
     }
     for at in stale:
-        arranged = tuple(_arranged((body[at],), plan, aliases))
+        arranged = tuple(_arranged((bare.body[at],), plan, aliases))
         made[at] = tuple(_computing(arranged, plan.computed, earlier))
     return _Derived(plan, tuple(made))
 
@@ -143,12 +141,10 @@ def _derived(  # noqa: PLR0913, PLR0917 (parts of a schedule, compared by identi
 def _stale(
     schedule: sch.Schedule, added: tuple[sch.Statement, ...], changed: Iterable[str]
 ) -> set[int]:
-    """Return the positions in the body of statements that are new, or contain changed ones."""
-    positions = dict(zip(map(id, schedule.body), count()))
-    found = {positions[id(item)] for item in added}
-    for uid in changed:
-        found.update(positions[id(item)] for item in path_to(schedule, uid)[:1])
-    return found
+    """Return the positions of top-level statements that are new or contain changed ones."""
+    places = positions(schedule)
+    items = (*added, *(item_with(schedule, uid) for uid in changed))
+    return {places[id(item)] for item in items if item is not None}
 
 
 def _loops_in(item: sch.Statement) -> tuple[sch.Loop, ...]:
@@ -158,11 +154,11 @@ def _loops_in(item: sch.Statement) -> tuple[sch.Loop, ...]:
 
 
 def keeps_plan(planned: sch.Schedule, changed: sch.Schedule, rules: Rules) -> bool:
-    """Return whether all that is derived in `planned` is right for `changed`, which contains it.
+    """Return whether the derived statements of `planned` are also correct for `changed`.
 
-    It is if each statement that differs holds one loop, as the one that it replaces does, with the
-    same touches: a plan depends on nothing else. So a step that leaves them alone, such as one that
-    adds a directive, costs no new plan.
+    They are if each changed statement contains a single loop before and after, with equal accesses,
+    because a plan depends on nothing else. Steps that preserve accesses, such as adding a
+    directive, thus need no new plan.
     """
     same_data = planned.data is changed.data and planned.imported is changed.imported
     if not same_data or len(planned.body) != len(changed.body) or has_device(planned):
@@ -176,7 +172,7 @@ def keeps_plan(planned: sch.Schedule, changed: sch.Schedule, rules: Rules) -> bo
 def _touch_alike(
     before: sch.Statement, after: sch.Statement, rules: Rules, touched: HaloEffects
 ) -> bool:
-    """Return whether both are one loop, or hold one, with the same calls, touches and rights."""
+    """Return whether both statements contain one loop with equal calls and halo effects."""
     old, new = _only_loop(before), _only_loop(after)
     if old is None or new is None or old.uid != new.uid or old.filled != new.filled:
         return False
@@ -191,7 +187,7 @@ def _touch_alike(
 
 
 def _only_loop(item: sch.Statement) -> sch.Loop | None:
-    """Return the one loop that `item` is or holds, if there is nothing else, on the host."""
+    """Return the only loop in `item` (or `item` itself), if it runs on the host; otherwise None."""
     loop: sch.Loop | None
     if isinstance(item, sch.Loop):
         loop = item
@@ -212,9 +208,9 @@ def _arguments(loop: sch.Loop) -> list[object]:
 def _computing(
     body: tuple[sch.Statement, ...], levels: Mapping[str, Depth], earlier: Mapping[str, sch.Loop]
 ) -> Iterator[sch.Statement]:
-    """Yield `body` with the loops that fill `levels` of their halo.
+    """Yield `body` with loops that fill the halo `levels`.
 
-    A loop that is the same as `earlier` stays the same object, with all that is cached with it.
+    A loop equal to the one in `earlier` is replaced by that object, to keep its cached results.
     """
     if not levels:
         yield from body
@@ -234,7 +230,7 @@ def _computing(
 def _arranged(
     body: tuple[sch.Statement, ...], plan: PlanByPlace, aliases: Aliases
 ) -> Iterator[sch.Statement]:
-    """Yield `body` with what goes before and after each of its statements."""
+    """Yield `body` with the planned statements before and after each statement."""
     for item in body:
         if isinstance(item, sch.ProfileRegion):
             inside = tuple(_arranged(item.body, plan, aliases))
@@ -253,9 +249,9 @@ def _arranged(
 def _with_derived(
     region: sch.DirectiveRegion | sch.ProfileRegion, body: tuple[sch.Statement, ...]
 ) -> sch.Statement:
-    """Return a region with a body that differs in what is derived.
+    """Return a region with a body that differs only in derived statements.
 
-    Without that it is again the same object, so that the next plan finds it unchanged.
+    Removing them yields the same cached object, so the next plan recognises it as unchanged.
     """
     made = replace(region, body=body)
     remember(_bare_region, made, _bare_region(region))
@@ -263,7 +259,7 @@ def _with_derived(
 
 
 def _leading(body: tuple[sch.Statement, ...]) -> int:
-    """Return how many derived exchanges `body` begins with."""
+    """Return the number of derived exchanges at the start of `body`."""
     derived = takewhile(lambda item: isinstance(item, sch.HaloExchange) and not item.pinned, body)
     return len(tuple(derived))
 
@@ -278,11 +274,11 @@ def _opened(item: sch.Statement) -> Iterator[sch.Statement]:
 def _with_exchanges(
     item: sch.Statement, plan: PlanByPlace, aliases: Aliases
 ) -> tuple[list[Planned], sch.Statement]:
-    """Return what goes before `item`, and `item` with what must stay in it.
+    """Return the statements to insert before `item`, and `item` with insertions inside.
 
-    An exchange for a loop inside a construct moves out of it, unless an earlier loop of the same
-    construct may write the field. What fills a halo moves out unless an earlier loop reads what is
-    filled, or an exchange stays inside. `transform.legality` refuses what stays inside.
+    An exchange for a loop inside a region moves out of the region, unless an earlier loop of the
+    region may write the field. A halo fill moves out unless an earlier loop reads the values, or an
+    exchange stays inside. `transform.legality` rejects insertions that stay inside.
     """
     if not isinstance(item, sch.DirectiveRegion):
         return [one.statement for one in plan.before(item.uid)], item
@@ -304,7 +300,7 @@ def _with_exchanges(
 
 
 def may_be_written(loop: sch.Loop, aliases: Aliases) -> frozenset[str]:
-    """Return the data that `loop` writes, and those that may be the same objects."""
+    """Return the data that `loop` writes, including possible aliases."""
     return aliases.closure(
         actual.datum
         for _, call in calls_in(loop)
@@ -320,7 +316,7 @@ def _is_derived(item: sch.Statement) -> bool:
 
 
 def _reductions(loop: sch.Loop) -> Iterator[sch.GlobalReduction]:
-    """Yield the reductions over all ranks that complete the scalars that `loop` reduces to."""
+    """Yield the reductions over all ranks that complete the reductions of `loop`."""
     for _, call in calls_in(loop):
         for described, actual in zip(call.kernel.args, call.args, strict=True):
             if described.access is Access.REDUCTION:

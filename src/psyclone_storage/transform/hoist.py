@@ -1,12 +1,15 @@
-"""Steps that move work out of loops in which it is the same in all iterations."""
+"""Steps that hoist loop-invariant code."""
 
 from __future__ import annotations
 
 from typing import ClassVar
 
 from psyclone_storage.analysis.footprints import Reasons
-from psyclone_storage.base.records import dataclass
+from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.base.records import dataclass, field
+from psyclone_storage.ir.rewrite import first_words, place_of_line
 from psyclone_storage.ir.routine import Routine
+from psyclone_storage.ir.unit import Line
 from psyclone_storage.passes.hoist import hoist_assignments, hoist_bounds
 from psyclone_storage.passes.scratch import nothing_to_do
 from psyclone_storage.transform.kernel.code import ChangesCode
@@ -27,7 +30,7 @@ class MoveInvariantAssignments(ChangesCode):
     name: ClassVar[str] = "hoist"
 
     def check_code(self, code: Routine) -> Reasons:
-        """Return all reasons against moving assignments."""
+        """Return diagnostics if no assignment can be hoisted."""
         if hoist_assignments(code) == code:
             return (nothing_to_do(code, "has no assignment that could leave its loop"),)
         return ()
@@ -39,7 +42,7 @@ class MoveInvariantAssignments(ChangesCode):
 
 @dataclass(frozen=True, slots=True)
 class MoveInvariantBounds(ChangesCode):
-    """Hoist the bounds of loops in a kernel in front of the loops, unless they are plain values.
+    """Hoist computed loop bounds in a kernel into variables before the loops.
 
     before: do k = 2 * n, size(f); ...
     after:  loop_start = 2 * n; loop_stop = size(f); do k = loop_start, loop_stop; ...
@@ -48,7 +51,7 @@ class MoveInvariantBounds(ChangesCode):
     name: ClassVar[str] = "hoist-bounds"
 
     def check_code(self, code: Routine) -> Reasons:
-        """Return all reasons against new variables."""
+        """Return diagnostics if no loop has computed bounds."""
         if hoist_bounds(code) == code:
             return (nothing_to_do(code, "has no loop whose bounds are computed"),)
         return ()
@@ -56,3 +59,41 @@ class MoveInvariantBounds(ChangesCode):
     def transform_code(self, code: Routine) -> Routine:
         """Return the changed `code`."""
         return hoist_bounds(code)
+
+
+@dataclass(frozen=True, slots=True)
+class MoveOneAssignment(MoveInvariantAssignments):
+    """Hoist one loop-invariant assignment, `line`, out of the loop around it.
+
+    It obeys the rules of `hoist`.
+    """
+
+    line: Line | None = field(default=None, repr=False)
+
+    def check_code(self, code: Routine) -> Reasons:
+        """Return all reasons against moving the assignment."""
+        if hoist_assignments(code, self.line) == code:
+            message = f"'{first_words(self.line)}' cannot leave its loop." if self.line else ""
+            return (Diagnostic("T067", message, place_of_line(self.line) if self.line else None),)
+        return ()
+
+    def transform_code(self, code: Routine) -> Routine:
+        """Return the changed `code`."""
+        return hoist_assignments(code, self.line)
+
+
+@dataclass(frozen=True, slots=True)
+class MoveBoundsOfLoop(MoveInvariantBounds):
+    """Hoist the bounds of the loop `uid` in front of it, unless they are plain values."""
+
+    uid: str = ""
+
+    def check_code(self, code: Routine) -> Reasons:
+        """Return all reasons against new variables."""
+        if hoist_bounds(code, self.uid) == code:
+            return (nothing_to_do(code, "has no bounds in this loop that are computed"),)
+        return ()
+
+    def transform_code(self, code: Routine) -> Routine:
+        """Return the changed `code`."""
+        return hoist_bounds(code, self.uid)

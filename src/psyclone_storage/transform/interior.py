@@ -1,4 +1,4 @@
-"""The interior of a loop apart from its rim, so that it can run while halos are exchanged."""
+"""Splitting of a loop into interior and rim, to overlap the interior with halo exchanges."""
 
 from __future__ import annotations
 
@@ -28,19 +28,17 @@ from psyclone_storage.transform.step import OnLoop, check_no_directive, check_no
 class SplitInterior(OnLoop):
     """Run the part of a loop that reads no halo first, and its rim after the exchanges.
 
-    `overlap` then starts the exchanges before the interior. In a loop over cells the inner ones
-    come first in any case: `interior@<loop>` and `rim@<loop>` keep their order. A loop over a grid
-    is cut into a box, `interior@<loop>`, and four strips: `south@<loop>` and `north@<loop>` are
-    full rows, `west@<loop>` and `east@<loop>` the rest of the other rows. The distance of an
-    interior from the points that the rank does not own is the largest stencil extent, on that side,
-    of the kernels of the loop; an interior may be empty. Exchanges that have already started finish
-    after it.
+    `overlap` then starts the exchanges before the interior. In a loop over cells the interior cells
+    come first anyway: `interior@<loop>` and `rim@<loop>` keep the order. A loop over a grid is
+    split into a box, `interior@<loop>`, and four strips: `south@<loop>` and `north@<loop>` are full
+    rows, `west@<loop>` and `east@<loop>` the rest of the other rows. The interior keeps a distance
+    from points that the rank does not own: the largest stencil extent on that side of the kernels
+    in the loop. It may be empty. Exchanges that have already started finish after the interior.
 
-    Refused without exchanges before the loop, or where they cannot be started and finished apart;
-    under a directive; if points of a grid depend on each other; for loops that are not over cells
-    or a grid, for kernels between two meshes and sums over cells; and if data that the loop writes
-    have to be exchanged before they are complete: values that cells add to dofs they share, or that
-    are changed in the halo.
+    Rejected without exchanges before the loop, or if their start and end cannot be separated; under
+    a directive; if grid points depend on each other; for loops that are not over cells or a grid;
+    for inter-grid kernels and sums over cells; and if written data must be exchanged before they
+    are complete: values that cells add to shared dofs, or values modified in the halo.
 
     before: halo(u)@loop2, loop2 { k(u, stencil) }
     after:  interior@loop2 { k }, halo(u)@rim@loop2, rim@loop2 { k }
@@ -50,13 +48,13 @@ class SplitInterior(OnLoop):
 
     @classmethod
     def candidates(cls, schedule: sch.Schedule) -> Iterable[sch.Loop]:
-        """Return every loop with an exchange before it, except parts of loops."""
+        """Return every loop preceded by an exchange, except parts of split loops."""
         for loop in outer_loops(schedule):
             if loop.peel is None and _exchanges_before(schedule, loop.uid):
                 yield loop
 
     def check_loop(self, schedule: sch.Schedule, rules: Rules, loop: sch.Loop) -> Reasons:
-        """Return all reasons against the cut."""
+        """Return diagnostics if the loop cannot be split."""
         place = place_of(loop)
         if not schedule.distributed:
             message = "Without distributed memory no halo is exchanged."
@@ -79,7 +77,7 @@ class SplitInterior(OnLoop):
         return tuple(reasons)
 
     def transform(self, schedule: sch.Schedule, rules: Rules) -> sch.Schedule:
-        """Return the schedule with the parts of the loop instead of it."""
+        """Return the schedule with the loop replaced by its parts."""
         loop = loop_named(schedule, self.loop)
         interior = rules.interior(loop)
         sections = SECTIONS_OF_CELLS if loop.over.axis is None else SECTIONS_OF_POINTS
@@ -88,9 +86,9 @@ class SplitInterior(OnLoop):
 
 
 def _exchanges_before(schedule: sch.Schedule, uid: str) -> tuple[sch.HaloExchange, ...]:
-    """Return the exchanges right before a loop that can be finished after its interior.
+    """Return the exchanges directly before a loop that can finish after its interior.
 
-    Planned exchanges may also precede the construct that contains the loop: they follow it.
+    Planned exchanges may also precede the region that contains the loop.
     """
     path = path_to(schedule, uid)
     bodies = (schedule.body, *(item.body for item in path[:-1] if isinstance(item, sch.Compound)))
@@ -108,7 +106,7 @@ def _exchanges_before(schedule: sch.Schedule, uid: str) -> tuple[sch.HaloExchang
 
 
 def _right_before(body: tuple[sch.Statement, ...], uids: set[str]) -> tuple[sch.Statement, ...]:
-    """Return the statements between the loop, or its ancestor in `body`, and the loop before."""
+    """Return the statements in `body` between the previous loop and the loop, or its ancestor."""
     at = next((place for place, item in enumerate(body) if item.uid in uids), 0)
     passed = takewhile(
         lambda item: isinstance(item, sch.HaloExchange | sch.FillHalo | sch.MarkHalo),
@@ -120,9 +118,9 @@ def _right_before(body: tuple[sch.Statement, ...], uids: set[str]) -> tuple[sch.
 def _carried(
     schedule: sch.Schedule, run: tuple[sch.Statement, ...]
 ) -> tuple[sch.HaloExchange, ...]:
-    """Return the ends of exchanges right before a loop that may pass the other statements there.
+    """Return the ends of exchanges before a loop that can move after the interior.
 
-    They may pass statements without a dependence in either direction, as the start of another
+    They can pass statements without a dependence in either direction, such as the start of another
     field's exchange.
     """
     uses, carried, passed = Uses(schedule), list[sch.HaloExchange](), list[sch.Statement]()
@@ -142,7 +140,7 @@ def _cut(
     loop: sch.Loop,
     parts: tuple[sch.Loop, ...],
 ) -> tuple[sch.Statement, ...]:
-    """Return `body` with `parts` for `loop`: all but the interior after the ends of exchanges."""
+    """Return `body` with `loop` replaced by `parts`; the rim follows the ends of the exchanges."""
     at = next((place for place, item in enumerate(body) if item.uid == loop.uid), None)
     if at is None:
         return tuple(

@@ -1,4 +1,4 @@
-"""Unroll and jam: several iterations of a loop together in the loop that is all of its body."""
+"""Unroll and jam: several iterations of an outer loop run together in the inner loop."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from psyclone_storage.transform.nests import OnKernelNest
 
 @dataclass(frozen=True, slots=True)
 class JamInKernel(OnKernelNest):
-    """Run `factor` iterations of a loop in a kernel together, in the loop that is all of its body.
+    """Unroll a loop in a kernel by `factor` and jam the copies into the loop that is its body.
 
-    Data that the iterations share are then loaded and stored once for all of them (unroll and jam).
-    The remaining iterations follow in a loop of their own.
+    Data shared by the iterations are then loaded and stored once (unroll and jam). A separate loop
+    handles the remaining iterations.
 
-    Refused where the two loops must not be swapped, and where the step of the outer one is not 1.
+    Rejected if the two loops must not be interchanged, or if the step of the outer one is not 1.
 
     before: do s = 1, n; do k ...; a(k) = a(k) + b(k, s)
     after:  do s = 1, n - 1, 2; do k ...; a(k) = a(k) + b(k, s); a(k) = a(k) + b(k, s + 1); ...
@@ -35,16 +35,16 @@ class JamInKernel(OnKernelNest):
     factor: int = 4
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
-        """Return all reasons against iterations that run together."""
+        """Return diagnostics if the loop cannot be unrolled and jammed."""
         if self.factor < 2:
             message = f"Two iterations or more run together, not {self.factor}."
             return (Diagnostic("T017", message, place_near(schedule, self.call)),)
         return OnKernelNest.check(self, schedule, rules)
 
     def check_nest(self, nest: CodeFootprint) -> Reasons:
-        """Return all reasons against iterations of the loop that run together."""
+        """Return diagnostics if the loop cannot be unrolled and jammed."""
         return check_jam(nest)
 
     def transform_code(self, code: Routine) -> Routine:
-        """Return `code` with the iterations together."""
+        """Return `code` with the loop unrolled and jammed."""
         return jam_loops(code, self.loop, self.factor)

@@ -1,7 +1,7 @@
-"""Invariants of a schedule after any step, in addition to the checks of the step itself.
+"""Invariants that a schedule must satisfy after every step.
 
-A change elsewhere can cause two errors: a loop may come to access a halo while its exchange is in
-progress, and an exchange may become necessary between the loops of one construct.
+A step elsewhere can violate two of them: a loop may come to access a halo during its exchange, and
+an exchange may become necessary between loops of one region.
 """
 
 from __future__ import annotations
@@ -11,38 +11,66 @@ from itertools import chain
 
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic
-from psyclone_storage.base.memo import kept_by_item
+from psyclone_storage.base.memo import Splice, kept_by_item, kept_by_version
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.coherence.halo_effects import HaloEffect, HaloEffects
 from psyclone_storage.ir import schedule as sch
-from psyclone_storage.ir.datum_parts import DatumPart, alias_parts
+from psyclone_storage.ir.aliases import aliases_in
+from psyclone_storage.ir.datum_parts import DatumPart, alias_parts, data_of, sequence_using
 from psyclone_storage.ir.directive import Directive
 from psyclone_storage.ir.region import NOTHING
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.walk import (
-    has_split_exchange,
+    data_in_flight,
     outer_loops,
     path_to,
     place_of,
-    sequential_statements,
     statements,
 )
 from psyclone_storage.transform.device import check_devices
 
 
 def check_flights(schedule: sch.Schedule, rules: Rules) -> Reasons:
-    """Return which loops access a halo between the start and the finish of its exchange (T031).
+    """Return diagnostics for loops that access a halo during its exchange (T031).
 
-    Owned dofs may be read meanwhile: that is what an asynchronous exchange is for. Replicas
-    may not, not even clean ones, for the exchange writes to them.
+    Owned dofs may be read during an exchange. Replicas must not be accessed, even if they are
+    clean, because the exchange writes them.
     """
-    if not has_split_exchange(schedule):
-        return ()
+    flags = (schedule.distributed, schedule.annexed_clean, schedule.fills)
+    return _flights(schedule, rules, schedule.data, schedule.imported, *flags).problems
+
+
+@dataclass(frozen=True, slots=True)
+class _Flights:
+    """The accesses to halos in flight in one version of a schedule, and to which data."""
+
+    problems: Reasons = ()
+    data: frozenset[str] = frozenset()
+
+
+@kept_by_version(_Flights())
+def _flights(
+    known: _Flights,
+    schedule: sch.Schedule,
+    splice: Splice[sch.Statement],
+    rules: Rules,
+    *_: object,
+) -> _Flights:
+    """Check the data that changed statements use, what may be the same, and earlier problems."""
+    changed = map(data_of, (*splice.removed, *splice.added))
+    aliases = aliases_in(schedule)
+    data = aliases.connected(data_in_flight(schedule))
+    data &= aliases.connected(known.data.union(*changed)) if data else data
+    if not data:
+        return _Flights()
     halos = HalosInFlight(schedule, rules)
     flying: dict[DatumPart, sch.HaloExchange] = {}
     busy: dict[DatumPart, sch.HaloExchange] = {}
     problems: list[Diagnostic] = []
-    for item in sequential_statements(schedule):
+    for item in sequence_using(schedule, data):
         if isinstance(item, sch.HaloExchange) and item.phase is not sch.Phase.WHOLE:
+            if item.datum not in data:
+                continue
             key = DatumPart(item.datum, item.component)
             if item.phase is sch.Phase.START:
                 flying[key] = item
@@ -51,11 +79,11 @@ def check_flights(schedule: sch.Schedule, rules: Rules) -> Reasons:
             busy = halos.busy(flying)
         elif isinstance(item, sch.Loop) and busy:
             problems += halos.touched_by(item, busy)
-    return tuple(problems)
+    return _Flights(tuple(problems), data if problems else frozenset())
 
 
 class HalosInFlight:
-    """The halos of one schedule while exchanges fill them: which loops access them."""
+    """Detects loops that access halos during their exchange."""
 
     def __init__(self, schedule: sch.Schedule, rules: Rules) -> None:
         self._touches = HaloEffects(schedule, rules)
@@ -64,7 +92,7 @@ class HalosInFlight:
     def busy(
         self, flying: Mapping[DatumPart, sch.HaloExchange]
     ) -> dict[DatumPart, sch.HaloExchange]:
-        """Return what the exchanges `flying` are to fill, with what may be the same object."""
+        """Return the parts that the exchanges `flying` will write, with possible aliases."""
         found = dict(flying)
         for key, exchange in flying.items():
             if others := self._aliases[key.datum]:
@@ -76,7 +104,7 @@ class HalosInFlight:
         block: sch.Loop | sch.DirectiveRegion | sch.ProfileRegion,
         busy: Mapping[DatumPart, sch.HaloExchange],
     ) -> Reasons:
-        """Return which loops of `block` access what is `busy` (T031)."""
+        """Return diagnostics for loops in `block` that access parts in `busy` (T031)."""
         return tuple(
             _touched(loop, effect, busy[effect.part])
             for loop in ((block,) if isinstance(block, sch.Loop) else outer_loops(block))
@@ -100,8 +128,8 @@ def _touched(loop: sch.Loop, effect: HaloEffect, exchange: sch.HaloExchange) -> 
 
 
 def check_constructs(schedule: sch.Schedule) -> Reasons:
-    """Return which exchanges would happen inside of a construct, or what fills a halo (T025)."""
-    return tuple(chain.from_iterable(_check_construct(schedule.body)))
+    """Return diagnostics for exchanges and halo fills inside a directive region (T025)."""
+    return tuple(chain.from_iterable(_check_construct(schedule)))
 
 
 @kept_by_item
@@ -135,16 +163,16 @@ def _outermost(body: tuple[sch.Statement, ...]) -> Iterator[sch.DirectiveRegion]
 
 
 def check_finished(schedule: sch.Schedule, *, in_storages: bool = False) -> Reasons:
-    """Return which work lacks the threads that it is dealt out to, or is dealt out to none.
+    """Return diagnostics for incomplete parallel constructs at the end of a recipe.
 
-    Data that are kept `in_storages` are where they are needed without a step.
+    With `in_storages`, device data need no step, because storages transfer them.
     """
     on_device = check_devices(schedule, in_storages=in_storages)
     return (*_without_surroundings(schedule), *_repeated(schedule), *on_device)
 
 
 def _repeated(schedule: sch.Schedule) -> Iterator[Diagnostic]:
-    """Yield the loops that every thread, or gang, of a region would do (T027)."""
+    """Yield diagnostics for loops that every thread or gang of a region would execute (T027)."""
     for construct in statements(schedule):
         if not isinstance(construct, sch.DirectiveRegion) or construct.directive not in _REPEATING:
             continue
@@ -160,9 +188,9 @@ def _repeated(schedule: sch.Schedule) -> Iterator[Diagnostic]:
 
 
 def _not_shared(block: sch.Loop | sch.DirectiveRegion) -> Iterator[sch.Loop]:
-    """Yield the innermost loops of `block` that no construct inside of it deals out.
+    """Yield the innermost loops of `block` that no directive inside it distributes.
 
-    A loop that a device runs in order is not dealt out.
+    A sequential device loop is not distributed.
     """
     for item in block.body:
         if isinstance(item, sch.Loop):
@@ -173,7 +201,7 @@ def _not_shared(block: sch.Loop | sch.DirectiveRegion) -> Iterator[sch.Loop]:
 
 
 def _without_surroundings(schedule: sch.Schedule) -> Iterator[Diagnostic]:
-    """Yield the constructs that lack the one around them without which they mean nothing (T026)."""
+    """Yield diagnostics for directives that lack a required enclosing one (T026)."""
     for item in statements(schedule):
         if not isinstance(item, sch.DirectiveRegion) or not item.directive.surroundings:
             continue

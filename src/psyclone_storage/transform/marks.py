@@ -1,7 +1,7 @@
-"""Dead-store elimination for halo dirty/clean flags.
+"""Elimination of dead updates of run-time halo flags.
 
-The pass runs on every schedule after its recipe and after exchanges are joined, since only then are
-all readers of the flags known. It changes no result and no exchange.
+The pass runs on every schedule after its recipe and after exchanges are joined, when all readers of
+the flags are known. It changes no result and no exchange.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from psyclone_storage.ir.walk import replaced
 
 
 def eliminate_dead_halo_flags(schedule: Schedule) -> Schedule:
-    """Return `schedule` without the marks, or parts of marks, that make no difference to anyone.
+    """Return `schedule` without flag updates, or parts of them, that no reader can observe.
 
     before: loop1 [write u], mark(u)@loop1, halo(u)@loop2, loop2 [read u],
             loop3 [write u], mark(u)@loop3, halo(u)@loop4, loop4 [read u]

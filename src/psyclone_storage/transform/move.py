@@ -1,4 +1,4 @@
-"""Moving a statement to another place among its neighbours."""
+"""Moving of statements within their body."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from psyclone_storage.transform.step import CheckedStep, StepPlace, check_presen
 
 @dataclass(frozen=True, slots=True)
 class MoveStatement(CheckedStep):
-    """Move a statement to just before, or with `after` to just after, the statement `target`.
+    """Move a statement to just before, or with `after` just after, the statement `target`.
 
-    A halo exchange that is moved becomes pinned: it stays at its new position. Other exchanges,
-    which are planned anew, never prevent a move.
+    A moved halo exchange becomes pinned: it stays at its new position. Other exchanges are planned
+    again and never prevent a move.
 
-    Refused if there is a dependence, in either direction, between the statement and one that it
+    Rejected if there is a dependence, in either direction, between the statement and one that it
     passes (PSyclone issue 220: components of a field vector are distinguished), and if a loop would
-    touch a halo during its exchange.
+    access a halo during its exchange.
 
     before: loop1, start(halo(u)@loop2), finish(halo(u)@loop2), loop2
     after:  start(halo(u)@loop2), loop1, finish(halo(u)@loop2), loop2
@@ -39,11 +39,11 @@ class MoveStatement(CheckedStep):
 
     @classmethod
     def places(cls, schedule: Schedule) -> Iterator[StepPlace]:  # noqa: ARG003 - a Step's
-        """Yield nothing: where to move what is always said."""
+        """Yield no place: the step always requires an explicit target."""
         yield from ()
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
-        """Return all reasons against the move."""
+        """Return diagnostics if the statement cannot be moved."""
         if problems := check_present(schedule, self.statement, self.target):
             return problems
         fixed = self._fixed(schedule)
@@ -63,7 +63,7 @@ class MoveStatement(CheckedStep):
         return check_move(fixed, self.statement, self.target, after=self.after)
 
     def transform(self, schedule: Schedule, rules: Rules) -> Schedule:
-        """Return the schedule with the statement in its new place."""
+        """Return the schedule with the statement moved."""
         fixed = self._fixed(schedule)
         body = [item for item in fixed.body if item.uid != self.statement]
         moved = next(item for item in fixed.body if item.uid == self.statement)
@@ -73,7 +73,7 @@ class MoveStatement(CheckedStep):
         return replace(fixed, body=(*body[:place], moved, *body[place:]))
 
     def _fixed(self, schedule: Schedule) -> Schedule:
-        """Return the schedule without what is derived, but for the exchange that is moved."""
+        """Return the schedule without derived statements, except the exchange to be moved."""
         moved: Statement | None = find(schedule, self.statement)
         if isinstance(moved, HaloExchange) and not moved.pinned:
             schedule = replaced(schedule, moved.uid, replace(moved, pinned=True))

@@ -1,8 +1,7 @@
-"""Bases of steps on loop nests, in a schedule or in the code of a kernel.
+"""Bases of steps on loop nests of schedules and of kernel code.
 
-Both ask the same legality queries (`analysis.footprints`) and use the same rewrites
-(`passes.loops`). The code of a kernel is reached through its call, whether the kernel is called or
-its statements are inlined in the schedule.
+Both kinds use the same legality checks (`analysis.footprints`) and rewrites (`passes.loops`).
+Kernel code is accessed through its call, even if the kernel is inlined.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from psyclone_storage.transform.step import ReplacesLoop, check_no_directive, lo
 
 
 class OnScheduleNest(ReplacesLoop):  # pylint: disable=abstract-method
-    """Base of steps on a nest of the schedule, by default around the rows of a grid."""
+    """Base of steps on a loop nest of the schedule; by default, on the rows of a grid."""
 
     __slots__ = ()
 
@@ -38,7 +37,7 @@ class OnScheduleNest(ReplacesLoop):  # pylint: disable=abstract-method
         return (loop for loop in loops_in(schedule) if loop.over is Over.ROWS)
 
     def check_loop(self, schedule: Schedule, rules: Rules, loop: Loop) -> Reasons:
-        """Return all reasons against the step on the nest."""
+        """Return diagnostics if the step cannot be applied to the nest."""
         return (
             *check_no_directive(schedule, loop.uid),
             *self.check_options(loop),
@@ -46,27 +45,27 @@ class OnScheduleNest(ReplacesLoop):  # pylint: disable=abstract-method
         )
 
     def check_options(self, loop: Loop) -> Reasons:
-        """Return what is wrong with the options of the step."""
+        """Return diagnostics for invalid options."""
         return ()
 
     def check_nest(self, nest: LoopFootprint) -> Reasons:
-        """Return all reasons against the step on `nest`."""
+        """Return diagnostics if the step cannot be applied to `nest`."""
         raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True)
 class OnKernelNest(ChangesCode):  # pylint: disable=abstract-method
-    """Base of steps on loop number `loop` in the code that a call runs."""
+    """Base of steps on the loop with the number `loop` in kernel code."""
 
     loop: int = 1
 
     @property
     def assertions(self) -> UserAssertions:
-        """The assertions of the user about the nest."""
+        """The user's assertions about the nest."""
         return NO_ASSERTIONS
 
     def check_code(self, code: Routine) -> Iterable[Diagnostic]:
-        """Return all reasons against the step on the loop, at the loop if they have no place."""
+        """Return diagnostics if the step cannot be applied to the loop."""
         nests = footprints_of(code)
         if not 1 <= self.loop <= len(nests):
             message = f"'{code.name}' has no loop {self.loop}: it has {len(nests)}."
@@ -75,14 +74,14 @@ class OnKernelNest(ChangesCode):  # pylint: disable=abstract-method
         return (placed(reason, nest.line.place) for reason in self.check_nest(nest))
 
     def check_nest(self, nest: CodeFootprint) -> Reasons:
-        """Return all reasons against the step on `nest`."""
+        """Return diagnostics if the step cannot be applied to `nest`."""
         raise NotImplementedError
 
 
 def check_gain(nest: LoopFootprint, changed: Loop) -> Reasons:
-    """Return why threads gain nothing by `changed` instead of a nest (T082).
+    """Return diagnostics if replacing a nest by `changed` gains nothing for threads (T082).
 
-    They may share the unchanged nest, or not even `changed`.
+    This is the case if the original nest can run in parallel, or if `changed` cannot.
     """
     loop, schedule = nest.loop, nest.schedule
     if not check_parallel(nest):

@@ -1,4 +1,4 @@
-"""A second procedure of a loop over cells, for columns of one level."""
+"""A version of a cell loop for columns with one level."""
 
 from __future__ import annotations
 
@@ -31,21 +31,20 @@ _OF_CELLS = (Role.CELL, Role.CELL_MAP, Role.DOFMAP, Role.STENCIL_MAP)
 
 @dataclass(frozen=True, slots=True)
 class VersionForOneLevel(ReplacesLoop):
-    """Give a loop over cells a second procedure, for columns of one level.
+    """Generate a second version of a cell loop for columns with one level.
 
-    Surface fields have one level, and loops over one level cost more than their bodies. If the
-    number of levels is one, which is tested once for the loop, the program calls a procedure in
-    which the compiler knows this: loops over levels disappear there. For all other numbers nothing
-    changes. Apply it after `outline`. Results are bit-identical for both procedures.
+    Surface fields have one level, for which loops over levels cost more than their bodies. A test
+    before the loop selects the version in which the number of levels is the constant 1, so the
+    compiler removes the loops over levels. For other numbers of levels nothing changes. Apply it
+    after `outline`. Both versions give bit-identical results.
 
-    Refused for loops that are not in a procedure of their own, or not over cells; where a kernel is
-    called, or none of its innermost loops counts the levels; for long kernels; and where bits could
-    depend on it, as a compiler contracts adjacent multiplications and additions: where a product is
-    assigned to be added to later, is written twice, or is invariant in a loop; where products are
-    added to the same variable or element by the innermost loop without levels, unless cells have
-    colours, which give such sums another order anyway; where the number of levels is part of a
-    value, or a constant that a statement assigns is a factor of a product, divides or is subtracted
-    from one; for powers, and functions like `exp`.
+    Rejected for loops that are not outlined or not over cells; if a kernel is not inlined, or has
+    no innermost loop over levels; for long kernels; and if results could differ because a compiler
+    contracts adjacent multiplications and additions. That is possible if a product is assigned and
+    added later, is written twice, or is loop-invariant; if the innermost loop, without levels,
+    accumulates products, unless cells are coloured, which changes the order of such sums anyway; if
+    the number of levels is part of a value; if a constant assigned to a variable is a factor of a
+    product, a divisor or subtracted from a product; and for powers and functions such as `exp`.
 
     before: call invoke_0_loop1(nlayers, ...)
     after:  if (nlayers == 1) then; call invoke_0_loop1_one_level(...); else; call ...
@@ -55,11 +54,11 @@ class VersionForOneLevel(ReplacesLoop):
 
     @classmethod
     def candidates(cls, schedule: Schedule) -> Iterable[Loop]:
-        """Return every loop over cells that no other loop is around."""
+        """Return every outermost loop over cells."""
         return (loop for loop in outer_loops(schedule) if loop.over.starts_cells)
 
     def check_loop(self, schedule: Schedule, rules: Rules, loop: Loop) -> Reasons:
-        """Return all reasons against a second procedure."""
+        """Return diagnostics if no version for one level can be generated."""
         if loop.one_level:
             message = f"'{loop.uid}' has a procedure for one level already."
             return (Diagnostic("T082", message, place_of(loop)),)
@@ -72,7 +71,7 @@ class VersionForOneLevel(ReplacesLoop):
         )
 
     def transform_loop(self, schedule: Schedule, rules: Rules, loop: Loop) -> Statement:
-        """Return the second procedure asked for."""
+        """Return the loop marked for a second version."""
         return replace(loop, one_level=True)
 
 
@@ -94,7 +93,7 @@ def _against(loop: Loop) -> Iterator[str]:
 
 
 def _about_code(call: KernelCall, code: Routine, *, in_colours: bool) -> Iterator[str]:
-    """Yield why the bits of a kernel may be others; colours give its sums another order anyway."""
+    """Yield reasons why results of a kernel might differ; colouring permits other sum orders."""
     pairs = list(zip(map(key_of, code.dummies), call.dummies, strict=True))
     layers = next((key for key, dummy in pairs if dummy.role is Role.NLAYERS), None)
     if layers is None or not counts_levels(code, layers):

@@ -1,7 +1,7 @@
-"""OpenACC: regions that run on a device, and loops whose iterations the device shares.
+"""OpenACC steps: device regions and loops distributed on a device.
 
-Which data a region takes, and when they move, follows from the schedule: `transform.transfers`
-places updates, the back end lists what is entered. Here it is decided what may run there.
+Data clauses and transfers follow from the schedule: `transform.transfers` places updates, and the
+back end lists entered data. This module checks which statements may run on a device.
 """
 
 from __future__ import annotations
@@ -38,18 +38,19 @@ _REGIONS = (Directive.ACC_PARALLEL, Directive.ACC_KERNELS)
 
 @dataclass(frozen=True, slots=True)
 class AccLoop(SharesIterations):
-    """Let a device share the iterations of a loop, and of those nested in it.
+    """Distribute the iterations of a loop, and of nested loops, over a device.
 
-    `collapse` is the number of nested loops that count as one, 0 for all that may be shared: if the
-    points of a row depend on each other, only the rows, each in its order. The clause `independent`
-    is added because the compiler has proved it here. A `sequential` loop runs in order. `gang` and
-    `vector` choose the level of parallelism. The region comes with `acc-parallel` or `acc-kernels`,
-    before or after this step; without it the recipe is not finished, which is an error at its end.
+    `collapse` is the number of nested loops combined into one; 0 combines all that can run in
+    parallel: if points of a row depend on each other, only the rows. The clause `independent` is
+    added because the compiler has proved independence. A `sequential` loop runs in order. `gang`
+    and `vector` choose the level of parallelism. The region is created by `acc-parallel` or
+    `acc-kernels`, before or after this step; if it is missing at the end of the recipe, that is an
+    error.
 
-    Refused where iterations race, but for a sequential loop: cells that add to shared dofs need
-    colours first, GH_READINC like GH_INC, and colours follow one another. Neither a kernel nor a
-    procedure that it calls may change what it keeps from call to call, such as a variable of its
-    module, unless `force` asserts that this is harmless.
+    Rejected if iterations race, unless the loop is sequential: cells that add to shared dofs
+    (GH_INC, GH_READINC) must be coloured first, and colours run sequentially. A kernel, or a
+    procedure that it calls, must not change saved state such as a module variable, unless `force`
+    asserts that this is harmless.
 
     before: loop1 over rows { columns@loop1 { k } }
     after:  acc-loop(loop1) { loop1 over rows { columns@loop1 { k } } }
@@ -65,11 +66,11 @@ class AccLoop(SharesIterations):
     force: bool = False
 
     def calls_to_share(self, schedule: Schedule) -> tuple[str, ...]:
-        """Return the calls in the loop, unless it runs in order."""
+        """Return the calls in the loop, unless it is sequential."""
         return () if self.sequential else calls_inside(schedule, self.loop)
 
     def check_loop(self, schedule: Schedule, rules: Rules, loop: Loop) -> Reasons:
-        """Return all reasons against sharing the iterations."""
+        """Return diagnostics if the loop cannot be distributed."""
         around = check_no_directive(schedule, self.loop, around=(*_DATA, *_REGIONS))
         reasons = (*around, *check_device_support((loop,)))
         if self.sequential and (self.gang or self.vector):
@@ -99,7 +100,7 @@ class AccLoop(SharesIterations):
         return DirectiveRegion(f"acc-loop({loop.uid})", Directive.ACC_LOOP, (loop,), options)
 
     def _shared_together(self, schedule: Schedule, rules: Rules, loop: Loop) -> int:
-        """Return how many loops of the nest may count as one, from the outermost."""
+        """Return the number of loops in the nest, from the outermost, that can be combined."""
         nest = _nest(loop)
         if self.sequential:
             return len(nest)
@@ -110,13 +111,13 @@ class AccLoop(SharesIterations):
 class AccParallel(OnBlock):
     """Run the statements from `first` to `last`, inclusive, on a device.
 
-    Each loop in the region must come under `acc-loop`, before or after this step. The data must be
-    there, by `acc-enter-data` or in an `acc-data` region, and the program stops if they are not.
-    Without `default_present` the compiler copies missing data.
+    Each loop in the region must be under `acc-loop`, applied before or after this step. The data
+    must be on the device, entered by `acc-enter-data` or an `acc-data` region; otherwise the
+    program stops. Without `default_present` the compiler copies missing data.
 
-    Refused for the reasons of `openmp-parallel`, and where one loop depends on another: the gangs
-    of a device do not wait for each other inside a region. For the same reason a loop over colours
-    stays outside, with the region in it.
+    Rejected for the reasons of `openmp-parallel`, and if one loop depends on another: the gangs of
+    a device are not synchronised inside a region. For the same reason the region is placed inside a
+    loop over colours, not around it.
 
     before: loop1 over colours { acc-loop(cells) { cells } }
     after:  loop1 over colours { acc-parallel(acc-loop(cells)) { acc-loop(cells) { cells } } }
@@ -128,7 +129,7 @@ class AccParallel(OnBlock):
 
     @classmethod
     def places(cls, schedule: Schedule) -> Iterator[StepPlace]:
-        """Yield every shared loop that no region is around."""
+        """Yield every `acc loop` outside a region."""
         for item in statements(schedule):
             if isinstance(item, DirectiveRegion) and item.directive is Directive.ACC_LOOP:
                 around = path_to(schedule, item.uid)[:-1]
@@ -137,7 +138,7 @@ class AccParallel(OnBlock):
                     yield {"first": item.uid, "last": item.uid}
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
-        """Return all reasons against the region."""
+        """Return diagnostics if the region cannot be created."""
         reasons = check_block(schedule, self.first, self.last, around=_DATA, inside=_LOOPS)
         block = block_between(schedule, self.first, self.last)
         loops = [loop for item in block for loop in _outermost(item)]
@@ -158,16 +159,16 @@ class AccParallel(OnBlock):
 
 @dataclass(frozen=True, slots=True)
 class AccKernels(OnBlock):
-    """Let the compiler make kernels for a device of the statements from `first` to `last`.
+    """Let the compiler generate device kernels for the statements from `first` to `last`.
 
-    Loops in the region run one after the other, so that they may depend on each other. With
-    `default_present` the data must be there, as for `acc-parallel`; without, the compiler copies
-    missing data. With a `queue` of 0 or more the host continues meanwhile; it waits before any
-    statement that is not in the same queue.
+    Loops in the region run one after the other, so they may depend on each other. With
+    `default_present` the data must be on the device, as for `acc-parallel`; otherwise the compiler
+    copies missing data. With a `queue` of 0 or more the region is asynchronous; the host waits
+    before any statement that is not in the same queue.
 
-    Refused for exchanges between the loops, under other directives, and if one loop uses a scalar
-    that another reduces. A queue is refused inside of a loop, as over colours: the host continues
-    with the next colour, which the region may not have read yet.
+    Rejected if exchanges are needed between the loops, under other directives, and if one loop uses
+    a scalar that another reduces. A queue is rejected inside a loop, for example over colours: the
+    host would continue with the next colour, whose number the region may not have read yet.
 
     before: loop1, loop2
     after:  acc-kernels(loop1) { loop1, loop2 }
@@ -180,14 +181,14 @@ class AccKernels(OnBlock):
 
     @classmethod
     def places(cls, schedule: Schedule) -> Iterator[StepPlace]:
-        """Yield every top-level loop of the schedule, shared or not."""
+        """Yield every top-level loop, distributed or not."""
         for item in without_halos(schedule).body:
             shared = isinstance(item, DirectiveRegion) and item.directive in _LOOPS
             if isinstance(item, Loop) or shared:
                 yield {"first": item.uid, "last": item.uid}
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
-        """Return all reasons against the region."""
+        """Return diagnostics if the region cannot be created."""
         reasons = check_block(schedule, self.first, self.last, around=_DATA, inside=_LOOPS)
         block = block_between(schedule, self.first, self.last)
         around = path_to(schedule, self.first)[:-1]
@@ -210,11 +211,11 @@ class AccKernels(OnBlock):
 
 @dataclass(frozen=True, slots=True)
 class AccData(OnBlock):
-    """Keep data on a device for the statements from `first` to `last`, and no longer.
+    """Keep data on a device while the statements from `first` to `last` run.
 
-    All data that the regions inside use are copied there before, and data that they write are
-    copied back after, unless the device already has them. Everything inside must run on the device,
-    and the host must wait for it: regions in a queue are refused.
+    Data used by the regions inside are copied to the device before, and modified data are copied
+    back after, unless they were already on the device. All statements must run on the device, and
+    the host must wait for them: regions in a queue are rejected.
 
     before: acc-kernels(loop1) { loop1 }, acc-kernels(loop2) { loop2 }
     after:  acc-data(acc-kernels(loop1)) { acc-kernels(loop1) ..., acc-kernels(loop2) ... }
@@ -224,7 +225,7 @@ class AccData(OnBlock):
 
     @classmethod
     def places(cls, schedule: Schedule) -> Iterator[StepPlace]:
-        """Yield every run of regions for a device, the longest ones first."""
+        """Yield every sequence of adjacent device regions, the longest ones first."""
         body = without_halos(schedule).body
         for start, first in enumerate(body):
             run = list(takewhile(_is_region, body[start:]))
@@ -232,7 +233,7 @@ class AccData(OnBlock):
                 yield {"first": first.uid, "last": last.uid}
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
-        """Return all reasons against the region."""
+        """Return diagnostics if the region cannot be created."""
         inside = (*_REGIONS, *_LOOPS)
         reasons = check_block(schedule, self.first, self.last, inside=inside)
         block = block_between(schedule, self.first, self.last)
@@ -275,9 +276,10 @@ def _is_region(item: Statement) -> bool:
 
 
 def _nest(loop: Loop) -> list[Loop]:
-    """Return `loop` and those in it that hold nothing but each other, outermost first.
+    """Return the loops of a perfect nest, outermost first.
 
-    Loops whose bounds depend on an outer one, as those in a tile do, cannot be counted as one.
+    Loops whose bounds depend on an outer loop, such as those of tiles, are left out, because they
+    cannot be collapsed.
     """
     nest = [loop]
     while len(nest[-1].body) == 1 and isinstance(inner := nest[-1].body[0], Loop):

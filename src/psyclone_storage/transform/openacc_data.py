@@ -1,7 +1,7 @@
-"""OpenACC: data that live on a device, and copies of them that a script asks for.
+"""OpenACC data that persist on a device, and explicit updates.
 
-When data move is derived (`transform.transfers`); a script says that they shall live there, and
-may ask for a copy that nothing in the schedule needs, such as one for output after the invoke.
+Transfers are derived (`transform.transfers`). A script requests that data persist on the device,
+and can request an update that the schedule does not need, such as for output after the invoke.
 """
 
 from __future__ import annotations
@@ -28,15 +28,14 @@ _SIDES = {side.value: side for side in Side}
 
 @dataclass(frozen=True, slots=True)
 class AccEnterData(CheckedStep):
-    """Keep the data of all regions on the device, from the first invoke that moves them there.
+    """Keep the data of all regions on the device, from the first invoke that uses them.
 
-    Data that the device does not have yet are copied there before anything else; data that it has
-    are up to date there and stay unchanged. A field that the host reads or writes meanwhile, a halo
-    exchange included, is updated where necessary. With a `queue` of 0 or more the host does not
-    wait.
+    Data that are not on the device yet are copied there first; data already on the device are up to
+    date and stay unchanged. Fields that the host accesses, including in halo exchanges, are updated
+    where necessary. With a `queue` of 0 or more the copies are asynchronous.
 
-    Refused if the schedule has such a statement already. A recipe that leaves the schedule without
-    any region for a device is not finished.
+    Rejected if the schedule already enters data. At the end of the recipe the schedule must have a
+    device region.
 
     before: acc-parallel(loop1) { ... }
     after:  enter-data, acc-parallel(loop1) { ... }
@@ -49,12 +48,12 @@ class AccEnterData(CheckedStep):
 
     @classmethod
     def places(cls, schedule: Schedule) -> Iterator[StepPlace]:
-        """Yield the schedule itself, if it has regions and their data are not entered yet."""
+        """Yield the schedule itself, if it has device regions and does not enter their data yet."""
         if device_calls(schedule) and not _enters(schedule):
             yield {"schedule": schedule.name}
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
-        """Return all reasons against entering data."""
+        """Return diagnostics if data cannot be entered."""
         if self.schedule != schedule.name:
             message = f"This is the schedule of '{schedule.name}', not of '{self.schedule}'."
             return (Diagnostic("T003", message, place_near(schedule, "")),)
@@ -64,20 +63,20 @@ class AccEnterData(CheckedStep):
         return ()
 
     def transform(self, schedule: Schedule, rules: Rules) -> Schedule:
-        """Return the schedule with what enters data at its head."""
+        """Return the schedule with a statement that enters data at its start."""
         made = EnterData("enter-data", queue=self.queue)
         return replace(schedule, body=(made, *schedule.body))
 
 
 @dataclass(frozen=True, slots=True)
 class AccUpdate(CheckedStep):
-    """Update the data that `at` uses on one side, before it: `to` is `host` or `device`.
+    """Update data on one side before the statement `at` uses them: `to` is `host` or `device`.
 
-    At `end`, the step updates all data that the regions for a device have written, after the last
-    statement, such as for output. `data` names a single field or operator instead. The compiler
-    derives the updates that the schedule itself needs; do not request them. Where neither steps nor
-    another invoke of the file use a device, the step declares that invokes of other files may have
-    left newer values there: the compiler derives the rest.
+    At `end`, the step updates all data that device regions have written, after the last statement,
+    for example for output. `data` selects a single field or operator. The compiler derives the
+    updates that the schedule needs; do not request those. If neither a step nor another invoke of
+    the file uses a device, the step declares that invokes of other files may have left newer values
+    on a device, and the compiler derives the remaining updates.
 
     before: loop1 [read u]
     after:  update-host(u)@loop1 [if a device has one], loop1
@@ -100,7 +99,7 @@ class AccUpdate(CheckedStep):
                 yield {"at": first.uid}
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
-        """Return all reasons against the copy."""
+        """Return diagnostics if the update is invalid."""
         if self.to not in _SIDES:
             hint = f"There are {listed(list(_SIDES), 'and')}."
             message, place = (
@@ -125,7 +124,7 @@ class AccUpdate(CheckedStep):
         return ()
 
     def transform(self, schedule: Schedule, rules: Rules) -> Schedule:
-        """Return the schedule with the updates where they were asked for."""
+        """Return the schedule with the requested updates."""
         bare = without_halos(schedule)
         known = {item.uid for item in statements(bare)}
         updates = [item for item in self._updates(bare) if item.uid not in known]

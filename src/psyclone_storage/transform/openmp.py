@@ -1,7 +1,7 @@
-"""OpenMP: loops whose iterations threads share, and regions in which a team of threads lives.
+"""OpenMP steps: loops distributed over threads, and parallel regions.
 
-The clauses on data (private, shared, reduction) follow from what is in a construct and are the back
-end's business; here it is decided what may run under which directive.
+Data clauses (private, shared, reduction) follow from the statements of a region and are generated
+by the back end. This module checks which statements may run under which directive.
 """
 
 from __future__ import annotations
@@ -40,17 +40,17 @@ _SCHEDULES = regex(r"(static|dynamic|guided)(,[1-9]\d*)?|auto|runtime")
 
 @dataclass(frozen=True, slots=True)
 class ParallelDo(SharesIterations):
-    """Start a team of threads for one loop, whose iterations they share.
+    """Run the iterations of one loop in parallel threads.
 
-    `schedule` is OpenMP's: `static`, `dynamic`, `guided`, each with a chunk size as in `static,8`,
-    or `auto` or `runtime`. Loop variables are private, all else is shared, and a scalar that the
-    loop reduces to is combined at its end. `reproducible` is as for `openmp-do`: a loop with a
-    reduction is then put under `omp do` in a region of its own.
+    `schedule` is OpenMP's: `static`, `dynamic`, `guided`, each optionally with a chunk size as in
+    `static,8`, or `auto` or `runtime`. Loop variables are private, other variables are shared, and
+    reductions are combined at the end. `reproducible` is as for `openmp-do`; a loop with a
+    reduction is then put under `omp do` in a parallel region of its own.
 
-    Refused under another directive, for a loop over colours, and where iterations race: cells that
-    add to shared dofs need colours first, GH_READINC like GH_INC (PSyclone's defect B7). A kernel
-    must not change what it keeps from call to call, such as a variable of its module, unless
-    `force` asserts that this is harmless.
+    Rejected under another directive, for a loop over colours, and if iterations race: cells that
+    add to shared dofs (GH_INC, GH_READINC) must be coloured first (PSyclone's defect B7). A kernel
+    must not change saved state such as a module variable, unless `force` asserts that this is
+    harmless.
 
     before: loop1 over colours { cells(loop1) over cells of a colour { k } }
     after:  loop1 over colours { omp-parallel-do(cells(loop1)) { cells(loop1) ... { k } } }
@@ -63,7 +63,7 @@ class ParallelDo(SharesIterations):
     reproducible: bool | None = None
 
     def check_loop(self, schedule: Schedule, rules: Rules, loop: Loop) -> Reasons:
-        """Return all reasons against threads."""
+        """Return diagnostics if the loop cannot run in parallel."""
         return _check_threads(schedule, rules, loop, self)
 
     def transform_loop(self, schedule: Schedule, rules: Rules, loop: Loop) -> Statement:
@@ -79,15 +79,15 @@ class ParallelDo(SharesIterations):
 
 @dataclass(frozen=True, slots=True)
 class ShareLoop(SharesIterations):
-    """Distribute the iterations of one loop over the threads of a region.
+    """Distribute the iterations of one loop over the threads of a parallel region.
 
-    The region comes with `openmp-parallel`, before or after this step; without it the recipe is not
-    finished, which is an error at its end. `schedule` is as for `openmp-parallel-do`. With
-    `reproducible` each thread adds up its own part of a sum, and the parts are added in the order
-    of the threads, so that the same number of threads gives the same bits. That needs the schedule
+    The region is created by `openmp-parallel`, before or after this step; if it is missing at the
+    end of the recipe, that is an error. `schedule` is as for `openmp-parallel-do`. With
+    `reproducible` each thread has a partial sum, and partial sums are added in thread order, so
+    that the same number of threads gives bit-identical results. This requires the schedule
     `static`. The default is the setting REPRODUCIBLE_REDUCTIONS.
 
-    Refused for the reasons of `openmp-parallel-do`.
+    Rejected for the reasons of `openmp-parallel-do`.
 
     before: loop1 over dofs { s = s + f * f }
     after:  omp-do(loop1) { loop1 over dofs { s = s + f * f } }
@@ -100,7 +100,7 @@ class ShareLoop(SharesIterations):
     force: bool = False
 
     def check_loop(self, schedule: Schedule, rules: Rules, loop: Loop) -> Reasons:
-        """Return all reasons against threads."""
+        """Return diagnostics if the loop cannot be distributed."""
         return _check_threads(schedule, rules, loop, self, around=(Directive.OMP_PARALLEL,))
 
     def transform_loop(self, schedule: Schedule, rules: Rules, loop: Loop) -> Statement:
@@ -111,14 +111,15 @@ class ShareLoop(SharesIterations):
 
 @dataclass(frozen=True, slots=True)
 class OpenParallelRegion(OnBlock):
-    """Start one team of threads for the statements from `first` to `last`, inclusive.
+    """Create a parallel region around the statements from `first` to `last`, inclusive.
 
-    Each loop in the region must come under `openmp-do`, before or after this step: every thread
-    executes all other statements, so that a recipe that leaves a loop without it is not finished.
-    Exchanges for these loops are made before the region, and the flags of halos are set after it.
+    Each loop in the region must be under `openmp-do`, applied before or after this step. Every
+    thread executes all other statements, so a loop without `openmp-do` at the end of the recipe is
+    an error. Exchanges for these loops happen before the region, and halo flags are updated after
+    it.
 
-    Refused if the statements are not adjacent loops, under a directive, if an exchange would have
-    to happen between two of them, and if one uses a scalar that another reduces.
+    Rejected if the statements are not adjacent loops, under a directive, if an exchange would be
+    needed between two of them, and if one uses a scalar that another reduces.
 
     before: omp-do(loop1) { loop1 } omp-do(loop2) { loop2 }
     after:  omp-parallel(omp-do(loop1)) { omp-do(loop1) { loop1 } omp-do(loop2) { loop2 } }
@@ -128,16 +129,16 @@ class OpenParallelRegion(OnBlock):
 
     @classmethod
     def places(cls, schedule: Schedule) -> Iterator[StepPlace]:
-        """Yield every run of statements that share their work, the longest ones first.
+        """Yield every sequence of adjacent work-sharing statements, the longest ones first.
 
-        Of the runs that an exchange would have to interrupt, only the shortest one is yielded.
+        Of sequences that would need an exchange inside, only the shortest one is yielded.
         """
         for run in runs_between_exchanges(schedule, _shares_all):
             for last in reversed(run):
                 yield {"first": run[0].uid, "last": last.uid}
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
-        """Return all reasons against one region."""
+        """Return diagnostics if the region cannot be created."""
         reasons = check_block(schedule, self.first, self.last, inside=_IN_A_TEAM)
         return (
             *reasons,
@@ -163,7 +164,7 @@ def _check_threads(
 
 
 def _check_schedule(text: str, place: Span | None) -> Reasons:
-    """Return that OpenMP has no such schedule of iterations (T024)."""
+    """Return a diagnostic if OpenMP has no such loop schedule (T024)."""
     if _SCHEDULES.fullmatch(text):
         return ()
     hint = "There are static, dynamic, guided (each with a chunk size: static,8), auto and runtime."
@@ -171,7 +172,7 @@ def _check_schedule(text: str, place: Span | None) -> Reasons:
 
 
 def read_schedule(text: str, place: Span | None = None) -> ThreadSchedule:
-    """Return the schedule of iterations that a user requests.
+    """Return the loop schedule that `text` requests.
 
     Raises:
         CompileError: `T024`, OpenMP has no such schedule.
@@ -181,7 +182,7 @@ def read_schedule(text: str, place: Span | None = None) -> ThreadSchedule:
 
 
 def _check_sums(loop: Loop, rules: Rules, step: ParallelDo | ShareLoop) -> Reasons:
-    """Return that the sums of a loop are not reproducible under its schedule, if they are to be."""
+    """Return a diagnostic if sums must be reproducible but the schedule prevents it."""
     if step.schedule.startswith("static") or not _sums_in_order(loop, rules, step.reproducible):
         return ()
     message = f"Sums under the schedule '{step.schedule}' are not reproducible."
@@ -189,7 +190,7 @@ def _check_sums(loop: Loop, rules: Rules, step: ParallelDo | ShareLoop) -> Reaso
 
 
 def _sums_in_order(loop: Loop, rules: Rules, wanted: bool | None) -> bool:
-    """Return whether `loop` reduces something, the parts of which are added in a fixed order."""
+    """Return whether `loop` has reductions that are combined in thread order."""
     return (rules.sums_in_order() if wanted is None else wanted) and bool(reductions_in(loop))
 
 
@@ -198,13 +199,13 @@ def _shared(loop: Loop, options: RegionOptions) -> DirectiveRegion:
 
 
 def _sharing(text: str) -> ThreadSchedule:
-    """Return the schedule that a recipe asks for, which has been checked."""
+    """Return the loop schedule for a valid text."""
     rule, _, chunk = text.partition(",")
     return ThreadSchedule(Sharing(rule), int(chunk or 0))
 
 
 def _shares_all(item: Statement) -> bool:
-    """Return whether all that `item` computes is dealt out to the threads around it."""
+    """Return whether the enclosing threads share all work of `item`."""
     if isinstance(item, DirectiveRegion):
         return item.directive is Directive.OMP_DO or item.directive.is_of_one_thread
     return isinstance(item, Loop) and all(map(_shares_all, item.body))

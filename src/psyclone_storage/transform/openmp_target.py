@@ -1,4 +1,4 @@
-"""OpenMP: regions for a device, whose data are copied there and back each time."""
+"""OpenMP device regions, whose data are copied to the device and back each time."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ _TARGET = (Directive.OMP_TARGET,)
 class TeamsDo(SharesIterations):
     """Distribute the iterations of a loop over the teams of threads of a device.
 
-    The region comes with `openmp-target`, before or after this step; without it the recipe is not
-    finished.
+    The region is created by `openmp-target`, before or after this step; if it is missing at the end
+    of the recipe, that is an error.
 
-    Refused where iterations race, as `openmp-parallel-do` is, and for operations that only the host
-    supports; `force` lets a kernel change what it keeps from call to call.
+    Rejected if iterations race, as for `openmp-parallel-do`, and for operations that only the host
+    supports. `force` allows kernels to change saved state.
 
     before: loop1 over rows
     after:  omp-teams-do(loop1) { loop1 over rows }
@@ -42,7 +42,7 @@ class TeamsDo(SharesIterations):
     force: bool = False
 
     def check_loop(self, schedule: Schedule, rules: Rules, loop: Loop) -> Reasons:
-        """Return all reasons against sharing the iterations."""
+        """Return diagnostics if the loop cannot be distributed."""
         reasons = check_no_directive(schedule, self.loop, around=_TARGET)
         return (
             *reasons,
@@ -57,15 +57,16 @@ class TeamsDo(SharesIterations):
 
 @dataclass(frozen=True, slots=True)
 class OpenTarget(OnBlock):
-    """Run the statements from `first` to `last` on a device, by OpenMP.
+    """Run the statements from `first` to `last` on a device, using OpenMP.
 
-    All data that they use are copied there before, and data that they change are copied back after,
-    so that the host's copies stay up to date. For LFRic, clauses list these data, which suffices
-    for a device with separate memory. The values of GOcean's fields are components of objects,
-    which compilers do not follow: host and device must share their memory, as with `requires
-    unified_shared_memory`, or use OpenACC, under which data also stay on the device.
+    All data that they use are copied to the device before, and modified data are copied back after,
+    so that host copies stay up to date. For LFRic, clauses list these data, which suffices for a
+    device with separate memory. For GOcean, field values are components of objects, which compilers
+    do not copy: host and device must share memory, as with `requires unified_shared_memory`.
+    Alternatively use OpenACC, with which data also persist on the device.
 
-    Refused under other directives, and if teams share a loop and are not all that is inside.
+    Rejected under other directives, and if a loop shared by teams is not the only statement in the
+    region.
 
     before: omp-teams-do(loop1) { loop1 }
     after:  omp-target(omp-teams-do(loop1)) { omp-teams-do(loop1) { loop1 } }
@@ -75,7 +76,7 @@ class OpenTarget(OnBlock):
 
     @classmethod
     def places(cls, schedule: Schedule) -> Iterator[StepPlace]:
-        """Yield every loop that teams share and no region is around."""
+        """Yield every loop shared by teams outside a region."""
         for item in statements(schedule):
             if isinstance(item, DirectiveRegion) and item.directive in _TEAMS:
                 around = path_to(schedule, item.uid)[:-1]
@@ -83,7 +84,7 @@ class OpenTarget(OnBlock):
                     yield {"first": item.uid, "last": item.uid}
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
-        """Return all reasons against the region."""
+        """Return diagnostics if the region cannot be created."""
         reasons = check_block(schedule, self.first, self.last, inside=_TEAMS)
         block = block_between(schedule, self.first, self.last)
         held = [one for item in block if isinstance(item, Loop | DirectiveRegion)

@@ -1,4 +1,4 @@
-"""OpenMP: work of one thread of a team, and tasks that it leaves to the others."""
+"""OpenMP regions executed by a single thread, and tasks for other threads."""
 
 from __future__ import annotations
 
@@ -39,10 +39,11 @@ _AROUND_TASKS = (Directive.OMP_PARALLEL, Directive.OMP_SINGLE, Directive.OMP_MAS
 
 @dataclass(frozen=True, slots=True)
 class OpenSingle(OnBlock):
-    """Let one thread of a team execute the statements from `first` to `last`: the first to arrive.
+    """Let the first thread to arrive execute the statements from `first` to `last`.
 
-    The team comes with `openmp-parallel`, before or after this step. The other threads wait at the
-    end, unless `nowait`; then no later statement of the region may depend on it.
+    The parallel region is created by `openmp-parallel`, before or after this step. The other
+    threads wait at the end. With `nowait` they do not, so no later statement of the region may
+    depend on the result.
 
     before: openmp-taskloop(loop1) { loop1 }
     after:  omp-single(omp-taskloop(loop1)) { omp-taskloop(loop1) { loop1 } }
@@ -54,11 +55,11 @@ class OpenSingle(OnBlock):
 
     @classmethod
     def places(cls, schedule: Schedule) -> Iterator[StepPlace]:
-        """Yield every statement that makes tasks."""
+        """Yield every statement that creates tasks."""
         yield from _places_of_one(schedule)
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
-        """Return all reasons against the construct."""
+        """Return diagnostics if the region cannot be created."""
         return _check_one(schedule, self.first, self.last)
 
     def region(self, block: tuple[Statement, ...]) -> DirectiveRegion:
@@ -69,10 +70,10 @@ class OpenSingle(OnBlock):
 
 @dataclass(frozen=True, slots=True)
 class OpenMaster(OnBlock):
-    """Let the first thread of a team execute the statements from `first` to `last`.
+    """Let the master thread of a team execute the statements from `first` to `last`.
 
-    As `openmp-single`, but the other threads never wait for it, so that no later statement of the
-    region may depend on it.
+    As `openmp-single`, but the other threads never wait, so no later statement of the region may
+    depend on the result.
 
     before: openmp-taskloop(loop1) { loop1 }
     after:  omp-master(omp-taskloop(loop1)) { omp-taskloop(loop1) { loop1 } }
@@ -82,11 +83,11 @@ class OpenMaster(OnBlock):
 
     @classmethod
     def places(cls, schedule: Schedule) -> Iterator[StepPlace]:
-        """Yield every statement that makes tasks."""
+        """Yield every statement that creates tasks."""
         yield from _places_of_one(schedule)
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
-        """Return all reasons against the construct."""
+        """Return diagnostics if the region cannot be created."""
         return _check_one(schedule, self.first, self.last)
 
     def region(self, block: tuple[Statement, ...]) -> DirectiveRegion:
@@ -96,14 +97,14 @@ class OpenMaster(OnBlock):
 
 @dataclass(frozen=True, slots=True)
 class TaskLoop(SharesIterations):
-    """Divide the iterations of a loop into tasks, which the threads of a team take one by one.
+    """Divide the iterations of a loop into tasks, which the threads of a team execute.
 
-    The thread that makes them comes with `openmp-single` or `openmp-master`. `grainsize` is how
-    many iterations a task has, `num_tasks` how many tasks there are; 0 leaves it to the compiler,
-    and only one can be given. The thread waits for its tasks unless `nogroup`; then
-    `openmp-taskwait` has to come before anything that depends on them.
+    The creating thread is determined by `openmp-single` or `openmp-master`. `grainsize` is the
+    number of iterations in a task, `num_tasks` the number of tasks; 0 leaves it to the compiler,
+    and only one can be given. The thread waits for its tasks. With `nogroup` it does not, and
+    `openmp-taskwait` must precede statements that depend on them.
 
-    Refused where iterations race, and for a loop that reduces to a scalar.
+    Rejected if iterations race, and for loops with reductions.
 
     before: loop1 over rows
     after:  omp-taskloop(loop1) { loop1 over rows }
@@ -117,7 +118,7 @@ class TaskLoop(SharesIterations):
     force: bool = False
 
     def check_loop(self, schedule: Schedule, rules: Rules, loop: Loop) -> Reasons:
-        """Return all reasons against tasks."""
+        """Return diagnostics if tasks cannot be created."""
         reasons = check_no_directive(schedule, self.loop, around=_AROUND_TASKS)
         if self.grainsize < 0 or self.num_tasks < 0 or (self.grainsize and self.num_tasks):
             message = "Tasks have a size, or there is a number of them, from 1 on, but not both."
@@ -133,12 +134,12 @@ class TaskLoop(SharesIterations):
 
 @dataclass(frozen=True, slots=True)
 class MakeTask(SharesIterations):
-    """Make one task of a loop, which any thread of the team may execute concurrently with others.
+    """Execute a loop as a task, concurrently with other tasks of the team.
 
-    The thread that makes it comes with `openmp-single` or `openmp-master`. `openmp-taskwait` has to
-    come before anything that depends on it.
+    The creating thread is determined by `openmp-single` or `openmp-master`. `openmp-taskwait` must
+    precede statements that depend on the task.
 
-    Refused for a loop that reduces to a scalar.
+    Rejected for loops with reductions.
 
     before: loop1
     after:  omp-task(loop1) { loop1 }
@@ -150,11 +151,11 @@ class MakeTask(SharesIterations):
 
     @classmethod
     def candidates(cls, schedule: Schedule) -> Iterable[Loop]:
-        """Return the loops directly in the schedule."""
+        """Return the top-level loops of the schedule."""
         return (item for item in without_halos(schedule).body if isinstance(item, Loop))
 
     def check_loop(self, schedule: Schedule, rules: Rules, loop: Loop) -> Reasons:
-        """Return all reasons against a task."""
+        """Return diagnostics if the task cannot be created."""
         return (*check_no_directive(schedule, loop.uid, around=_AROUND_TASKS), *_no_sums(loop))
 
     def transform_loop(self, schedule: Schedule, rules: Rules, loop: Loop) -> Statement:
@@ -164,9 +165,9 @@ class MakeTask(SharesIterations):
 
 @dataclass(frozen=True, slots=True)
 class AwaitTasks(CheckedStep):
-    """Let a thread wait for its tasks where something depends on them, and nowhere else.
+    """Insert waits for tasks before statements that depend on them.
 
-    `region` is an `openmp-single` or `openmp-master` construct. A wait comes directly before the
+    `region` is an `openmp-single` or `openmp-master` region. A wait is inserted directly before the
     first statement in it that depends on an unfinished task.
 
     before: omp-single { omp-task(loop1) [write u], omp-task(loop2) [read u] }
@@ -179,13 +180,13 @@ class AwaitTasks(CheckedStep):
 
     @classmethod
     def places(cls, schedule: Schedule) -> Iterator[StepPlace]:
-        """Yield every construct of one thread."""
+        """Yield every single-thread region."""
         for item in statements(schedule):
             if isinstance(item, DirectiveRegion) and item.directive.is_of_one_thread:
                 yield {"region": item.uid}
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
-        """Return all reasons against waiting: nothing depends on a task there."""
+        """Return diagnostics if no statement in the region depends on a task."""
         if problems := check_present(schedule, self.region):
             return problems
         region = find(schedule, self.region)
@@ -198,7 +199,7 @@ class AwaitTasks(CheckedStep):
         return ()
 
     def transform(self, schedule: Schedule, rules: Rules) -> Schedule:
-        """Return the schedule with the waits."""
+        """Return the schedule with the waits inserted."""
         region = find(schedule, self.region)
         assert isinstance(region, DirectiveRegion)
         awaited = replace(region, body=self._awaited(schedule, region))
@@ -220,7 +221,7 @@ class AwaitTasks(CheckedStep):
 
 
 def _places_of_one(schedule: Schedule) -> Iterator[StepPlace]:
-    """Yield the longest runs of statements that make tasks first, then the shorter ones."""
+    """Yield sequences of adjacent statements that create tasks, the longest ones first."""
     for run in runs_between_exchanges(schedule, _makes_tasks):
         for last in reversed(run):
             yield {"first": run[0].uid, "last": last.uid}

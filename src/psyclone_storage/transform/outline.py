@@ -1,4 +1,4 @@
-"""Outlining: a loop in a procedure of its own."""
+"""Outlining of loops into procedures."""
 
 from __future__ import annotations
 
@@ -32,27 +32,27 @@ _PASSED = (ArgKind.FIELD, ArgKind.GRID_PROPERTY, ArgKind.SCALAR)
 
 @dataclass(frozen=True, slots=True)
 class OutlineLoop:
-    """Put a loop, with the directive that shares its iterations, into a procedure of its own.
+    """Move a loop, with its work-sharing directive, into a procedure of its own.
 
-    The procedure gets the arrays that the loop uses as contiguous arguments, which a compiler knows
-    not to overlap. In the routine of the invoke they are components and targets of pointers, which
-    may overlap. Numbers that are only read are passed by value, so that they are not loaded at each
-    point. So compilers vectorise loops without run-time tests, and keep loaded values in registers.
-    The computation does not change. It is the last step for a loop: other steps need its
-    statements.
+    The procedure receives the arrays of the loop as contiguous dummy arguments, which a compiler
+    may assume not to overlap. In the routine of the invoke they are components and pointer targets,
+    which may overlap. Scalars that are only read are passed by value, so that they are not loaded
+    at each point. As a result, compilers vectorise loops without run-time tests and keep values in
+    registers. The computation does not change. This must be the last step for a loop, because other
+    steps need its statements.
 
-    Loops over cells whose kernels `inline-call` has inlined are outlined without this step, where
-    it is not refused with `aliases`: inlined alone they would be slower than called. So are loops
-    over points whose kernels the compiler sees, where fields are in storages.
+    Cell loops with kernels inlined by `inline-call` are outlined automatically if that is legal
+    with `aliases`: inlined kernels would otherwise be slower than called ones. If fields are in
+    storages, so are point loops whose kernels are visible to the compiler.
 
     Data with different names are assumed to be different objects, unless they are elements of one
-    array. With `aliases` they may alias, as two pointers to one field do: a loop over cells is then
-    refused where one kernel may write data that another is passed under another name.
+    array. With `aliases` they may alias, such as two pointers to one field: a cell loop is then
+    rejected if one kernel may write data that another receives under a different name.
 
-    Refused for loops inside of others; for a kernel that is called, before `inline-call`, or
-    `inline-kernel-module` for points; for kernels that change a scalar, and sums that are exact or
-    in the order of threads; where two elements of an array may be the same; in tasks, in which its
-    arrays would be private; and on a device.
+    Rejected for nested loops; for kernels that are not inlined by `inline-call` (or for points,
+    copied by `inline-kernel-module`); for kernels that change a scalar; for exact sums and sums in
+    thread order; if two elements of an array may be the same; in tasks, in which its arrays would
+    be private; and on a device.
 
     before: loop1 over rows { columns@loop1 { u%data(i, j) = v%data(i, j) } }
     after:  call invoke_0_loop1(u%data, v%data, ...)
@@ -65,12 +65,12 @@ class OutlineLoop:
 
     @classmethod
     def places(cls, schedule: sch.Schedule) -> Iterator[StepPlace]:
-        """Yield every loop that no other loop is around."""
+        """Yield every outermost loop."""
         for loop in outer_loops(schedule):
             yield {"loop": loop.uid}
 
     def check(self, schedule: sch.Schedule, rules: Rules) -> Reasons:
-        """Return all reasons against a procedure."""
+        """Return diagnostics if the loop cannot be outlined."""
         if problems := check_is_loop(schedule, self.loop):
             return problems
         loop = loop_named(schedule, self.loop)
@@ -101,16 +101,16 @@ class OutlineLoop:
 
 
 def is_in_place(call: sch.KernelCall) -> bool:
-    """Return whether the statements of a kernel replace its call."""
+    """Return whether a kernel call is replaced by the kernel's statements."""
     return any(code.kernel_use.in_place for code in call.codes)
 
 
 def about_names(calls: tuple[sch.KernelCall, ...]) -> Iterator[tuple[str, str]]:
-    """Yield why the data of `calls` are not known to be apart, and what may be done about it.
+    """Yield reasons why data of `calls` may alias, each with a hint.
 
-    Two of one kind may be one object if one call writes the one, and another is passed the other.
-    What one kernel is passed, and writes, are apart by the rules of Fortran for its dummies, if
-    the kernel is called: one under a mask may never be.
+    Two data of one kind may be the same object if one call writes the one and another call receives
+    the other. Data passed to the same kernel do not alias by the rules of Fortran, if the kernel is
+    certainly called; under a mask it may not be.
     """
     uses = [(call, _passed_objects(call)) for call in calls]
     apart = {
@@ -138,7 +138,7 @@ def _about_names_in_place(loop: sch.Loop) -> Iterator[tuple[str, str]]:
 
 
 def _passed_objects(call: sch.KernelCall) -> dict[DatumPart, tuple[ArgKind, bool]]:
-    """Return the fields and operators that `call` is passed: the kind, and whether it writes."""
+    """Return the fields and operators that `call` receives: the kind, and whether it writes."""
     used: dict[DatumPart, tuple[ArgKind, bool]] = {}
     for described, actual in zip(call.kernel.args, call.args, strict=True):
         if described.kind in MOVED and actual.datum is not None:
@@ -195,7 +195,7 @@ def _about_calls(schedule: sch.Schedule, loop: sch.Loop) -> Iterator[_Reason]:
 
 
 def _shared(schedule: sch.Schedule, calls: tuple[sch.KernelCall, ...]) -> Iterator[tuple[str, str]]:
-    """Yield the pairs of data of `calls` that may be one object, of which one is written."""
+    """Yield the pairs of possibly aliased data of `calls` of which one is written."""
     written: dict[str, bool] = {}
     for call in calls:
         for described, actual in zip(call.kernel.args, call.args, strict=True):

@@ -1,4 +1,4 @@
-"""Regions that a profiler counts and times as one."""
+"""Profile regions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from psyclone_storage.transform.step import CheckedStep, StepPlace, check_presen
 
 
 class ProfileGranularity(Enum):
-    """Granularity of a profiler's regions: an entire invoke, or the loops of each kernel."""
+    """Extent of automatic profile regions: an entire invoke, or the loops of each kernel."""
 
     INVOKES = "invokes"
     KERNELS = "kernels"
@@ -26,15 +26,15 @@ class ProfileGranularity(Enum):
 
 @dataclass(frozen=True, slots=True)
 class AddProfileRegion(CheckedStep):
-    """Let a profiler count and time the statements from `first` to `last` together.
+    """Measure the statements from `first` to `last` as one profile region.
 
-    The region has the name `region` in the module `module`. The defaults are the generated module,
-    and the invoke with the name of the kernel, if the region calls just one, and a number. If
-    `first` is an exchange, the exchanges for the loop after it are timed with it; if it is a loop,
-    they happen before the region.
+    The region has the name `region` in the module `module`. By default the module is the generated
+    one, and the name consists of the invoke, the kernel if there is only one, and a number. If
+    `first` is an exchange, the exchanges for the following loop are included; if it is a loop, they
+    happen before the region.
 
-    Refused if the statements are not adjacent, and inside of a loop or of a directive: every thread
-    would execute the profiler's calls there, or they would come between a directive and its loop.
+    Rejected if the statements are not adjacent, and inside a loop or directive: every thread would
+    execute the profiler's calls, or they would separate a directive from its loop.
 
     before: loop1 { k }
     after:  profile(loop1) { loop1 { k } }
@@ -49,12 +49,12 @@ class AddProfileRegion(CheckedStep):
 
     @classmethod
     def places(cls, schedule: sch.Schedule) -> Iterator[StepPlace]:
-        """Yield the whole schedule, unless there is a region in it."""
+        """Yield the whole schedule if it contains no profile region."""
         if schedule.body and not any(isinstance(item, sch.ProfileRegion) for item in schedule.body):
             yield {"first": schedule.body[0].uid, "last": schedule.body[-1].uid}
 
     def check(self, schedule: sch.Schedule, rules: Rules) -> Reasons:
-        """Return all reasons against the region."""
+        """Return diagnostics if the region cannot be created."""
         if problems := check_present(schedule, self.first, self.last):
             return problems
         around = path_to(schedule, self.first)[:-1]
@@ -75,7 +75,7 @@ class AddProfileRegion(CheckedStep):
         return ()
 
     def transform(self, schedule: sch.Schedule, rules: Rules) -> sch.Schedule:
-        """Return the schedule with the statements in a region."""
+        """Return the schedule with the statements in a profile region."""
         leads = isinstance(find(schedule, self.first), sch.HaloExchange)
         first, *others = self._kept(schedule)
         body = (_with_pin(first), *map(_with_pin, others))
@@ -97,9 +97,10 @@ class AddProfileRegion(CheckedStep):
         return around.body[places[self.first] : places[self.last] + 1]
 
     def _kept(self, schedule: sch.Schedule) -> tuple[sch.Statement, ...]:
-        """Return what the region is to hold before halos are planned anew.
+        """Return the statements of the region before halos are planned again.
 
-        That is what is not derived or, if there is nothing else, the exchanges, which it pins.
+        These are the statements that are not derived or, if there are none, the exchanges, which
+        become pinned.
         """
         inside, bare = self._inside(schedule), without_halos(schedule)
         kept = tuple(item for item in inside if find(bare, item.uid) is not None)
@@ -107,10 +108,10 @@ class AddProfileRegion(CheckedStep):
 
 
 def regions_for(schedule: sch.Schedule, grain: ProfileGranularity) -> tuple[AddProfileRegion, ...]:
-    """Return the steps that profile a schedule as a whole, or each of its outermost loops.
+    """Return the steps that profile the whole schedule, or each of its outermost loops.
 
-    Exchanges belong to an invoke, and to no kernel. What a script has put into a region
-    gets no other for its kernels.
+    Exchanges belong to the region of an invoke but not of a kernel. Loops that a script has put
+    into a region get no additional one.
     """
     body = schedule.body
     if grain is ProfileGranularity.INVOKES:
@@ -120,7 +121,7 @@ def regions_for(schedule: sch.Schedule, grain: ProfileGranularity) -> tuple[AddP
 
 
 def _region_name(schedule: sch.Schedule, body: tuple[sch.Statement, ...]) -> str:
-    """Return the name of the invoke, of the kernel if it is the only one, and a free number."""
+    """Return the region name: the invoke, the kernel if there is only one, and a number."""
     number = sum(isinstance(item, sch.ProfileRegion) for item in statements(schedule))
     calls = [call for item in body if isinstance(item, sch.Compound) for call in kernel_calls(item)]
     kernels = [call.kernel.procedure or call.kernel.name for call in calls]
@@ -129,7 +130,7 @@ def _region_name(schedule: sch.Schedule, body: tuple[sch.Statement, ...]) -> str
 
 
 def _free_uid(schedule: sch.Schedule, first: str) -> str:
-    """Return a uid for a region that starts with `first`, as a region inside of it may do."""
+    """Return an unused uid for a region whose first statement is `first`."""
     taken = {item.uid for item in statements(schedule)}
     uid, number = f"profile({first})", 2
     while uid in taken:

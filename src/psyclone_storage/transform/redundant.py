@@ -1,4 +1,4 @@
-"""Redundant computation: compute halo cells instead of exchanging them."""
+"""Redundant computation of halo values, as an alternative to exchanges."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ _LARGER = (Iteration.CELL_COLUMN, Iteration.DOF)
 
 @dataclass(frozen=True, slots=True)
 class ComputeRedundantly(OnLoop):
-    """Let a loop run into the halo, down to level `depth` or, with depth 0, through all of it.
+    """Extend a loop into the halo to level `depth` or, with depth 0, through the whole halo.
 
-    A field may have a shallower halo than its mesh. With depth 0, all such loops of an invoke run
-    as far as the shallowest halo of their fields. With another depth, the generated code stops
-    where a field has a shallower halo than the loop needs.
+    A field may have a shallower halo than its mesh. With depth 0, all such loops of an invoke
+    extend to the shallowest halo of their fields. With another depth, generated code stops with an
+    error if a field has a shallower halo than the loop needs.
 
-    Data that the loop writes are then clean to that depth (one level less where cells add to shared
-    dofs), so that later exchanges can be shallower or disappear; data that it reads must be clean
-    too, so that earlier exchanges can be deeper. All exchanges are planned anew. A coloured loop is
-    changed at both of its levels.
+    Written data are then clean to that depth (one level less if cells add to shared dofs), so later
+    exchanges can become shallower or unnecessary. Data that are read must be clean too, so earlier
+    exchanges can become deeper. All exchanges are planned again. Both levels of a coloured loop are
+    extended.
 
-    Refused without distributed memory; under a directive; for kernels whose metadata fix where they
-    run (owned or halo cells, owned dofs, the domain), for kernels between two meshes, and for
-    reductions, to which halo dofs would be added twice; if the loop goes that far already; if an
-    operator has no values there, or a stencil would read beyond the halo (PSyclone's rules of
+    Rejected without distributed memory; under a directive; for kernels whose metadata determine the
+    iteration space (owned or halo cells, owned dofs, the domain), for inter-grid kernels, and for
+    reductions, which would count halo dofs twice; if the loop already extends that far; if an
+    operator has no values there; and if a stencil would read beyond the halo (PSyclone's rules for
     redundant computation, and its defects B3 and B4).
 
     before: halo(u)@loop2, loop1 over dofs, owned; halo(v)@loop2, loop2 reads v, stencil 1
@@ -47,7 +47,7 @@ class ComputeRedundantly(OnLoop):
     depth: int = 0
 
     def check_loop(self, schedule: Schedule, rules: Rules, loop: Loop) -> Reasons:
-        """Return all reasons against running further."""
+        """Return diagnostics if the loop cannot be extended."""
         outer = _outermost(schedule, loop.uid)
         reasons = [
             *check_no_directive(schedule, outer.uid),
@@ -66,7 +66,7 @@ class ComputeRedundantly(OnLoop):
         return tuple(reasons)
 
     def transform(self, schedule: Schedule, rules: Rules) -> Schedule:
-        """Return the schedule with the loop, and those nested with it, going further."""
+        """Return the schedule with the loop and its nested loops extended."""
         outer = _outermost(schedule, self.loop)
         return replaced(schedule, outer.uid, self._enlarged(outer))
 
@@ -102,7 +102,7 @@ class ComputeRedundantly(OnLoop):
 
 
 def _outermost(schedule: Schedule, uid: str) -> Loop:
-    """Return the outermost loop on the path to the loop `uid`."""
+    """Return the outermost loop that contains the loop `uid`."""
     return next(item for item in path_to(schedule, uid) if isinstance(item, Loop))
 
 

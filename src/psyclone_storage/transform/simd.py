@@ -1,4 +1,4 @@
-"""OpenMP's `simd`: a loop whose iterations are shared by the lanes of vector instructions."""
+"""OpenMP `simd`: vectorisation of loops."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ _OF_THREADS = (Directive.OMP_DO, Directive.OMP_PARALLEL_DO)
 
 @dataclass(frozen=True, slots=True)
 class VectoriseLoop(OnLoop):
-    """Vectorise a loop over dofs: vector lanes share its iterations.
+    """Vectorise a loop over dofs by OpenMP `simd`.
 
-    A compiler may not change the order of a sum, and so adds one number at a time. With this step
-    each lane has a partial sum, and these are added at the end: sums differ by rounding, all else
-    is unchanged. Where threads share the loop each has lanes, so apply the step after `openmp-do`
-    or `openmp-parallel-do`, and before `outline`, without which arrays that may overlap prevent
-    vectorisation. With `for_sums` the step applies only to loops that reduce to a scalar: others
-    need no permission.
+    A compiler must not reassociate sums, and so adds one number at a time. With this step each
+    vector lane has a partial sum, and these are added at the end: sums differ by rounding, other
+    results are unchanged. In a parallel loop each thread uses vector lanes, so apply the step after
+    `openmp-do` or `openmp-parallel-do`, and before `outline`, without which possible aliases
+    prevent vectorisation. With `for_sums` the step applies only to loops with reductions, because
+    others need no permission.
 
-    Refused for other loops than those over dofs; for kernels other than built-ins; for random
-    numbers; for sums that are exact, or reproducible; and under other directives.
+    Rejected for loops that are not over dofs; for kernels that are not built-ins; for random
+    numbers; for exact or reproducible sums; and under other directives.
 
     before: omp-do(loop1) { loop1 over dofs { s = s + f * f } }
     after:  omp-do(loop1) with lanes { loop1 over dofs { s = s + f * f } }
@@ -47,7 +47,7 @@ class VectoriseLoop(OnLoop):
         return (loop for loop in loops_in(schedule) if loop.over is Over.DOFS)
 
     def check_loop(self, schedule: Schedule, rules: Rules, loop: Loop) -> Reasons:
-        """Return all reasons against lanes."""
+        """Return diagnostics if the loop cannot be vectorised."""
         place = place_of(loop)
         region = _region_of_threads(schedule, loop)
         if region is not None and region.options.lanes:
@@ -69,7 +69,7 @@ class VectoriseLoop(OnLoop):
         )
 
     def transform(self, schedule: Schedule, rules: Rules) -> Schedule:
-        """Return the schedule with the loop under a directive that allows lanes."""
+        """Return the schedule with the loop under a `simd` directive."""
         loop = loop_named(schedule, self.loop)
         region = _region_of_threads(schedule, loop)
         if region is not None:
@@ -80,7 +80,7 @@ class VectoriseLoop(OnLoop):
 
 
 def _region_of_threads(schedule: Schedule, loop: Loop) -> DirectiveRegion | None:
-    """Return the directive by which threads share `loop`, if they do."""
+    """Return the directive that distributes `loop` over threads, or None."""
     for item in path_to(schedule, loop.uid)[-2:-1]:
         if isinstance(item, DirectiveRegion) and item.directive in _OF_THREADS:
             return item
@@ -88,7 +88,7 @@ def _region_of_threads(schedule: Schedule, loop: Loop) -> DirectiveRegion | None
 
 
 def _against_lanes(schedule: Schedule, loop: Loop, rules: Rules) -> Iterator[tuple[str, str]]:
-    """Yield each obstacle, and a remedy for it."""
+    """Yield each reason against vectorisation, with a hint."""
     for call in kernel_calls(loop):
         formula = call.kernel.formula
         if formula is None:

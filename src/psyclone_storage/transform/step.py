@@ -1,7 +1,7 @@
-"""Steps of transformations: their protocol, common bases and common diagnostics.
+"""Transformation steps: protocol, common bases and common diagnostics.
 
-A step is a frozen record of what is to be done and where. It knows one change and its rules, and
-nothing of the halo exchanges that follow from it: `transform.workbench` derives those anew.
+A step is an immutable record of one change and its place. It implements this change and its
+legality rules, and does not handle halo exchanges: `transform.workbench` derives them again.
 """
 
 from __future__ import annotations
@@ -32,54 +32,54 @@ StepPlace = Mapping[str, str]
 
 
 class Step(Protocol):
-    """One change of a schedule.
+    """A change of a schedule.
 
-    Its fields are the places it works on, by uid, and its options. `name` is how the command line
-    calls it.
+    Its fields are the places to which it applies (uids) and its options. `name` is its command-line
+    name.
     """
 
     name: ClassVar[str]
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
-        """Return all reasons against the step; nothing if it may be applied."""
+        """Return diagnostics if the step is illegal; empty if it can be applied."""
 
     def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return the changed schedule, whose derived statements may be out of date.
 
         Raises:
-            CompileError: the reasons of `check`, if there are any.
+            CompileError: the diagnostics of `check`, if there are any.
         """
 
     @classmethod
     def places(cls, schedule: Schedule) -> Iterator[StepPlace]:
-        """Yield the places, as values of fields, that "everywhere" means."""
+        """Yield all places, as values of fields, to which the step may apply."""
 
 
 class NeedsCode(Protocol):
-    """A step that looks at the code of kernels: `check` and `apply` find it at the calls."""
+    """A step that needs the code of kernels, which `check` and `apply` find in the calls."""
 
     def calls_to_read(self, schedule: Schedule) -> tuple[str, ...]:
-        """Return the uids of the calls whose code the step needs, those that are there."""
+        """Return the uids of the existing calls whose code the step needs."""
 
 
 class SharesCalls(Protocol):
-    """A step after which several threads may be in the same kernel at once."""
+    """A step after which several threads may execute the same kernel concurrently."""
 
     @property
     def force(self) -> bool:
-        """True if the user answers for the state that kernels keep from call to call."""
+        """True if the user asserts that state kept by kernels is harmless."""
 
     def calls_to_share(self, schedule: Schedule) -> tuple[str, ...]:
-        """Return the uids of the calls that threads come to share, those that are there."""
+        """Return the uids of the existing calls that threads will execute concurrently."""
 
 
 def needs_code(step: Step) -> TypeGuard[NeedsCode]:
-    """Return whether a step looks at the code of kernels."""
+    """Return whether a step needs the code of kernels."""
     return hasattr(step, "calls_to_read")
 
 
 def shares_calls(step: Step) -> TypeGuard[SharesCalls]:
-    """Return whether several threads may be in the same kernel after a step."""
+    """Return whether several threads may execute the same kernel concurrently after a step."""
     return hasattr(step, "calls_to_share")
 
 
@@ -87,20 +87,20 @@ def shares_calls(step: Step) -> TypeGuard[SharesCalls]:
 
 
 class CheckedStep:
-    """Base of steps that apply `transform` unless `check` reports a reason against it."""
+    """Base of steps that apply `transform` if `check` returns no diagnostics."""
 
     __slots__ = ()
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
-        """Return all reasons against the step."""
+        """Return diagnostics if the step is illegal."""
         raise NotImplementedError
 
     def transform(self, schedule: Schedule, rules: Rules) -> Schedule:
-        """Return the changed schedule; `check` has reported nothing."""
+        """Return the changed schedule; `check` returned no diagnostics."""
         raise NotImplementedError
 
     def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
-        """Return the changed schedule, or raise `CompileError` with the reasons of `check`."""
+        """Return the changed schedule, or raise `CompileError` with the diagnostics of `check`."""
         raise_if_any(self.check(schedule, rules))
         return self.transform(schedule, rules)
 
@@ -113,7 +113,7 @@ class OnLoop(CheckedStep):
 
     @classmethod
     def candidates(cls, schedule: Schedule) -> Iterable[Loop]:
-        """Return the loops that "everywhere" means: by default, all outer loops."""
+        """Return the loops to which the step may apply; by default, all outermost loops."""
         return outer_loops(schedule)
 
     @classmethod
@@ -123,12 +123,12 @@ class OnLoop(CheckedStep):
             yield {"loop": loop.uid}
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
-        """Return why there is no such loop, or all reasons against the step on it."""
+        """Return diagnostics if the loop does not exist or the step is illegal."""
         problems = check_is_loop(schedule, self.loop)
         return problems or self.check_loop(schedule, rules, loop_named(schedule, self.loop))
 
     def check_loop(self, schedule: Schedule, rules: Rules, loop: Loop) -> Reasons:
-        """Return all reasons against the step on `loop`."""
+        """Return diagnostics if the step is illegal for `loop`."""
         raise NotImplementedError
 
 
@@ -168,19 +168,19 @@ class SharesIterations(ReplacesLoop):  # pylint: disable=abstract-method
 
 
 def loops_in(schedule: Schedule) -> Iterator[Loop]:
-    """Yield all loops of a schedule, outer loops first."""
+    """Yield all loops of a schedule, outer ones first."""
     return (item for item in statements(schedule) if isinstance(item, Loop))
 
 
 def calls_inside(schedule: Schedule, uid: str) -> tuple[str, ...]:
-    """Return the uids of the calls inside the statement `uid`, if that is there."""
+    """Return the uids of the calls inside the statement `uid`; empty if it does not exist."""
     found = find(schedule, uid)
     calls = kernel_calls(found) if isinstance(found, Compound) else ()
     return tuple(call.uid for call in calls)
 
 
 def check_present(schedule: Schedule, *uids: str) -> Reasons:
-    """Return that statements are not there (T003), with the nearest name that is."""
+    """Return diagnostics for statements that do not exist (T003), with the closest name."""
     absent = [uid for uid in uids if find(schedule, uid) is None]
     if not absent:
         return ()
@@ -197,7 +197,7 @@ def check_present(schedule: Schedule, *uids: str) -> Reasons:
 
 
 def check_is_loop(schedule: Schedule, uid: str) -> Reasons:
-    """Return why `uid` is no loop of `schedule` (T003, T004)."""
+    """Return diagnostics if `uid` is not a loop of `schedule` (T003, T004)."""
     if problems := check_present(schedule, uid):
         return problems
     if isinstance(find(schedule, uid), Loop):
@@ -206,7 +206,7 @@ def check_is_loop(schedule: Schedule, uid: str) -> Reasons:
 
 
 def loop_named(schedule: Schedule, uid: str) -> Loop:
-    """Return the loop `uid`, which `not_a_loop` has found to be one."""
+    """Return the loop `uid`, which `check_is_loop` has accepted."""
     loop = find(schedule, uid)
     assert isinstance(loop, Loop)
     return loop
@@ -219,9 +219,9 @@ def check_no_directive(
     around: Collection[Directive] = (),
     inside: Collection[Directive] = (),
 ) -> Reasons:
-    """Return that `uid` is in a construct or contains one, so that its shape is fixed (T007).
+    """Return diagnostics if `uid` is inside a directive region or contains one (T007).
 
-    Constructs with a directive of `around` may be around it, those with one of `inside` inside.
+    Regions with directives in `around` may enclose it, and those in `inside` may be inside it.
     """
     path = path_to(schedule, uid)
     held = statements(path[-1]) if isinstance(path[-1], Compound) else iter(())
@@ -240,7 +240,7 @@ def check_no_directive(
 
 
 def check_not_split(schedule: Schedule, uid: str) -> Reasons:
-    """Return that `uid` is in a part of a loop that was cut, which fits the others (T036)."""
+    """Return a diagnostic if `uid` is in a part of a split loop (T036)."""
     found = [item for item in path_to(schedule, uid) if isinstance(item, Loop) and item.peel]
     return tuple(
         Diagnostic(

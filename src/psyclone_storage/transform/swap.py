@@ -1,4 +1,4 @@
-"""Swapping a loop with the loop that is all of its body."""
+"""Loop interchange."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from psyclone_storage.transform.nests import OnKernelNest, OnScheduleNest, check
 
 @dataclass(frozen=True, slots=True)
 class SwapLoops(OnScheduleNest):
-    """Put a loop over a grid inside the only loop that it contains.
+    """Interchange a loop over a grid with the only loop that it contains.
 
-    Both keep their names, so that the one that was inside is the outer one afterwards. Fortran
-    stores rows contiguously: columns outside and rows inside are for kernels whose columns, but not
-    rows, may run in parallel. With `for_threads` the step applies to such loops alone. It is for
-    threads of a device, where neighbours of a row run in adjacent threads; on a host `tile-columns`
-    is faster.
+    Both keep their names, so the inner loop becomes the outer one. Fortran stores rows
+    contiguously, so columns outside and rows inside are for kernels whose columns can run in
+    parallel but whose rows cannot. With `for_threads` the step applies only to such loops. It is
+    meant for device threads, for which neighbours of a row run in adjacent threads; on a host
+    `tile-columns` is faster.
 
-    Refused unless the loops are over rows and columns, nothing is between them, and no point
-    depends on one to the north-west or south-east of it, which would then come later.
+    Rejected unless the loops are over rows and columns with nothing between them, and no point
+    depends on a point to the north-west or south-east, which would then be computed later.
 
     before: loop1 over rows { columns@loop1 over columns { k } }
     after:  columns@loop1 over columns { loop1 over rows { k } }
@@ -38,7 +38,7 @@ class SwapLoops(OnScheduleNest):
     for_threads: bool = False
 
     def check_nest(self, nest: LoopFootprint) -> Reasons:
-        """Return all reasons against the other order."""
+        """Return diagnostics if the loops cannot be interchanged."""
         if self.for_threads and nest.inner is not None:
             return (*check_gain(nest, swap(nest.loop)), *check_swap(nest))
         return check_swap(nest)
@@ -50,11 +50,11 @@ class SwapLoops(OnScheduleNest):
 
 @dataclass(frozen=True, slots=True)
 class SwapInKernel(OnKernelNest):
-    """Swap a loop in a kernel with the loop that is all of its body.
+    """Interchange a loop in a kernel with the loop that is its body.
 
-    Refused if a dependence between iterations forbids the new order, or if that is not known; if
-    the bounds of one loop depend on the other. `sums` allows variables that only accumulate
-    to get their terms in another order, which changes the sums by rounding.
+    Rejected if a dependence between iterations prevents it, or if dependences are unknown, and if
+    the bounds of one loop depend on the other. `sums` permits reassociation of variables that only
+    accumulate, which changes rounding.
 
     before: do i ... do j ... a(i, j)
     after:  do j ... do i ... a(i, j)
@@ -66,13 +66,13 @@ class SwapInKernel(OnKernelNest):
 
     @property
     def assertions(self) -> UserAssertions:
-        """The permission to round sums in another order."""
+        """The permission to reassociate sums."""
         return UserAssertions(sums=self.sums)
 
     def check_nest(self, nest: CodeFootprint) -> Reasons:
-        """Return all reasons against another order."""
+        """Return diagnostics if the loops cannot be interchanged."""
         return check_swap(nest)
 
     def transform_code(self, code: Routine) -> Routine:
-        """Return `code` with the two loops in the other order."""
+        """Return `code` with the two loops interchanged."""
         return swap_loops(code, self.loop)

@@ -1,4 +1,4 @@
-"""Strips and tiles of a loop nest: iterations that are close to each other run together."""
+"""Strip-mining and tiling of loop nests."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from psyclone_storage.base.source import Span
 from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Loop, Over, Schedule
-from psyclone_storage.ir.walk import place_near, place_of
+from psyclone_storage.ir.walk import place_of
 from psyclone_storage.passes.loops import strip_mine_loop, tile_loops
 from psyclone_storage.passes.nests import strip_mine, strips_of_points, tile, tile_inner
 from psyclone_storage.transform.nests import OnKernelNest, OnScheduleNest, check_gain
@@ -22,13 +22,13 @@ from psyclone_storage.transform.nests import OnKernelNest, OnScheduleNest, check
 
 @dataclass(frozen=True, slots=True)
 class StripMineLoop(OnScheduleNest):
-    """Strip-mine a loop over a grid: chunks of `size` rows or columns, and a loop over each chunk.
+    """Strip-mine a loop over a grid: a loop over chunks of `size` rows or columns, and one inside.
 
-    The loop keeps its name and counts chunks; the one inside is called `chunk(<loop>)`. The last
-    chunk contains the remaining rows or columns. The order of the points does not change, so that
-    the legality depends only on the shape of the loop.
+    The loop keeps its name and iterates over chunks; the inner loop is named `chunk(<loop>)`. The
+    last chunk contains the remaining rows or columns. The order of the points does not change, so
+    the legality depends only on the form of the loop.
 
-    Refused for statements that are not loops over rows or columns, or a size below 1.
+    Rejected for statements that are not loops over rows or columns, and for a size below 1.
 
     before: loop1 over rows { columns@loop1 over columns { k } }
     after:  loop1 over tiles of rows { chunk(loop1) over rows of a tile { columns@loop1 { k } } }
@@ -39,11 +39,11 @@ class StripMineLoop(OnScheduleNest):
     size: int = 32
 
     def check_options(self, loop: Loop) -> Reasons:
-        """Return that a chunk has no iterations."""
+        """Return diagnostics if the chunk size is invalid."""
         return _check_size(self.size, place_of(loop))
 
     def check_nest(self, nest: LoopFootprint) -> Reasons:
-        """Return all reasons against chunks."""
+        """Return diagnostics if the loop cannot be strip-mined."""
         return check_strip_mine(nest)
 
     def transform_loop(self, schedule: Schedule, rules: Rules, loop: Loop) -> Loop:
@@ -53,14 +53,14 @@ class StripMineLoop(OnScheduleNest):
 
 @dataclass(frozen=True, slots=True)
 class TileLoops(OnScheduleNest):
-    """Visit the points of a grid tile by tile, each of `rows` rows and `columns` columns.
+    """Visit the points of a grid in tiles of `rows` rows and `columns` columns.
 
-    Data that the points of a tile share stay in the cache. The two loops keep their names and count
-    tiles; those inside, `tile(<loop>)`, count the points of one. Tiles at the ends contain the
-    remaining points.
+    Data that the points of a tile share stay in the cache. The two loops keep their names and
+    iterate over tiles; the inner loops, `tile(<loop>)`, iterate over the points of a tile. Tiles at
+    the ends contain the remaining points.
 
-    Refused unless the loops are over rows and columns with nothing between them, no point depends
-    on one to the north-west or south-east of it, and the sizes are at least 1.
+    Rejected unless the loops are over rows and columns with nothing between them, no point depends
+    on a point to the north-west or south-east, and the sizes are at least 1.
 
     before: loop1 over rows { columns@loop1 over columns { k } }
     after:  loop1 over tiles of rows { columns@loop1 over tiles of columns {
@@ -73,12 +73,12 @@ class TileLoops(OnScheduleNest):
     columns: int = 32
 
     def check_options(self, loop: Loop) -> Reasons:
-        """Return that a tile has no rows or no columns."""
+        """Return diagnostics if the tile size is invalid."""
         place = place_of(loop)
         return (*_check_size(self.rows, place), *_check_size(self.columns, place))
 
     def check_nest(self, nest: LoopFootprint) -> Reasons:
-        """Return all reasons against tiles."""
+        """Return diagnostics if the loops cannot be tiled."""
         return check_tile(nest)
 
     def transform_loop(self, schedule: Schedule, rules: Rules, loop: Loop) -> Loop:
@@ -92,17 +92,17 @@ class TileLoops(OnScheduleNest):
 
 @dataclass(frozen=True, slots=True)
 class TileColumns(OnScheduleNest):
-    """Let threads share tiles of `size` columns, each visited row by row, where rows must wait.
+    """Let threads share tiles of `size` columns, each processed row by row.
 
-    It is for kernels whose columns, but not rows, may run in parallel. Each thread has columns of
-    its own, and visits their rows in order; inside of a tile the points of a row are contiguous, as
-    Fortran stores them. Threads share a cache line at most at the border of two tiles, and each row
-    of a tile is long enough for vectorisation. The loop over columns keeps its name and counts
-    tiles; the one inside, `tile(<loop>)`, counts the columns of one. The last tile contains the
+    The step is for kernels whose columns can run in parallel but whose rows cannot. Each thread has
+    its own columns and processes their rows in order; within a tile the points of a row are
+    contiguous. Threads share cache lines only at tile borders, and each row of a tile is long
+    enough for vectorisation. The loop over columns keeps its name and iterates over tiles; the
+    inner loop, `tile(<loop>)`, iterates over the columns of a tile. The last tile contains the
     remaining columns.
 
-    Refused unless the loop is over rows, with one over columns and nothing between them; where
-    threads may share rows, or a point depends on one of another column; or a size below 1.
+    Rejected unless the loop is over rows and contains only a loop over columns; if rows can run in
+    parallel, or a point depends on one in another column; and for a size below 1.
 
     before: loop1 over rows { columns@loop1 over columns { k } }
     after:  columns@loop1 over tiles of columns { loop1 over rows {
@@ -114,14 +114,14 @@ class TileColumns(OnScheduleNest):
     size: int = 64
 
     def check_options(self, loop: Loop) -> Reasons:
-        """Return that a tile has no columns."""
+        """Return diagnostics if the tile size is invalid."""
         return _check_size(self.size, place_of(loop))
 
     def check_nest(self, nest: LoopFootprint) -> Reasons:
-        """Return all reasons against tiles, and that they gain nothing.
+        """Return diagnostics if tiles are illegal or gain nothing.
 
-        Tiles that may run at the same time hold columns that do not depend on each other. So only
-        the order of the rows of each column matters, and that stays.
+        Concurrent tiles contain columns that do not depend on each other, so only the order of rows
+        in a column matters, and that is preserved.
         """
         if problems := nest.check_nested():
             return problems
@@ -140,7 +140,7 @@ class TileColumns(OnScheduleNest):
 
 @dataclass(frozen=True, slots=True)
 class StripMineInKernel(OnKernelNest):
-    """Cut a loop in a kernel into chunks of `size` iterations, in the same order.
+    """Strip-mine a loop in a kernel into chunks of `size` iterations, in the same order.
 
     before: do k = 1, n
     after:  do k_chunk = 1, n, 32; do k = k_chunk, min(k_chunk + 31, n)
@@ -150,24 +150,21 @@ class StripMineInKernel(OnKernelNest):
 
     size: int = 32
 
-    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
-        """Return all reasons against chunks."""
-        return _check_points(schedule, self) or OnKernelNest.check(self, schedule, rules)
-
     def check_nest(self, nest: CodeFootprint) -> Reasons:
-        """Return all reasons against chunks of the loop."""
-        return check_strip_mine(nest)
+        """Return diagnostics if the loop cannot be strip-mined."""
+        return _check_points(self.size) or check_strip_mine(nest)
 
     def transform_code(self, code: Routine) -> Routine:
-        """Return `code` with the loop in chunks."""
+        """Return `code` with the loop strip-mined."""
         return strip_mine_loop(code, self.loop, self.size)
 
 
 @dataclass(frozen=True, slots=True)
 class TileInKernel(OnKernelNest):
-    """Run a loop in a kernel and the loop that is all of its body in tiles of `size` by `size`.
+    """Tile a loop in a kernel and the loop that is its body, in tiles of `size` by `size`.
 
-    Refused where the two must not be swapped, and where the step of one is not 1.
+    `inner` is the size for the inner loop if it differs, otherwise 0. Rejected if the loops must
+    not be interchanged, and if the step of one is not 1.
 
     before: do i = 1, n; do j = 1, m
     after:  do i_chunk; do j_chunk; do i in its chunk; do j in its chunk
@@ -176,18 +173,15 @@ class TileInKernel(OnKernelNest):
     name: ClassVar[str] = "kernel-tile"
 
     size: int = 32
-
-    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
-        """Return all reasons against tiles."""
-        return _check_points(schedule, self) or OnKernelNest.check(self, schedule, rules)
+    inner: int = 0
 
     def check_nest(self, nest: CodeFootprint) -> Reasons:
-        """Return all reasons against tiles of the two loops."""
-        return check_tile(nest)
+        """Return diagnostics if the loops cannot be tiled."""
+        return _check_points(self.size, self.inner or 1) or check_tile(nest)
 
     def transform_code(self, code: Routine) -> Routine:
-        """Return `code` with the two loops in tiles."""
-        return tile_loops(code, self.loop, self.size)
+        """Return `code` with the two loops tiled."""
+        return tile_loops(code, self.loop, self.size, self.inner or self.size)
 
 
 def _check_size(size: int, place: Span | None) -> Reasons:
@@ -197,8 +191,9 @@ def _check_size(size: int, place: Span | None) -> Reasons:
     return (Diagnostic("T017", message, place, hint="Give 1 or more."),)
 
 
-def _check_points(schedule: Schedule, step: StripMineInKernel | TileInKernel) -> Reasons:
-    if step.size >= 1:
-        return ()
-    message = f"A tile has at least one point in each direction, not {step.size}."
-    return (Diagnostic("T017", message, place_near(schedule, step.call)),)
+def _check_points(*sizes: int) -> Reasons:
+    return tuple(
+        Diagnostic("T017", f"A tile has at least one point in each direction, not {size}.")
+        for size in sizes
+        if size < 1
+    )

@@ -1,7 +1,7 @@
-"""Keep transfers between host and device in step with the loops of a schedule.
+"""Derivation of host-device transfers from the loops of a schedule.
 
-Updates and waits are derived, as exchanges are: every step drops them and derives them anew from
-`coherence.transfers`. What a script has asked for stays where it is.
+Updates and waits are derived like exchanges: every step removes them and derives them again with
+`coherence.transfers`. Updates that a script requested stay in place.
 """
 
 from __future__ import annotations
@@ -26,26 +26,25 @@ _NOTHING = ExchangeTransfers(False, False, False)
 
 
 def with_derived(schedule: Schedule, rules: Rules) -> Schedule:
-    """Return `schedule` with all that follows from its loops: exchanges first, then transfers."""
+    """Return `schedule` with all derived statements: first exchanges, then transfers."""
     return with_transfers(with_halos(schedule, rules), in_strips=rules.exchanges_in_strips())
 
 
 def with_transfers(
     schedule: Schedule, *, in_strips: bool = False, beside_device: bool = False
 ) -> Schedule:
-    """Return `schedule`, which has its exchanges, with the transfers that it needs.
+    """Return `schedule`, which already has its exchanges, with the transfers that it needs.
 
-    With `in_strips` an exchange copies the values that it sends from a device, and those that it
-    receives to the device.
+    With `in_strips` an exchange transfers only the values that it sends from, and receives to, a
+    device. The statement that enters data comes first. A schedule that does not involve a device is
+    returned unchanged unless `beside_device`: other invokes may have left its data on one.
 
-    The statement that enters data comes first. A schedule that does not involve a device is
-    returned unchanged, unless it is `beside_device`: other invokes may have left its data there.
-    Applying it twice changes nothing. Names are `update-host(u)@loop2` for a transfer before
-    `loop2`, and `wait(1)@end` for a wait after the last statement.
+    The function is idempotent. Names are `update-host(u)@loop2` for a transfer before `loop2`, and
+    `wait(1)@end` for a wait after the last statement.
 
-    before: acc-parallel(loop1) [write u], halo(u)@loop2, loop2 [read u]
-    after:  acc-parallel(loop1), halo(u)@loop2 [from and to the device],
-            update-host(u)@loop2, loop2
+        before: acc-parallel(loop1) [write u], halo(u)@loop2, loop2 [read u]
+        after:  acc-parallel(loop1), halo(u)@loop2 [from and to the device],
+                update-host(u)@loop2, loop2
     """
     if not (beside_device or has_device(schedule)):
         return schedule
@@ -61,7 +60,7 @@ def with_transfers(
 def _arranged(
     body: tuple[Statement, ...], before: Mapping[str, list[Statement]], plan: TransferPlan
 ) -> Iterator[Statement]:
-    """Yield `body` with what goes before each of its statements; regions are opened."""
+    """Yield `body` with the planned statements before each statement, including profile regions."""
     for item in body:
         if isinstance(item, ProfileRegion):
             yield replace(item, body=tuple(_arranged(item.body, before, plan)))
@@ -79,14 +78,14 @@ def _without(body: tuple[Statement, ...]) -> Iterator[Statement]:
 
 
 def _first_of_all(schedule: Schedule) -> Schedule:
-    """Return `schedule` with what enters data at its head."""
+    """Return `schedule` with the statement that enters data at its start."""
     entering = [item for item in schedule.body if isinstance(item, EnterData)]
     others = [item for item in schedule.body if not isinstance(item, EnterData)]
     return replace(schedule, body=(*entering, *others))
 
 
 def _informed(item: Statement, plan: TransferPlan) -> Statement:
-    """Return `item` with what the plan knows of it."""
+    """Return `item` with its planned data and transfers."""
     match item:
         case EnterData():
             return replace(item, data=plan.entered)

@@ -1,9 +1,9 @@
-"""The schedule that is being worked on: the one mutable object of the compiler.
+"""The workbench: a schedule under transformation, the only mutable object of the compiler.
 
-Owns what happens around a step: check it, apply it, derive exchanges and transfers anew, look
-whether the outcome is legal and in one piece, remember it. A step that looks at the code of
-kernels finds it at their calls, where it stays. Where threads come to share kernels, it looks what
-these keep from call to call. Knows no step by name.
+For each step, the workbench checks and applies it, derives exchanges and transfers again, checks
+legality and structure of the result, and records it. Steps that need kernel code find it in the
+calls. If threads come to share kernels, the workbench checks the state that these keep between
+calls.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ StepOf = TypeVar("StepOf", bound="NamedStep")
 
 
 class NamedStep(Protocol):
-    """A step of any domain; `name` is how the command line calls it."""
+    """A step of any kind; `name` is its command-line name."""
 
     @property
     def name(self) -> str:
@@ -52,7 +52,7 @@ class NamedStep(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Applied(Generic[Tree, StepOf]):
-    """A step that was applied, and the tree before it: what it takes to undo the step."""
+    """An applied step and the tree before it, which allows undo."""
 
     step: StepOf
     before: Tree
@@ -60,7 +60,7 @@ class Applied(Generic[Tree, StepOf]):
 
 @dataclass(frozen=True, slots=True)
 class JournalEntry(Generic[Tree, StepOf]):
-    """Requested step: the trees before and after it, or the reasons against it."""
+    """A requested step: the trees before and after it, or the diagnostics against it."""
 
     step: StepOf
     before: Tree
@@ -71,7 +71,7 @@ class JournalEntry(Generic[Tree, StepOf]):
 
 @dataclass(frozen=True, slots=True)
 class _TriedStep(Generic[Tree, StepOf]):
-    """A step, the tree that it was tried on, and what came of it."""
+    """A step, the tree on which it was tried, and the result."""
 
     step: StepOf
     before: Tree
@@ -80,9 +80,9 @@ class _TriedStep(Generic[Tree, StepOf]):
 
 
 class Bench(ABC, Generic[Tree, StepOf]):
-    """A tree with the steps applied to it so far, whatever the domain.
+    """A tree with the steps applied to it so far.
 
-    A domain provides `attempt`, which checks a step and returns the changed tree.
+    Subclasses provide `attempt`, which checks a step and returns the changed tree.
     """
 
     def __init__(self, tree: Tree) -> None:
@@ -97,26 +97,26 @@ class Bench(ABC, Generic[Tree, StepOf]):
 
     @abstractmethod
     def attempt(self, step: StepOf) -> tuple[Tree, Reasons]:
-        """Return the result of `step` on the current tree, or the reasons against it."""
+        """Return the result of `step` on the current tree, or the diagnostics against it."""
 
     @abstractmethod
     def verify(self, tree: Tree) -> Reasons:
-        """Return what is wrong with a tree after a step, whatever the step."""
+        """Return diagnostics for an invalid tree after any step."""
 
     @abstractmethod
     def note(self, entry: JournalEntry[Tree, StepOf]) -> None:
         """Record a requested step."""
 
     def check(self, step: StepOf) -> Reasons:
-        """Return all reasons against `step`; nothing if it may be applied."""
+        """Return diagnostics if `step` is illegal; empty if it can be applied."""
         return self._tried(step)[1]
 
     def apply(self, step: StepOf) -> Tree:
-        """Apply `step` with all that follows from it, and return the new tree.
+        """Apply `step` with all derived changes, and return the new tree.
 
         Raises:
-            CompileError: all reasons against the step; nothing has changed then.
-            InternalError: the step left a tree that is not in one piece.
+            CompileError: the diagnostics against the step; the tree is unchanged.
+            InternalError: the step produced an invalid tree.
         """
         after, reasons = self._tried(step)
         self.note(JournalEntry(step, self._tree, None if reasons else after, reasons))
@@ -129,7 +129,7 @@ class Bench(ABC, Generic[Tree, StepOf]):
         return after
 
     def undo(self) -> Tree:
-        """Take the last step back and return the tree that it started from.
+        """Undo the last step and return the tree before it.
 
         Raises:
             CompileError: `T009`, there is nothing to undo.
@@ -143,13 +143,13 @@ class Bench(ABC, Generic[Tree, StepOf]):
 
     @property
     def place(self) -> Span | None:
-        """A place for problems that have none of their own."""
+        """The position for diagnostics without one."""
         return None
 
     def _tried(self, step: StepOf) -> tuple[Tree, Reasons]:
-        """Return the result of `step` on the tree, and the reasons against it.
+        """Return the result of `step` on the tree, and the diagnostics against it.
 
-        A caller that checks a step applies it next: the last answer is cached.
+        The last result is cached, because callers usually check a step before applying it.
         """
         kept = self._last
         if kept is None or kept.before is not self._tree or kept.step != step:
@@ -162,7 +162,7 @@ Journal = dict[str, list[JournalEntry[Schedule, Step]]]
 
 
 class Workbench(Bench[Schedule, Step]):
-    """A schedule, whose exchanges are planned, with the steps applied to it so far.
+    """A schedule with planned exchanges, and the steps applied to it so far.
 
     `source` provides the code of kernels; without it no step may request it. `journal` records each
     requested step.
@@ -188,12 +188,12 @@ class Workbench(Bench[Schedule, Step]):
 
     @property
     def rules(self) -> Rules:
-        """Rules of the domain for loops."""
+        """The domain's rules for loops."""
         return self._rules
 
     @property
     def place(self) -> Span | None:
-        """The place of the invoke."""
+        """The position of the invoke."""
         return place_near(self._tree, "")
 
     def __getitem__(self, uid: str) -> Statement:
@@ -215,7 +215,7 @@ class Workbench(Bench[Schedule, Step]):
         """Return the subroutines of the call `uid`, as changed by the steps so far.
 
         Raises:
-            CompileError: `T004`, `uid` is no call of a kernel; or the kernel cannot be read.
+            CompileError: `T004`, `uid` is not a kernel call; or the kernel cannot be read.
         """
         call = self[uid]
         if isinstance(call, KernelCall) and call.known_codes:
@@ -226,7 +226,7 @@ class Workbench(Bench[Schedule, Step]):
         return self._source.codes_of(call.kernel)
 
     def verify(self, tree: Schedule) -> Reasons:
-        """Return what is wrong with a schedule, whatever the step before."""
+        """Return diagnostics for an invalid schedule after any step."""
         return check_schedule(tree)
 
     def note(self, entry: JournalEntry[Schedule, Step]) -> None:
@@ -235,7 +235,7 @@ class Workbench(Bench[Schedule, Step]):
             self._journal.setdefault(self._tree.name, []).append(entry)
 
     def attempt(self, step: Step) -> tuple[Schedule, Reasons]:
-        """Return the schedule with `step` and what follows from it, or the reasons against it."""
+        """Return the schedule after `step` with derived changes, or the diagnostics against it."""
         try:
             codes = self._codes_for(step)
         except CompileError as error:
@@ -252,9 +252,9 @@ class Workbench(Bench[Schedule, Step]):
         return planned, check_constructs(planned)
 
     def _is_planned(self) -> bool:
-        """Return whether the schedule has what follows from its loops, and is legal.
+        """Return whether the schedule contains its derived statements and is legal.
 
-        Each applied step leaves it so; only the schedule of the beginning has to be tried, once.
+        Every applied step preserves this, so only the initial schedule is tested, once.
         """
         if self._planned is None:
             first = self._history[0].before if self._history else self._tree
@@ -266,7 +266,7 @@ class Workbench(Bench[Schedule, Step]):
         return self._planned
 
     def _races_in_kernels(self, step: Step) -> Reasons:
-        """Return what kernels keep and change, if `step` lets threads share their calls."""
+        """Return diagnostics for state that kernels change if threads share their calls."""
         if not shares_calls(step) or step.force:
             return ()
         found: dict[Diagnostic, None] = {}
@@ -293,7 +293,7 @@ class Workbench(Bench[Schedule, Step]):
         """Return whether a kernel that may run concurrently with `code` has `name` in its file.
 
         Threads that continue with the next loop without waiting may run it at the same time. Only
-        the text is searched: for the file of `code` itself, all of it except its subroutine.
+        the text is searched, without the subroutine `code` itself.
         """
         word = re.compile(rf"\b{re.escape(name)}\b", re.IGNORECASE)
         own = code.module.routine
@@ -312,7 +312,7 @@ class Workbench(Bench[Schedule, Step]):
         return False
 
     def _codes_for(self, step: Step) -> _Codes:
-        """Return the code that `step` reads, by call, where no step has changed it.
+        """Return the code that `step` needs, by call, for calls without changed code.
 
         Raises:
             CompileError: a kernel cannot be read.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import pickle
 import weakref
 
 from psyclone_storage.base import memo
@@ -63,6 +64,14 @@ class Piece:
     """An item that equals no other."""
 
 
+@dataclass(frozen=True)
+class Body:
+    """A version of a tuple of pieces."""
+
+    body: tuple[Piece, ...]
+    versions: memo.Versions = field(default_factory=memo.Versions, compare=False, repr=False)
+
+
 def test_only_items_that_are_new_are_made() -> None:
     made: list[Piece] = []
 
@@ -82,8 +91,9 @@ def test_only_items_that_are_new_are_made() -> None:
         (),
         pieces,
     ]
+    whole = Body(())
     for version in versions:
-        assert numbered(version) == tuple(map(id, version))
+        assert numbered(replace(whole, body=version)) == tuple(map(id, version))
     assert made[:41] == [*pieces, other]
 
 
@@ -92,7 +102,8 @@ def test_versions_of_other_arguments_take_no_part() -> None:
     def joined(item: Piece, prefix: list[str]) -> tuple[Piece, str]:
         return item, prefix[0]
 
-    one, other = pieces = (Piece(), Piece())
+    one, other = (Piece(), Piece())
+    pieces = Body((one, other))
     assert joined(pieces, ["a"]) == ((one, "a"), (other, "a"))
     assert joined(pieces, ["b"]) == ((one, "b"), (other, "b"))
 
@@ -115,5 +126,37 @@ def test_an_item_may_occur_twice() -> None:
     def numbered(item: Piece) -> int:
         return id(item)
 
+    whole = Body(())
     for version in ((a, b), (a, a, b), (b, a, a), (a, b, a), (a,), (a, b, b, a)):
-        assert numbered(version) == tuple(map(id, version))
+        assert numbered(replace(whole, body=version)) == tuple(map(id, version))
+
+
+def test_results_belong_to_the_versions_of_one_object_and_go_with_them() -> None:
+    made: list[Piece] = []
+
+    @memo.kept_by_item
+    def numbered(item: Piece) -> int:
+        made.append(item)
+        return id(item)
+
+    pieces = (Piece(), Piece())
+    one = Body(pieces)
+    assert numbered(one) == numbered(replace(one, body=pieces)) == numbered(Body(pieces))
+    assert made == [*pieces, *pieces]
+    copied = pickle.loads(pickle.dumps(Body((), one.versions)))
+    assert not copied.versions.results(numbered.__wrapped__, ())  # type: ignore[attr-defined]
+    reference = weakref.ref(pieces[0])
+    del one, pieces
+    made.clear()
+    gc.collect()
+    assert reference() is None
+
+
+def test_versions_compare_two_tuples_once() -> None:
+    pieces, versions = tuple(Piece() for _ in range(40)), memo.Versions()
+    splice = versions.splice(pieces[:30], pieces)
+    assert splice.added == pieces[30:]
+    for size in range(12):
+        short, long = pieces[:size], (*pieces[:size], pieces[20])
+        assert versions.splice(short, long).added == (pieces[20],)
+        assert versions.splice(short, long) is versions.splice(short, long)

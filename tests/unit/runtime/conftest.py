@@ -13,7 +13,7 @@ from psyclone_storage.runtime import compiling
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return an empty folder in which libraries are kept."""
-    monkeypatch.setenv(compiling.FOLDER_VARIABLE, str(tmp_path / "kept"))
+    monkeypatch.setenv(compiling.LIBRARIES_VARIABLE, str(tmp_path / "kept"))
     return tmp_path / "kept"
 
 

@@ -282,7 +282,7 @@ def test_a_folder_that_others_may_write_when_it_is_needed_is_reported(
 def test_folders_are_created_for_this_user_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(compiling.FOLDER_VARIABLE, "")
+    monkeypatch.setenv(compiling.LIBRARIES_VARIABLE, "")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     before = os.umask(0)
     try:
@@ -298,7 +298,7 @@ def test_folders_are_created_for_this_user_alone(
 def test_a_relative_folder_is_below_the_working_directory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: list[list[str]]
 ) -> None:
-    monkeypatch.setenv(compiling.FOLDER_VARIABLE, "kept/here")
+    monkeypatch.setenv(compiling.LIBRARIES_VARIABLE, "kept/here")
     monkeypatch.chdir(tmp_path)
     assert [compiling.load_library(TEXT).answer() for _ in range(2)] == [42, 42]
     assert len(asked) == 1
@@ -341,12 +341,12 @@ def test_a_library_is_loaded_where_a_folder_is_mounted_without_execution(
     noexec = mounted("noexec", "noexec")
     (tmp_path / "usual").mkdir(mode=0o700)
     for at, (cache, temporary) in enumerate((("noexec", "usual"), ("usual", "noexec"))):
-        monkeypatch.setenv(compiling.FOLDER_VARIABLE, str(tmp_path / cache / "kept"))
+        monkeypatch.setenv(compiling.LIBRARIES_VARIABLE, str(tmp_path / cache / "kept"))
         monkeypatch.setattr(compiling, "gettempdir", lambda name=temporary: str(tmp_path / name))
         assert [compiling.load_library(TEXT).answer() for _ in range(3)] == [42] * 3
         assert len(asked) == at + 1
         assert len(list((tmp_path / cache / "kept").iterdir())) == 1
-    monkeypatch.setenv(compiling.FOLDER_VARIABLE, str(noexec / "kept"))
+    monkeypatch.setenv(compiling.LIBRARIES_VARIABLE, str(noexec / "kept"))
     with pytest.raises(NoCompilerError, match=r"Set TMPDIR .* permits execution"):
         compiling.load_library(TEXT)
 
@@ -359,10 +359,10 @@ def test_a_full_file_system_ends_no_run(
 ) -> None:
     """A library that does not fit is not cached, or loaded from the other folder."""
     full = mounted("full", "size=8k")
-    monkeypatch.setenv(compiling.FOLDER_VARIABLE, str(full))
+    monkeypatch.setenv(compiling.LIBRARIES_VARIABLE, str(full))
     assert [compiling.load_library(TEXT).answer() for _ in range(2)] == [42, 42]
     assert len(asked) == 2
-    monkeypatch.setenv(compiling.FOLDER_VARIABLE, str(tmp_path / "kept"))
+    monkeypatch.setenv(compiling.LIBRARIES_VARIABLE, str(tmp_path / "kept"))
     assert compiling.load_library(TEXT).answer() == 42
     monkeypatch.setattr(compiling, "gettempdir", lambda: str(full))
     assert compiling.load_library(TEXT).answer() == 42
@@ -373,6 +373,6 @@ def test_a_full_file_system_ends_no_run(
 def test_a_file_system_that_is_read_only_is_done_without(
     mounted: Callable[[str, str], Path], monkeypatch: pytest.MonkeyPatch, asked: list[list[str]]
 ) -> None:
-    monkeypatch.setenv(compiling.FOLDER_VARIABLE, str(mounted("cache", "ro") / "kept"))
+    monkeypatch.setenv(compiling.LIBRARIES_VARIABLE, str(mounted("cache", "ro") / "kept"))
     assert [compiling.load_library(TEXT).answer() for _ in range(2)] == [42, 42]
     assert len(asked) == 2

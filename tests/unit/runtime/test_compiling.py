@@ -62,7 +62,7 @@ def test_a_folder_that_cannot_be_written_is_done_without(
 ) -> None:
     """A file stands where the folder would be, which not even root can write into."""
     (tmp_path / "file").write_text("", encoding="utf-8")
-    monkeypatch.setenv(compiling.FOLDER_VARIABLE, str(tmp_path / "file" / "kept"))
+    monkeypatch.setenv(compiling.LIBRARIES_VARIABLE, str(tmp_path / "file" / "kept"))
     assert compiling.load_library(TEXT).answer() == 42
     assert compiling.load_library(TEXT).answer() == 42
     assert len(asked) == 2
@@ -74,10 +74,10 @@ def test_a_user_without_a_home_keeps_nothing(
     def homeless(*_: object) -> Path:
         raise RuntimeError("no home")
 
-    for name in (compiling.FOLDER_VARIABLE, "XDG_CACHE_HOME"):
+    for name in (compiling.LIBRARIES_VARIABLE, "XDG_CACHE_HOME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(Path, "home", homeless)
-    assert compiling.library_folder() is None
+    assert compiling.libraries_folder() is None
     assert [compiling.load_library(TEXT).answer() for _ in range(2)] == [42, 42]
     assert len(asked) == 2
 
@@ -191,7 +191,7 @@ def test_a_library_is_built_where_nothing_can_be_locked(
     assert compiling.load_kept("unlocked", build, one_builds=True).answer() == 42
     file = folder / "file"
     file.touch()
-    monkeypatch.setenv(compiling.FOLDER_VARIABLE, str(file / "kept"))
+    monkeypatch.setenv(compiling.LIBRARIES_VARIABLE, str(file / "kept"))
     assert compiling.load_kept("unwritable", build, one_builds=True).answer() == 42
 
 
@@ -268,7 +268,7 @@ def test_folders_that_can_be_read_alone_are_used() -> None:
         program = root / "program.py"
         program.write_text(PROGRAM, encoding="utf-8")
         folders = [root / "libraries", root / "results"]
-        names = (compiling.FOLDER_VARIABLE, "PSYCLONE_STORAGE_CACHE")
+        names = (compiling.LIBRARIES_VARIABLE, "PSYCLONE_STORAGE_CACHE")
         told = {**os.environ, **dict(zip(names, map(str, folders), strict=True))}
         told |= {"CC": str(compiler), "PYTHONDONTWRITEBYTECODE": "1", "HOME": "/nonexistent"}
 

@@ -304,7 +304,7 @@ def test_what_cannot_be_made_is_refused() -> None:
 def test_a_program_that_is_alone_has_nobody_to_talk_to(monkeypatch: pytest.MonkeyPatch) -> None:
     array = np.zeros((2, 2))
     with pytest.raises(ValueError, match="nobody to exchange"):
-        SingleRank().prepare([(1, array, ())], [])
+        SingleRank().prepare([(1, [array], ())], [])
     monkeypatch.setattr(ranks, "_LAUNCHED", ())
     monkeypatch.delitem(ranks.sys.modules, "mpi4py.MPI", raising=False)
     assert isinstance(ranks.world(), SingleRank)

@@ -82,7 +82,8 @@ def test_messages_keep_the_routings_that_they_are_known_by() -> None:
         (DofMessage(1, places, places),), (DofMessage(1, places, places),)
     )
     ranks: Any = OneOfTwo()
-    pool, fields, routing = JointPool(ranks), [zeros((4,), np.dtype(float))], made()
+    field = SimpleNamespace(storage=zeros((4,), np.dtype(float)))
+    pool, fields, routing = JointPool(ranks), [field], made()
     gone = weakref.ref(routing)
     pool.put(pool.take(fields, [routing]))
     del routing

@@ -28,7 +28,7 @@ class Neighbour(SingleRank):
 
     def prepare(self, received: Any, sent: Any) -> Any:
         """Note where messages are."""
-        ((_, target, _),), ((_, source, _),) = received, sent
+        ((_, (target,), _),), ((_, (source,), _),) = received, sent
         self.passed += [address_of(target), address_of(source)]
         self._messages = target, source
         self.noted.append("prepare")

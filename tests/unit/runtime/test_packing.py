@@ -150,8 +150,11 @@ class Mirror(SingleRank):
 
     def finish(self) -> None:
         """Receive what is sent."""
-        for (_, target, _), (_, source, _) in zip(*self._messages, strict=True):
-            target[...] = source
+        pairs = zip(*self._messages, strict=True)
+        for (_, targets, to_boxes), (_, sources, from_boxes) in pairs:
+            for target, source in zip(targets, sources, strict=True):
+                for to_box, from_box in zip(to_boxes or [...], from_boxes or [...], strict=True):
+                    target[to_box] = source[from_box]
 
     def gathered(self, value: Any) -> list[Any]:
         """Return the value twice."""

@@ -365,3 +365,87 @@ def test_numbers_below_the_least_value_are_refused(step: str) -> None:
     """The message has the least value."""
     with pytest.raises(CompileError, match="at least"):
         read_file_steps(step)
+
+
+def test_promises_are_proposed_for_loops_beside_directives() -> None:
+    """The directives of other loops do not change the numbers of the statements."""
+    bench = file_bench(TWO_LOOPS.replace("a(i,j) = t", "call other(a(i,j)); a(i,j) = t"))
+    share(bench, "loop3")
+    assert bench.cures("step", "loop1")[0] == Fact(FactKind.PURE, "other", "step")
+
+
+COMPONENTS = """subroutine work(n, other)
+  use types_mod, only: grid_type, state
+  implicit none
+  integer, intent(in) :: n
+  type(grid_type), intent(inout) :: other
+  real :: b(n)
+  integer :: i
+  do i = 1, n
+    b(i) = state%depth(i) + other%height(i, 1)
+  end do
+  do i = 1, n
+    b(i) = b(i) + state%sum(i)
+  end do
+  b(:) = state%sum(:)
+end subroutine work
+"""
+
+
+def test_components_of_unknown_types_may_be_functions() -> None:
+    """A promise makes them data; so does a range in brackets anywhere in the routine."""
+    plain = file_bench(COMPONENTS)
+    assert not plain.verdict("work", "loop1").is_independent
+    assert plain.verdict("work", "loop2").is_independent
+    fact = Fact(FactKind.DATA_COMPONENTS)
+    assert fact in plain.cures("work", "loop1")
+    promised = file_bench(COMPONENTS, (fact,))
+    assert promised.verdict("work", "loop1").assumptions == (fact,)
+    assert promised.verdict("work", "loop2").assumptions == ()
+
+
+def test_functions_of_known_types_are_no_data() -> None:
+    """The promise is about types whose definitions are not at hand."""
+    text = """module known_mod
+  implicit none
+  type :: grid_type
+    integer :: calls
+  contains
+    procedure :: height
+  end type
+contains
+  subroutine work(n, other)
+    integer, intent(in) :: n
+    class(grid_type), intent(inout) :: other
+    real :: b(n)
+    integer :: i
+    do i = 1, n
+      b(i) = other%height(i)
+    end do
+  end subroutine work
+  real function height(self, i)
+    class(grid_type), intent(inout) :: self
+    integer, intent(in) :: i
+    self%calls = self%calls + 1
+    height = self%calls
+  end function height
+end module known_mod
+"""
+    bench = file_bench(text, (Fact(FactKind.DATA_COMPONENTS),))
+    assert not bench.verdict("work", "loop1").is_independent
+
+
+def test_results_of_steps_are_cached_until_a_promise_changes() -> None:
+    """The last results are those of the same step on the same routines and with the same facts."""
+    bench = file_bench(TWO_LOOPS.replace("a(i,j) = t", "a(i,1) = t"))
+    step = AddDirective("step", "loop1")
+    assert bench.check(step)
+    bench.assume(Fact(FactKind.IGNORED, "a", "step", "loop1"))
+    assert not bench.check(step)
+    other = AddDirective("step", "loop3")
+    assert not bench.check(other)
+    bench.apply(step)
+    bench.apply(other)
+    assert printed(bench).count("!$omp parallel do") == 2
+    bench.undo()
+    assert printed(bench).count("!$omp parallel do") == 1

@@ -91,7 +91,13 @@ def without(
     """Return `variables` without those that are in `gone`, or that are components of those."""
     if not gone:
         return variables
-    return frozenset(one for one in variables if not any(part in gone for part in prefixes(one)))
+    roots = {one[0] for one in gone}
+    kept = {one for one in variables if one[0] not in roots}
+    if len(kept) == len(variables):
+        return variables
+    doubtful = variables - kept
+    kept.update(one for one in doubtful if not any(part in gone for part in prefixes(one)))
+    return frozenset(kept)
 
 
 def summary_of_sequence(parts: Iterable[Summary]) -> Summary:

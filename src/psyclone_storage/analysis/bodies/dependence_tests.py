@@ -20,6 +20,7 @@ from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.affine import Polynomial, constant_polynomial, polynomial_of, symbol
+from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.paths import AccessPath, Subscripts, Variable, aligned, path_of, prefixes
 from psyclone_storage.ir.unit import Do
 
@@ -303,6 +304,9 @@ class _AccessPair:
     def _compare(self, one: ex.Expr, other: ex.Expr) -> None:
         """Note what is 0 where the two are equal, or not positive where two ranges overlap."""
         value = self._tests.value
+        first, second = (_dof_in(part, self._tests.names) for part in (one, other))
+        if first is not None and second is not None and ex.same(first.base, second.base):
+            self._compare_cells((one, other), first, second)
         if not isinstance(one, ex.Range) and not isinstance(other, ex.Range):
             self._equal.append(value(one, _FIRST).minus(value(other, _SECOND)))
             return
@@ -310,6 +314,20 @@ class _AccessPair:
         for (low, _), (_, high) in (ends, ends[::-1]):
             if low is not None and high is not None:
                 self._ranges.append(low.minus(high))
+
+    def _compare_cells(
+        self, pair: tuple[ex.Expr, ex.Expr], first: ex.Index, second: ex.Index
+    ) -> None:
+        """Note that two subscripts with dofs of cells are equal only in one cell.
+
+        Their offsets to the same dof are equal then.
+        """
+        value = self._tests.value
+        self._equal.append(value(first.items[1], _FIRST).minus(value(second.items[1], _SECOND)))
+        same = ex.same(first.items[0], second.items[0])
+        if same and ex.integer_value(first.items[0]) and not any(map(_is_range, pair)):
+            apart = value(pair[0], _FIRST).minus(value(first, _FIRST))
+            self._equal.append(apart.minus(value(pair[1], _SECOND)).plus(value(second, _SECOND)))
 
     def never(self, orders: tuple[IterationOrder, ...]) -> bool:
         if any(value.known for value in self._equal):
@@ -395,6 +413,53 @@ class _AccessPair:
         if one.step is None:
             return [forward, backward]
         return [forward] if one.step > 0 else [backward]
+
+
+def _is_range(expr: ex.Expr) -> bool:
+    return isinstance(expr, ex.Range)
+
+
+def _dof_in(expr: ex.Expr, names: RoutineNames) -> ex.Index | None:
+    """Return the entry of a dofmap in a subscript that is a dof of a cell plus an offset.
+
+    Both ends of a range must belong to the same cell.
+    """
+    if not names.dofmaps:
+        return None
+    if isinstance(expr, ex.Range):
+        low, high = (
+            None if end is None else _dof_in(end, names) for end in (expr.lower, expr.upper)
+        )
+        if low is None or high is None or expr.step is not None:
+            return None
+        is_same = ex.same(low.base, high.base) and ex.same(low.items[1], high.items[1])
+        return low if is_same else None
+    found: list[ex.Index] = []
+    inside: set[str] = set()
+    for term in _terms(expr):
+        if isinstance(term, ex.Index) and _is_dof(term, names):
+            found.append(term)
+            continue
+        inside |= {part.key for part in ex.walk(term) if isinstance(part, ex.Name)}
+    return found[0] if len(found) == 1 and not inside & names.dofmaps else None
+
+
+def _is_dof(expr: ex.Index, names: RoutineNames) -> bool:
+    base = expr.base
+    return isinstance(base, ex.Name) and base.key in names.dofmaps and len(expr.items) == 2
+
+
+def _terms(expr: ex.Expr) -> Iterator[ex.Expr]:
+    """Yield the terms of a sum; one that is subtracted has its sign."""
+    match expr:
+        case ex.Binary(Operator.PLUS, left, right):
+            yield from _terms(left)
+            yield from _terms(right)
+        case ex.Binary(Operator.MINUS, left, right):
+            yield from _terms(left)
+            yield ex.Unary(Operator.MINUS, right)
+        case _:
+            yield expr
 
 
 def _ends(

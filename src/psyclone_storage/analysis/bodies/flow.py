@@ -35,6 +35,7 @@ from psyclone_storage.base.regex import regex
 from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.affine import constant_polynomial, polynomial_of
 from psyclone_storage.ir.expr import Expr, Name, walk
+from psyclone_storage.ir.facts import FactKind
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.paths import AccessPath, Component, Subscripts, Variable, path_of
 from psyclone_storage.ir.rewrite import blocks_of, names_in, substituted, walk_lines
@@ -115,6 +116,18 @@ class Flow:
     later: Mapping[int, frozenset[Variable]]
     has_jumps: bool
 
+    def without(self, kind: FactKind) -> Flow:
+        """Return the data flow without the promises of one kind."""
+        if kind not in self._without:
+            names = self.names
+            dofmaps = frozenset[str]() if kind is FactKind.COLUMNS else names.dofmaps
+            self._without[kind] = flow_of(self.code, names.assumed - {kind}, dofmaps)
+        return self._without[kind]
+
+    @cached_property
+    def _without(self) -> dict[FactKind, Flow]:
+        return {}
+
     @property
     def loops(self) -> tuple[FlowNode, ...]:
         """The counted loops in the order of the text."""
@@ -169,12 +182,20 @@ class Flow:
         return touches_any(variable, self.later[loop.number])
 
 
-def flow_of(code: Routine, *, distinct_pointers: bool = False) -> Flow:
-    """Return how values go through `code`.
+def flow_of(
+    code: Routine,
+    assumed: frozenset[FactKind] = frozenset(),
+    dofmaps: frozenset[str] = frozenset(),
+    former: Flow | None = None,
+) -> Flow:
+    """Return how values go through `code`, given promises about all names in it.
 
-    With `distinct_pointers` pointer components with different names do not alias.
+    The `former` flow of another version of the routine saves time: most of its statements are the
+    same.
     """
-    names = RoutineNames(code, distinct_pointers)
+    names = RoutineNames(code, assumed, dofmaps)
+    if former is not None:
+        names.inherit(former.names)
     has_jumps = any(map(_jumps_anywhere, walk_lines(code.body)))
     nodes = _NodeBuilder(names, copies=not has_jumps).nodes(code.body)
     summing = _SummaryBuilder(nodes, names)
@@ -252,7 +273,7 @@ class _NodeBuilder:
     ) -> frozenset[str]:
         at = len(self._nodes)
         number = at + 1
-        accesses = tuple(accesses_of(line, self._names))
+        accesses = self._accesses(line, around)
         changed = frozenset(one.root for one in accesses if one.writes)
         self._nodes.append(FlowNode(number, line, around, blocks, accesses, values))
         if values:
@@ -269,20 +290,32 @@ class _NodeBuilder:
         )
         return changed
 
+    def _accesses(self, line: un.Line, around: tuple[int, ...]) -> tuple[MemoryAccess, ...]:
+        """Return the accesses of a statement in the constructs `around`.
+
+        A procedure that is passed the counter of an active loop does not change it: the language
+        forbids that.
+        """
+        found = self._names.of_statement(line, _accesses)
+        if not isinstance(line, un.Call):
+            return found
+        loops = (self._nodes[number - 1].line for number in around)
+        counters = {loop.variable.key for loop in loops if isinstance(loop, un.Do)}
+        return tuple(one for one in found if not (one.writes and one.path.root in counters))
+
     def _changed_in(self, line: un.Line) -> frozenset[str]:
         found: set[str] = set()
         for block in blocks_of(line):
             for inner in block:
-                found.update(one.root for one in accesses_of(inner, self._names) if one.writes)
+                accesses = self._names.of_statement(inner, _accesses)
+                found.update(one.root for one in accesses if one.writes)
                 found |= self._changed_outside(inner)
                 found |= self._changed_in(inner)
         return frozenset(found)
 
     def _changed_outside(self, line: un.Line) -> frozenset[str]:
         """Return a mark if a statement may change variables that others share with the routine."""
-        calls = isinstance(line, un.Opaque) or any(
-            unknown_calls((line,), self._names, inside=False)
-        )
+        calls = isinstance(line, un.Opaque) or self._names.of_statement(line, _calls_unknown)
         return frozenset({_OUTSIDE}) if calls else frozenset()
 
     def _without(self, values: Mapping[str, Expr], changed: frozenset[str]) -> Mapping[str, Expr]:
@@ -317,6 +350,14 @@ class _NodeBuilder:
         if target.key in roots or any(self._names.is_shared((root,)) for root in roots):
             return values
         return {**values, target.key: value}
+
+
+def _accesses(line: un.Line, names: RoutineNames) -> tuple[MemoryAccess, ...]:
+    return tuple(accesses_of(line, names))
+
+
+def _calls_unknown(line: un.Line, names: RoutineNames) -> bool:
+    return any(unknown_calls((line,), names, inside=False))
 
 
 # ---------------------------------------------------------------------------- summaries

@@ -24,6 +24,7 @@ from psyclone_storage.analysis.bodies.coverage import Coverage
 from psyclone_storage.analysis.bodies.def_use import Summary, touches_any
 from psyclone_storage.analysis.bodies.dependence_tests import DependenceTests, IterationOrder
 from psyclone_storage.analysis.bodies.flow import Flow, FlowNode, Item, summary_of_iteration
+from psyclone_storage.analysis.bodies.names import RoutineNames
 from psyclone_storage.analysis.bodies.places import place_of_access
 from psyclone_storage.analysis.bodies.reductions import LoopReduction, reduction_of
 from psyclone_storage.analysis.footprints import Reasons
@@ -363,23 +364,30 @@ def check_nodes_understood(nodes: Iterable[FlowNode], flow: Flow) -> Reasons:
 
 
 def _unknown(nodes: Iterable[FlowNode], flow: Flow) -> Iterator[Diagnostic]:
-    name = flow.code.name
     for node in nodes:
-        associated = associated_lines(node.line, flow.names)
-        alone = (node.line,) if associated is None else associated
-        inside = associated is not None
-        place = place_of_line(node.line)
-        for _, text in unknown_lines(alone, inside=inside):
-            yield Diagnostic("T052", f"'{text.strip()}' of '{name}' is not understood.", place)
-        for _, procedure in unknown_calls(alone, flow.names, inside=inside):
-            message = f"'{name}' calls '{procedure}', whose effects are unknown."
-            yield Diagnostic("T052", message, place, hint=_UNKNOWN_HINT)
-        if moves_memory(node.line):
-            message = f"'{name}' allocates arrays or moves pointers."
-            yield Diagnostic("T052", message, place)
-        if isinstance(node.line, InputOutput):
-            message = f"'{name}' reads or writes a file: '{node.line.word}'."
-            yield Diagnostic("T052", message, place)
+        yield from flow.names.of_statement(node.line, _not_understood)
+
+
+def _not_understood(line: Line, names: RoutineNames) -> Reasons:
+    """Return what a statement itself may do that is not known."""
+    name = names.code.name
+    associated = associated_lines(line, names)
+    alone = (line,) if associated is None else associated
+    inside = associated is not None
+    place = place_of_line(line)
+    found: list[Diagnostic] = []
+    for _, text in unknown_lines(alone, inside=inside):
+        found.append(Diagnostic("T052", f"'{text.strip()}' of '{name}' is not understood.", place))
+    for _, procedure in unknown_calls(alone, names, inside=inside):
+        message = f"'{name}' calls '{procedure}', whose effects are unknown."
+        found.append(Diagnostic("T052", message, place, hint=_UNKNOWN_HINT))
+    if moves_memory(line):
+        message = f"'{name}' allocates arrays or moves pointers."
+        found.append(Diagnostic("T052", message, place))
+    if isinstance(line, InputOutput):
+        message = f"'{name}' reads or writes a file: '{line.word}'."
+        found.append(Diagnostic("T052", message, place))
+    return tuple(found)
 
 
 _UNKNOWN_HINT = (

@@ -7,24 +7,28 @@ the worst case: a function with any effect, or a pointer.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from itertools import chain
+from operator import is_
+from typing import Any, Self, TypeVar
 
 from psyclone_storage.analysis.bodies.effects import ASSIGNMENT, OVERLOADS, ProcedureCall, module_of
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.regex import regex
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir import unit as un
+from psyclone_storage.ir.facts import FactKind
 from psyclone_storage.ir.intrinsics import HARMLESS
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.paths import Variable, path_of, prefixes, share_data
-from psyclone_storage.ir.rewrite import walk_lines
+from psyclone_storage.ir.rewrite import expressions_of, walk_lines
 from psyclone_storage.ir.routine import STATEMENT_FUNCTION, Routine, Specified, Structure
 from psyclone_storage.ir.symbols import Procedure, declaration_of
 from psyclone_storage.ir.typed import Typing
 from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
 
+Answer = TypeVar("Answer")
 _SHARED = frozenset({"pointer", "target"})
 _SAVE_ALL = regex(r"(?:^|;)[ \t]*save[ \t]*(?:$|[!;])", re.IGNORECASE | re.MULTILINE)
 _WORD = regex(r"[a-z]\w*", re.IGNORECASE)
@@ -44,11 +48,49 @@ _ATTRIBUTES = frozenset(
 class RoutineNames:
     """The names in a routine. It is made once for all questions about the routine's statements.
 
-    With `distinct_pointers` pointer components with different names do not alias.
+    `assumed` are promises about all names in it. `dofmaps` are arrays whose columns share no dof.
     """
 
     code: Routine
-    distinct_pointers: bool = False
+    assumed: frozenset[FactKind] = frozenset()
+    dofmaps: frozenset[str] = frozenset()
+
+    @property
+    def distinct_pointers(self) -> bool:
+        """True if pointer components with different names do not alias."""
+        return FactKind.DISTINCT_POINTERS in self.assumed
+
+    @cached_property
+    def known_statements(self) -> dict[tuple[str, int], tuple[un.Line, Any]]:
+        """Answers about single statements, by the question and the statement's identity."""
+        return {}
+
+    def of_statement(self, line: un.Line, answer: Callable[[un.Line, Self], Answer]) -> Answer:
+        """Return `answer` about the statement itself, which depends on the names alone."""
+        key = (answer.__name__, id(line))
+        found = self.known_statements.get(key)
+        if found is None:
+            found = self.known_statements[key] = (line, answer(line, self))
+        value: Answer = found[1]
+        return value
+
+    def inherit(self, other: Self) -> None:
+        """Take the answers about statements of a former version of the routine.
+
+        They hold if the names have the same meanings in both versions.
+        """
+        same = self.meaning() == other.meaning() and all(
+            map(is_, self.code.contained, other.code.contained)
+        )
+        if same and self.code.module.symbols is other.code.module.symbols:
+            self.known_statements.update(other.known_statements)
+
+    def meaning(self) -> tuple[object, ...]:
+        """Return what gives names their meanings, except for the procedures inside."""
+        code = self.code
+        procedure = (code.dummies, code.result, code.prefix, len(code.contained))
+        marked = (self.aliases, self.unclear, self.assigned, self._sectioned)
+        return code.module, code.specification, procedure, marked, self.assumed
 
     @cached_property
     def imported(self) -> dict[str, un.Declare]:
@@ -234,7 +276,30 @@ class RoutineNames:
             return None if is_data and "external" not in declared.attributes else "%".join(brackets)
         if len(brackets) == 1:
             return brackets[0]
-        return None if brackets in self.assigned else "%".join(brackets)
+        if brackets in self.assigned or brackets in self._sectioned:
+            return None
+        is_data = FactKind.DATA_COMPONENTS in self.assumed and self._is_of_unknown_type(brackets)
+        return None if is_data else "%".join(brackets)
+
+    @cached_property
+    def _sectioned(self) -> frozenset[Variable]:
+        """The components with a range in brackets, which cannot be functions."""
+        parts = (
+            part
+            for line in walk_lines(self.code.body)
+            for expr in expressions_of(line)
+            for part in ex.walk(expr)
+            if isinstance(part, ex.Index) and any(isinstance(one, ex.Range) for one in part.items)
+        )
+        paths = (path_of(part.base) for part in parts)
+        return frozenset(path.variable for path in paths if path is not None)
+
+    def _is_of_unknown_type(self, variable: Variable) -> bool:
+        """Return whether the definition of the type that has a component is not at hand."""
+        holder = self.declaration(variable[:-1])
+        if holder is None:
+            return len(variable) == 2 or self._is_of_unknown_type(variable[:-1])
+        return isinstance(holder.type, DerivedType) and not self._components(holder.type)
 
     def is_harmless(self, function: str) -> bool:
         """Return whether a function changes nothing."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from operator import is_
 
+from psyclone_storage.analysis.bodies.authored import check_authored
 from psyclone_storage.analysis.bodies.flow import Flow, FlowNode
 from psyclone_storage.analysis.bodies.independence import (
     check_nodes_understood,
@@ -32,7 +33,6 @@ from psyclone_storage.ir.facts import Facts
 from psyclone_storage.ir.intrinsics import HARMLESS
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rewrite import (
-    blocks_of,
     first_words,
     walk_lines,
     with_each_block,
@@ -65,15 +65,12 @@ _WITHOUT_FIRST = (Directive.OMP_SIMD, Directive.ACC_LOOP)
 _WITHOUT_LAST = (Directive.OMP_TEAMS_DO, Directive.ACC_LOOP)
 _WITHOUT_REDUCTIONS = (Directive.OMP_TASKLOOP,)
 _DEVICE = (Directive.OMP_TEAMS_DO, Directive.ACC_LOOP, Directive.ACC_KERNELS)
-_AUTHORED = regex(r"(?:omp|acc)\s+(?!threadprivate\b|declare\b|routine\b|requires\b)")
-_IS_END = regex(r"(?:omp|acc)\s+end\b")
-_OPENS = regex(
-    r"(?P<kind>omp\s+(?:parallel|target|teams|single|master|masked|critical|task|workshare"
-    r"|sections|ordered|do|simd|distribute|loop)\b|acc\s+(?:parallel|kernels|data|loop|serial)\b)"
-)
-_OF_A_LOOP = regex(r".*\b(?:do|simd|loop|distribute|taskloop|atomic)\b")
 _IMPURE = regex(r"\bimpure\b")
 _PURE = regex(r"\b(?:pure|elemental)\b")
+
+
+KnownVerdicts = dict[tuple[str, bool], Verdict]
+"""The verdicts on the loops of one version of a routine, by uid and by whether sums may change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,30 +87,45 @@ class PlannedCode:
     wrong: tuple[un.DirectiveBlock, ...] = ()
 
 
-def plan_regions(code: Routine, facts: Facts = ()) -> PlannedCode:
-    """Return `code` with the clauses of all its directive blocks, and what is wrong with these."""
-    if not any(isinstance(line, un.DirectiveBlock) for line in walk_lines(code.body)):
-        return PlannedCode(code)
-    return _Planner(code, flow_with(code, facts), facts).plan()
+def has_blocks(code: Routine) -> bool:
+    """Return whether a routine has directive blocks."""
+    return any(isinstance(line, un.DirectiveBlock) for line in walk_lines(code.body))
 
 
-def plan_new(code: Routine, new: un.DirectiveBlock, flow: Flow, facts: Facts = ()) -> PlannedCode:
+def plan_regions(
+    code: Routine, flow: Flow, facts: Facts = (), known: KnownVerdicts | None = None
+) -> PlannedCode:
+    """Return `code` with the clauses of all its directive blocks, and what is wrong with these.
+
+    `flow` is that of `code` with the same facts. `known` are verdicts on its loops, to which new
+    ones are added.
+    """
+    return _Planner(code, flow, facts, {} if known is None else known).plan()
+
+
+def plan_new(
+    code: Routine,
+    new: un.DirectiveBlock,
+    flow: Flow,
+    facts: Facts = (),
+    known: KnownVerdicts | None = None,
+) -> PlannedCode:
     """Return `code` with the clauses of its `new` block, and what is wrong with that.
 
     `flow` is that of the statements before the block was added. Blocks around the new one get
     their clauses from `plan_regions` later.
     """
     if new.directive not in _LOOP_DIRECTIVES:
-        flow = flow_with(code, facts)
-    return _Planner(code, flow, facts, new).plan()
+        flow = flow_with(code, facts, flow)
+    return _Planner(code, flow, facts, {} if known is None else known, new).plan()
 
 
-def without_wrong(code: Routine, facts: Facts = ()) -> Routine:
+def without_wrong(code: Routine, planned: PlannedCode) -> Routine:
     """Return `code` without the blocks that are wrong if no further step comes.
 
-    The loops that threads would share in such a block get threads of their own.
+    `planned` is what `plan_regions` returns for it. The loops that threads would share in such a
+    block get threads of their own.
     """
-    planned = plan_regions(code, facts)
     wrong = {id(block) for block in planned.wrong}
     orphans = not planned.reasons
 
@@ -159,11 +171,17 @@ class _Planner:
     """The clauses of the blocks of one routine, and the problems found on the way."""
 
     def __init__(
-        self, code: Routine, flow: Flow, facts: Facts, only: un.DirectiveBlock | None = None
+        self,
+        code: Routine,
+        flow: Flow,
+        facts: Facts,
+        known: KnownVerdicts,
+        only: un.DirectiveBlock | None = None,
     ) -> None:
         self._code = code
         self._flow = flow
         self._facts = facts
+        self._known = known
         self._only = only
         self._nodes = {id(node.line): node for node in flow.nodes}
         self._loops = {node.line.uid: node for node in flow.nodes if isinstance(node.line, un.Do)}
@@ -177,7 +195,9 @@ class _Planner:
     def plan(self) -> PlannedCode:
         """Return the routine with the clauses of its blocks."""
         body = self.lines(self._code.body, ())
-        reasons = (*self.reasons, *_beside_authored(self._code.body, []))
+        authored = any(isinstance(node.line, un.DirectiveLine) for node in self._flow.nodes)
+        beside = check_authored(self._code.body) if authored else ()
+        reasons = (*self.reasons, *beside)
         return PlannedCode(
             replace(self._code, body=body),
             tuple(dict.fromkeys(reasons)),
@@ -280,7 +300,11 @@ class _Planner:
         )
 
     def _verdict(self, loop: FlowNode, block: un.DirectiveBlock) -> Verdict:
-        return verdict_of(loop, self._flow, self._facts, sums=block.options.sums)
+        assert isinstance(loop.line, un.Do)
+        key = (loop.line.uid, block.options.sums)
+        if key not in self._known:
+            self._known[key] = verdict_of(loop, self._flow, self._facts, sums=key[1])
+        return self._known[key]
 
     def _nest(self, block: un.DirectiveBlock, loop: FlowNode) -> list[FlowNode]:
         """Return the loops that a block shares together."""
@@ -385,51 +409,3 @@ def _joined(parts: list[Clauses], counters: set[str]) -> Clauses:
         tuple(reductions.values()),
         names(part.arrays for part in parts),
     )
-
-
-# ---------------------------------------------------------------------------- authors' directives
-
-
-_STRIP = "Use '--strip-directives' to drop the author's directives first."
-
-
-def _beside_authored(lines: tuple[un.Line, ...], opened: list[str]) -> Iterator[Diagnostic]:
-    """Yield blocks in constructs of an author's directives, and such directives in blocks."""
-    pending = ""
-    for line in lines:
-        if isinstance(line, un.DirectiveLine):
-            pending = _opened(line, opened) or pending
-            continue
-        if isinstance(line, un.Comment | un.Blank):
-            continue
-        inside = [one for one in walk_lines((line,)) if isinstance(one, un.DirectiveBlock)]
-        if inside and (opened or pending):
-            message = f"The block is inside a construct of the author: '{pending or opened[-1]}'."
-            yield Diagnostic("T094", message, place_of_block(inside[0]), hint=_STRIP)
-        if isinstance(line, un.DirectiveBlock):
-            yield from _authored_inside(line)
-        else:
-            for block in blocks_of(line):
-                yield from _beside_authored(block, opened)
-        pending = ""
-
-
-def _opened(line: un.DirectiveLine, opened: list[str]) -> str:
-    """Record a construct that a directive opens or ends; return the text if a loop follows it."""
-    text = " ".join(key_of(line.text).split())
-    if not _AUTHORED.match(text):
-        return ""
-    if _IS_END.match(text):
-        del opened[-1:]
-    elif _OPENS.match(text) and not _OF_A_LOOP.match(text):
-        opened.append(text)
-    else:
-        return text
-    return ""
-
-
-def _authored_inside(block: un.DirectiveBlock) -> Iterator[Diagnostic]:
-    for one in walk_lines(block.body):
-        if isinstance(one, un.DirectiveLine) and _AUTHORED.match(key_of(one.text)):
-            message = f"The block contains a directive of the author: '{one.text}'."
-            yield Diagnostic("T094", message, one.place, hint=_STRIP)

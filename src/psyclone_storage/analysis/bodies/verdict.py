@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from enum import Enum
+from itertools import combinations
 
 from psyclone_storage.analysis.bodies.accesses import unknown_procedures
 from psyclone_storage.analysis.bodies.dependence_tests import DependenceTests
@@ -25,11 +26,11 @@ from psyclone_storage.analysis.bodies.reductions import Extreme, LoopReduction, 
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir import expr as ex
-from psyclone_storage.ir.facts import Fact, FactKind, Facts, names_of_kind, of_routine
+from psyclone_storage.ir.facts import ASSUMPTIONS, Fact, FactKind, Facts, names_of_kind, of_routine
 from psyclone_storage.ir.kernel import ReductionOp
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator
-from psyclone_storage.ir.rewrite import expressions_of, walk_lines
+from psyclone_storage.ir.rewrite import expressions_of, names_in, walk_lines
 from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.symbols import Procedure
 from psyclone_storage.ir.types import Intent
@@ -97,12 +98,16 @@ class Verdict:
         return self.status is VerdictStatus.INDEPENDENT
 
 
-def flow_with(code: Routine, facts: Facts = ()) -> Flow:
-    """Return the data flow of a routine, given the promises about procedures and pointers."""
+def flow_with(code: Routine, facts: Facts = (), former: Flow | None = None) -> Flow:
+    """Return the data flow of a routine, given the promises about procedures and pointers.
+
+    The `former` flow of another version of the routine saves time.
+    """
     own = of_routine(facts, code.key)
-    distinct = any(one.kind is FactKind.DISTINCT_POINTERS for one in own)
+    assumed = frozenset(one.kind for one in own if one.kind in ASSUMPTIONS)
     promised = _with_promised(code, names_of_kind(own, FactKind.PURE))
-    return flow_of(promised, distinct_pointers=distinct)
+    dofmaps = names_of_kind(own, FactKind.COLUMNS)
+    return flow_of(promised, assumed, dofmaps, former)
 
 
 def verdict_of(
@@ -114,7 +119,7 @@ def verdict_of(
     of sums and products of real numbers must keep their order.
     """
     assert isinstance(loop.line, Do)
-    own = tuple(one for one in of_routine(facts, flow.code.key) if one.loop in ("", loop.line.uid))
+    own = of_routine(facts, flow.code.key, loop.line.uid)
     promises = LoopPromises(
         names_of_kind(own, FactKind.IGNORED, loop.line.uid),
         names_of_kind(own, FactKind.PRIVATE, loop.line.uid),
@@ -146,13 +151,15 @@ def cures_of(loop: FlowNode, code: Routine, facts: Facts = ()) -> Facts:
     lines = [node.line for node in flow.inside(flow.node(loop.number))]
     unknown = sorted(unknown_procedures(lines, flow.names))
     pure = [Fact(FactKind.PURE, name, code.key) for name in unknown if name.isidentifier()]
-    found = _cured(loop, code, facts, pure)
-    if any(one.kind is FactKind.DISTINCT_POINTERS for one in facts):
-        return tuple(found or ())
-    distinct = _cured(loop, code, facts, [*pure, Fact(FactKind.DISTINCT_POINTERS)])
-    if distinct is not None and (found is None or len(distinct) < len(found)):
-        found = distinct
-    return tuple(found or ())
+    made = {one.kind for one in facts}
+    wanted = [FactKind.DISTINCT_POINTERS]
+    if not all(map(str.isidentifier, unknown)):
+        wanted.append(FactKind.DATA_COMPONENTS)
+    new = [Fact(kind) for kind in wanted if kind not in made]
+    tried = (chosen for count in range(len(new) + 1) for chosen in combinations(new, count))
+    cured = (_cured(loop, code, facts, [*pure, *chosen]) for chosen in tried)
+    found = sorted((one for one in cured if one is not None), key=len)
+    return tuple(found[0]) if found else ()
 
 
 def _cured(loop: FlowNode, code: Routine, facts: Facts, tried: list[Fact]) -> list[Fact] | None:
@@ -206,13 +213,26 @@ def _used(own: Facts, found: Independence, loop: FlowNode, flow: Flow) -> Iterat
         if fact.kind is FactKind.PURE:
             if key in called and key in procedures and _is_promised(procedures[key]):
                 yield fact
-        elif fact.kind is FactKind.DISTINCT_POINTERS:
-            without = flow_of(flow.code)
-            node = without.node(loop.number)
-            if not found.reasons and independence_of(node, without, _VALUES).reasons:
+        elif fact.kind in ASSUMPTIONS or fact.kind is FactKind.COLUMNS:
+            if not found.reasons and _is_needed(fact, loop, flow):
                 yield fact
         elif fact.kind in found.used or key in found.used:
             yield fact
+
+
+def _is_needed(fact: Fact, loop: FlowNode, flow: Flow) -> bool:
+    """Return whether the proof for a loop fails without the promises of one kind.
+
+    Of the dofmaps those are needed that subscripts of written variables contain.
+    """
+    if fact.kind is FactKind.COLUMNS:
+        written = flow.written(loop)
+        items = (one for one in flow.items_in(loop) if one.variable in written)
+        subscripts = (part for one in items for part in one.path.subscripts)
+        if not any(key_of(fact.name) in names_in(part) for part in subscripts):
+            return False
+    without = flow.without(fact.kind)
+    return bool(independence_of(without.node(loop.number), without, _VALUES).reasons)
 
 
 _VALUES = LoopPromises(values=True)

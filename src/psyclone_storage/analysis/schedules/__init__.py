@@ -1,1 +1,1 @@
-"""Analyses of schedules: coherence of halos and devices, dependences, order."""
+"""Analyses of schedules: dependences, data races, order and function spaces."""

@@ -1,10 +1,8 @@
-"""Overlap and coverage of accesses: the `DataAccess` of PSyclone's dependence analysis.
+"""Overlap and coverage of data accesses, as in PSyclone's dependence analysis.
 
-*Overlap* means that two accesses touch a common part of a datum. *Coverage* means that other
-accesses, taken together, touch all that one access touches. `analysis.dependence` treats reads and
-writes. The parts of a datum are the components of a field vector: a kernel that is passed the whole
-vector touches all of them, a halo exchange just one. Any other datum has a single part, because all
-loops start at its first element.
+Two accesses *overlap* if they touch a common part of a datum. Accesses *cover* another one if
+together they touch all its parts. The parts of a field vector are its components: a kernel accesses
+all components of a vector argument, a halo exchange just one. Any other datum has a single part.
 """
 
 from __future__ import annotations
@@ -16,11 +14,11 @@ from psyclone_storage.ir.kernel import Access
 
 @dataclass(frozen=True, slots=True)
 class DataUse:
-    """Access of one statement to the data of an argument, for dependence analysis.
+    """Access of a statement to the data of an argument, for dependence analysis.
 
-    `components` are the parts touched, counted from 1; a datum that is not a vector has part 1
-    only. `exchange` marks the access of a halo exchange. `maybe` marks an access that names another
-    object, which may alias this one at run time.
+    `components` are the accessed components, counted from 1; a datum that is not a vector has
+    component 1. `exchange` marks accesses of halo exchanges. `maybe` marks an access to another
+    object that may alias this one.
     """
 
     statement: str
@@ -35,14 +33,14 @@ _ONE_PART = frozenset({1})
 
 
 def touched_parts(component: int | None, vector: int) -> frozenset[int]:
-    """Return the parts that `component` means for a datum of `vector` parts; None is all."""
+    """Return the parts that `component` denotes; None denotes all `vector` components."""
     if component is not None:
         return frozenset({component})
     return _ONE_PART if vector == 1 else frozenset(range(1, vector + 1))
 
 
 class AccessCoverage:
-    """One access, compared with others, and how much of it the others cover."""
+    """An access, and the parts of it that other accesses cover."""
 
     def __init__(self, use: DataUse) -> None:
         self.use = use
@@ -50,20 +48,19 @@ class AccessCoverage:
         self._exchanged: frozenset[int] = frozenset()
 
     def overlaps(self, other: DataUse) -> bool:
-        """Return whether `other` touches data that this access touches.
+        """Return whether `other` accesses a common part of the datum.
 
-        Two exchanges of different components of a vector do not overlap; each of them overlaps
-        with a kernel that is passed the vector.
+        Exchanges of different components of a vector do not overlap.
         """
         return self.use.datum == other.datum and not self.use.components.isdisjoint(
             other.components
         )
 
     def update_coverage(self, other: DataUse) -> None:
-        """Count what `other` touches as covered, if it certainly overlaps.
+        """Add `other` to the accesses that cover this one, if it certainly overlaps.
 
-        Raises `InternalError` for a second halo exchange of one component: exchanges are placed
-        such that no two of them serve one access.
+        Raises:
+            InternalError: a second halo exchange of the same component.
         """
         if not self.overlaps(other):
             return
@@ -81,14 +78,14 @@ class AccessCoverage:
 
     @property
     def remaining(self) -> frozenset[int]:
-        """The parts that no access so far has covered."""
+        """The parts that are not covered yet."""
         return self.use.components - self._covered
 
     @property
     def covered(self) -> bool:
-        """True if the accesses so far, taken together, cover all of this one."""
+        """True if the accesses added so far cover this one completely."""
         return not self.remaining
 
     def reset_coverage(self) -> None:
-        """Forget all accesses so far, so that coverage can be gathered anew."""
+        """Remove all added accesses."""
         self._covered = self._exchanged = frozenset()

@@ -1,31 +1,30 @@
-"""Dependences between the statements of a schedule, and their DAG.
+"""Data dependences between the statements of a schedule, and their graph.
 
-Adjacent statements of one body are compared by the data they use; all statements inside a loop
-count for the loop. A halo exchange reads and writes its component, as in PSyclone, and so does the
-finish of a split one; its start only reads. A halo flag update reads: it must come after the write
-that it records and before the next change of the halo. A halo fill reads and writes its component.
-A global reduction reads and writes its scalar. A transfer between host and device reads and writes
-the data that it moves. Random numbers form a sequence, so that calls that draw some stay in order.
+The accesses of a loop include those of all nested statements. A halo exchange, and the end of a
+split exchange, reads and writes its component, as in PSyclone; the start only reads it. A halo flag
+update reads: it must stay between the recorded write and the next halo change. A halo fill reads
+and writes its component, a global reduction its scalar, a transfer the transferred data. Calls that
+draw random numbers remain in order.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from enum import Enum
 
 from psyclone_storage.analysis.schedules.access import AccessCoverage, DataUse, touched_parts
-from psyclone_storage.base.memo import kept_with_first
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir import schedule as sch
 from psyclone_storage.ir.aliases import aliases_in
+from psyclone_storage.ir.datum_parts import data_of, own_accesses
 from psyclone_storage.ir.kernel import Access
 from psyclone_storage.ir.transfer import EnterData, TaskWait, Update, Wait
 from psyclone_storage.ir.walk import kernel_calls, statements
 
 
 class DependenceKind(Enum):
-    """Direction of the dependence between two accesses to the same data."""
+    """Kind of a data dependence between two accesses."""
 
     FLOW = "read after write"
     ANTI = "write after read"
@@ -34,9 +33,9 @@ class DependenceKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Dependence:
-    """The statement `later` must stay after `earlier`, for the sake of `datum`.
+    """A dependence of the statement `later` on `earlier` through `datum`.
 
-    `components` are the parts of the datum that both use; part 1 of what is no field vector.
+    `components` are the accessed components of a field vector, 1 for any other datum.
     """
 
     earlier: str
@@ -51,14 +50,14 @@ RANDOM_NUMBERS = "random numbers"
 
 
 def data_uses(schedule: sch.Schedule, statement: sch.Statement) -> tuple[DataUse, ...]:
-    """Return what `statement` does to which data, whatever is inside it included."""
+    """Return the data accesses of `statement`, including nested statements."""
     return tuple(use for use in Uses(schedule).of(statement) if use.datum != RANDOM_NUMBERS)
 
 
 class Uses:
-    """Data accesses of the statements of one schedule, collected once for each statement.
+    """Data accesses of the statements of a schedule, cached by statement.
 
-    Drawing random numbers counts as a use of their sequence, which comes last.
+    Drawing random numbers counts as an access to their sequence.
     """
 
     def __init__(self, schedule: sch.Schedule) -> None:
@@ -67,18 +66,18 @@ class Uses:
         self._closures: dict[str, frozenset[str]] = {}
 
     def of(self, item: sch.Statement) -> tuple[DataUse, ...]:
-        """Return what `item` uses, and the same for each datum that may be the same object."""
+        """Return the accesses of `item` to its data and to all possible aliases."""
         if item.uid not in self._known:
             self._known[item.uid] = tuple(self._gathered(item))
         return self._known[item.uid]
 
     def dependences(self, first: sch.Statement, second: sch.Statement) -> tuple[Dependence, ...]:
-        """Return why `second`, which comes after `first`, must stay there."""
+        """Return the dependences of `second` on `first`, an earlier statement."""
         if second.uid not in self._closures:
-            data = _data_of(second)
-            others = self._aliases.closure(data - {RANDOM_NUMBERS})
-            self._closures[second.uid] = data | others
-        if self._closures[second.uid].isdisjoint(_data_of(first)):
+            self._closures[second.uid] = self._aliases.closure(data_of(second))
+        if self._closures[second.uid].isdisjoint(data_of(first)) and not (
+            draws_random_numbers(first) and draws_random_numbers(second)
+        ):
             return ()
         later: dict[str, list[DataUse]] = defaultdict(list)
         for use in self.of(second):
@@ -94,21 +93,21 @@ class Uses:
         data, uid = self._aliases.data, item.uid
         inside = statements(item) if isinstance(item, sch.Compound) else (item,)
         for one in inside:
-            for datum, component, access in _touched(one):
+            for datum, component, access in own_accesses(one):
                 parts = touched_parts(component, data[datum].vector)
                 yield DataUse(uid, datum, parts, access, isinstance(one, sch.HaloExchange))
                 for name in self._aliases.others(datum):
                     parts = touched_parts(None, data[name].vector)
                     yield DataUse(uid, name, parts, access, isinstance(one, sch.HaloExchange), True)
-        if any(isinstance(one, sch.KernelCall) and takes_random_numbers(one) for one in inside):
+        if draws_random_numbers(item):
             yield DataUse(uid, RANDOM_NUMBERS, touched_parts(None, 1), Access.READWRITE)
 
 
 def edges(schedule: sch.Schedule) -> tuple[Dependence, ...]:
-    """Return the dependences between the statements of `schedule`, nearest ones only.
+    """Return the dependences between the top-level statements of `schedule`.
 
-    Only the top-level statements of the schedule count. A use depends on the uses after it until
-    writes have covered all that it touches; later dependences follow from those.
+    Transitive dependences are left out: a use depends on later uses until writes cover all parts
+    that it accesses.
     """
     known = Uses(schedule)
     uses: dict[str, list[DataUse]] = defaultdict(list)
@@ -136,9 +135,9 @@ def backward(schedule: sch.Schedule, uid: str) -> tuple[Dependence, ...]:
 def dependences(
     schedule: sch.Schedule, first: sch.Statement, second: sch.Statement
 ) -> tuple[Dependence, ...]:
-    """Return why `second`, which comes after `first`, must stay there; nothing if it need not.
+    """Return the dependences of `second` on `first`, an earlier statement.
 
-    Callers that query more than one pair should reuse a `Uses`.
+    To query several pairs, create a `Uses` object once.
     """
     return Uses(schedule).dependences(first, second)
 
@@ -173,51 +172,14 @@ def _between(first: DataUse, second: DataUse, parts: frozenset[int]) -> Iterator
 # ---------------------------------------------------------------------------- uses
 
 
-_Touched = Iterable[tuple[str, int | None, Access]]
-"""Names of data, the component of each (all of them if None), and what is done to it."""
-
-
-def _touched(item: sch.Statement) -> _Touched:
-    """Return what `item` itself does to which data, not what is inside of it."""
-    match item:
-        case sch.KernelCall():
-            passed = zip(item.kernel.args, item.args, strict=True)
-            known = [(described, actual, actual.datum) for described, actual in passed]
-            return [
-                (datum, actual.component, described.access)
-                for described, actual, datum in known
-                if datum is not None
-            ]
-        case sch.HaloExchange(phase=sch.Phase.START) | sch.MarkHalo():
-            return [(item.datum, item.component, Access.READ)]
-        case sch.HaloExchange() | sch.FillHalo() | Update():
-            return [(item.datum, item.component, Access.READWRITE)]
-        case sch.GlobalReduction():
-            return [(item.datum, None, Access.READWRITE)]
-        case EnterData():
-            return [(name, None, Access.READ) for name in item.data]
-    return []
-
-
-def _data_of(item: sch.Statement) -> frozenset[str]:
-    """Return the names of the data that `item` uses, and `RANDOM_NUMBERS` if it draws some."""
-    return _data_inside(item) if isinstance(item, sch.Compound) else _data_in((item,))
-
-
-@kept_with_first
-def _data_inside(item: sch.Compound) -> frozenset[str]:
-    return _data_in(statements(item))
-
-
-def _data_in(items: tuple[sch.Statement, ...]) -> frozenset[str]:
-    found = {datum for item in items for datum, _, _ in _touched(item)}
-    if any(isinstance(one, sch.KernelCall) and takes_random_numbers(one) for one in items):
-        found.add(RANDOM_NUMBERS)
-    return frozenset(found)
+def draws_random_numbers(item: sch.Statement) -> bool:
+    """Return whether `item` or a call nested in it draws random numbers."""
+    inside = kernel_calls(item) if isinstance(item, sch.Compound) else (item,)
+    return any(isinstance(one, sch.KernelCall) and takes_random_numbers(one) for one in inside)
 
 
 def takes_random_numbers(call: sch.KernelCall) -> bool:
-    """Return whether `call` takes the next numbers of a sequence that is common to all calls."""
+    """Return whether `call` draws numbers from the shared random sequence."""
     return call.kernel.formula is not None and call.kernel.formula.is_random
 
 
@@ -245,14 +207,13 @@ _SHAPES: dict[type[sch.Statement], str] = {
 
 
 def dag_dot(schedule: sch.Schedule) -> str:
-    """Return the dependences of `schedule` as text for Graphviz's `dot`.
+    """Return the dependence graph of `schedule` in Graphviz format.
 
-    An arrow points from a statement to one that must stay after it, and names the data: a solid
-    green one for a read after a write, a dashed red one for a write after a read, a dotted grey
-    one for a write after a write. Of several kinds between two statements the first counts.
-    Loops and constructs (boxes) list the calls inside them; exchanges are ellipses, marks notes,
-    global reductions hexagons, transfers houses and arrows, waits octagons. A legend says so in
-    the picture.
+    An edge points from a statement to a dependent later one and lists the data. A solid green edge
+    is a flow dependence, a dashed red one an anti-dependence, a dotted grey one an output
+    dependence; if there are several, the first counts. Loops and regions are boxes that list their
+    calls, exchanges ellipses, flag updates notes, global reductions hexagons, transfers houses and
+    arrows, waits octagons. The graph contains a legend.
     """
     lines = [f'digraph "{schedule.name}" {{', "  node [fontname=Helvetica];"]
     lines += [f"  {_node(item)}" for item in schedule.body]

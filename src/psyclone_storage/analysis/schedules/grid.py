@@ -1,18 +1,18 @@
-"""Dependences between grid points, and the legality of loop changes that follows from them.
+"""Dependences between grid points, and the legality of loop transformations.
 
-A kernel is called for a point of the grid. It reads and writes at that point, and reads at the
-offsets of its stencils. For each two accesses to a field, the distance between the points that
-touch the same value is therefore known: if the first is at `p + a` and the second at `q + b`, they
-coincide where `q - p = a - b`. All legality rules follow from this distance:
+A kernel is called for a grid point. It reads and writes at this point, and reads at the offsets of
+its stencils. For two accesses to a field, the distance between the points that access the same
+value is therefore known: an access of point `p` at offset `a` and of point `q` at offset `b`
+coincide if `q - p = a - b`. All rules follow from this distance:
 
-* A loop may run its iterations in parallel if no two accesses coincide across it, that is, at a
-  distance along its own direction while the counters of the enclosing loops are fixed.
-* Two loops may be fused if the second never needs a value that the first has yet to compute: no
-  distance from the first to the second points backwards.
-* Rows and columns may be swapped or tiled unless a distance points forwards along the one and
-  backwards along the other.
+- A loop may run in parallel if it carries no dependence, that is, no distance is nonzero along its
+  axis while the enclosing counters are fixed.
+- Two loops may be fused if the second never needs a value that the first computes later, that is,
+  no distance from the first to the second is negative.
+- Rows and columns may be interchanged or tiled unless a distance is positive along one axis and
+  negative along the other.
 
-A scalar that a kernel changes imposes the original order on all points.
+A kernel that modifies a scalar must run in the original order for all points.
 """
 
 from __future__ import annotations
@@ -33,10 +33,9 @@ _HERE = (0, 0)
 
 @dataclass(frozen=True, slots=True)
 class PointDependence:
-    """Two accesses to one value: `first` writes it if `flow`, otherwise `second` does.
+    """Two accesses to the same value; `first` writes it if `flow`, otherwise `second`.
 
-    `first` is called for some point, `second` for the one that is `i` further east and `j` further
-    north.
+    `second` is called for a point that is `i` points east and `j` points north of that of `first`.
     """
 
     first: KernelCall
@@ -48,28 +47,28 @@ class PointDependence:
 
     @property
     def writer(self) -> KernelCall:
-        """The call that writes."""
+        """The call that writes the value."""
         return self.first if self.flow else self.second
 
     @property
     def other(self) -> KernelCall:
-        """The call that meets the writer; at a distance, through a stencil."""
+        """The other call."""
         return self.second if self.flow else self.first
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """Identity of the dependence, without its distance."""
+        """The dependence without its distance."""
         return self.writer.uid, self.other.uid, self.datum
 
     def along(self, axis: Axis) -> int:
-        """Return the distance in one direction, negative if it points backwards."""
+        """Return the distance along an axis."""
         return self.i if axis is Axis.EAST else self.j
 
 
 def point_dependences(
     schedule: Schedule, firsts: Sequence[KernelCall], seconds: Sequence[KernelCall]
 ) -> Iterator[PointDependence]:
-    """Yield where calls of `seconds` touch what calls of `firsts` touch, and one of both writes."""
+    """Yield the dependences between calls of `firsts` and `seconds`, at least one being a write."""
     aliases = aliases_in(schedule)
     for first in firsts:
         for second in seconds:
@@ -83,7 +82,7 @@ def point_dependences(
 def _shared_fields(
     first: KernelCall, second: KernelCall, aliases: Aliases
 ) -> Iterator[tuple[str, KernelArg, KernelArg]]:
-    """Yield the fields that both calls are passed, under one name or under two of one object."""
+    """Yield the fields that both calls access, including possible aliases."""
     for mine, actual in zip(first.kernel.args, first.args, strict=True):
         for theirs, other in zip(second.kernel.args, second.args, strict=True):
             if other.datum is None or mine.kind is not ArgKind.FIELD:
@@ -93,7 +92,7 @@ def _shared_fields(
 
 
 def _touched(arg: KernelArg) -> tuple[tuple[int, int], ...]:
-    """Return the points that are touched, as distances from the kernel's own point."""
+    """Return the accessed points as offsets from the kernel's own point."""
     neighbours = arg.stencil.offsets if isinstance(arg.stencil, GridStencil) else ()
     return tuple(dict.fromkeys((_HERE, *neighbours)))
 
@@ -102,7 +101,7 @@ def _touched(arg: KernelArg) -> tuple[tuple[int, int], ...]:
 
 
 def check_points_parallel(schedule: Schedule, loop: Loop) -> Reasons:
-    """Return why the iterations of `loop`, over a grid, must not run at the same time (S010)."""
+    """Return diagnostics if the iterations of a grid loop must not run concurrently (S010)."""
     calls, axis = kernel_calls(loop), _axis(loop)
     found = _while_others_stand(schedule, loop, point_dependences(schedule, calls, calls))
     races = {meeting.key: _race(loop, meeting) for meeting in found if meeting.along(axis)}
@@ -111,11 +110,10 @@ def check_points_parallel(schedule: Schedule, loop: Loop) -> Reasons:
 
 
 def check_points_fuse(schedule: Schedule, one: Loop, two: Loop, *, in_order: bool) -> Reasons:
-    """Return why the loop `two` must not become part of `one` before it (S009).
+    """Return diagnostics if the grid loop `two` must not be fused into `one` (S009).
 
-    Unless `in_order`, their iterations must not come to wait for each other. With distributed
-    memory, no neighbour may be read in `two` of what `one` writes: a halo is exchanged between
-    the two.
+    Unless `in_order`, the fused loop must not carry a dependence. With distributed memory, `two`
+    must not read neighbours of values that `one` writes, because a halo exchange is between them.
     """
     axis = _axis(one)
     firsts, seconds = kernel_calls(one), kernel_calls(two)
@@ -138,19 +136,19 @@ def check_points_fuse(schedule: Schedule, one: Loop, two: Loop, *, in_order: boo
 
 
 def _used(schedule: Schedule, calls: Sequence[KernelCall]) -> frozenset[str]:
-    """Return the data that `calls` are passed, under every name that each may have."""
+    """Return the data that `calls` access, including possible aliases."""
     names = [item.datum for call in calls for item in call.args if item.datum is not None]
     return aliases_in(schedule).closure(names)
 
 
 def check_points_order(schedule: Schedule, loop: Loop) -> Reasons:
-    """Return why the rows and columns inside `loop` must stay in their order (S014)."""
+    """Return diagnostics if rows and columns inside `loop` must not be interchanged (S014)."""
     where = "to the north-west or south-east"
     return _check_order(schedule, loop, lambda meeting: meeting.i * meeting.j < 0, where)
 
 
 def check_points_split(schedule: Schedule, loop: Loop) -> Reasons:
-    """Return why the points inside `loop` cannot be computed in any order, part by part (S014)."""
+    """Return diagnostics if the points inside `loop` cannot be computed in any order (S014)."""
     return _check_order(schedule, loop, lambda one: (one.i, one.j) != _HERE, "at neighbours")
 
 
@@ -175,9 +173,9 @@ def _check_order(
 def _while_others_stand(
     schedule: Schedule, loop: Loop, found: Iterator[PointDependence]
 ) -> Iterator[PointDependence]:
-    """Yield the dependences that occur while the counters of the loops around `loop` are fixed.
+    """Yield the dependences at distance 0 along the axes of the loops around `loop`.
 
-    A tile spans several rows or columns: while the counter of its loop is fixed, those inside vary.
+    Loops over tiles are ignored, because the loops inside a tile vary.
     """
     fixed = {
         _axis(item)
@@ -218,7 +216,7 @@ def _no_fusion(meeting: PointDependence, why: str, hint: str = "") -> Diagnostic
 def _changed_scalars(
     calls: Sequence[KernelCall], code: str, ordered: str, among: frozenset[str] | None = None
 ) -> Iterator[Diagnostic]:
-    """Yield the scalars, `among` those given, that calls change, and what they thereby forbid."""
+    """Yield diagnostics for scalars that calls modify, restricted to `among` if given."""
     for call in calls:
         for described, actual in zip(call.kernel.args, call.args, strict=True):
             changed = described.kind is ArgKind.SCALAR and described.access.writes

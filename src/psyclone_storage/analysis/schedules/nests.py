@@ -1,4 +1,4 @@
-"""Footprints of the loops of a schedule, by the metadata of the kernels that they call."""
+"""Footprints of schedule loops, based on kernel metadata."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ POINTS = (Over.ROWS, Over.COLUMNS)
 
 @dataclass(frozen=True, slots=True)
 class LoopFootprint:
-    """The footprint of a loop of a schedule, by metadata."""
+    """The footprint of a schedule loop, based on kernel metadata."""
 
     schedule: Schedule
     rules: Rules
@@ -32,14 +32,14 @@ class LoopFootprint:
 
     @property
     def inner(self) -> LoopFootprint | None:
-        """The loop over points of a grid that is all of the body of another such loop."""
+        """The grid loop that is the complete body of this grid loop, or None."""
         inner = inner_loop(self.loop)
         if inner is None or self.loop.over not in POINTS or inner.over not in POINTS:
             return None
         return replace(self, loop=inner)
 
     def check_nested(self) -> Reasons:
-        """Return why the loop is not one of two over a grid with nothing between them (T016)."""
+        """Return diagnostics if the loop and its body are not two nested grid loops (T016)."""
         if problems := self.check_strips():
             return problems
         if self.inner is not None:
@@ -51,19 +51,19 @@ class LoopFootprint:
         return (Diagnostic("T016", message, place_of(loop), hint=hint),)
 
     def check_known(self) -> Reasons:
-        """Return nothing: metadata describe all that kernels touch."""
+        """Return no diagnostic: metadata describe all accesses of kernels."""
         return ()
 
     def check_bounds(self) -> Reasons:
-        """Return nothing: the bounds of loops over a grid do not depend on each other."""
+        """Return no diagnostic: bounds of grid loops are independent of each other."""
         return ()
 
     def check_order(self) -> Reasons:
-        """Return which points depend on points to the north-west or south-east (S014)."""
+        """Return diagnostics for dependences on points to the north-west or south-east (S014)."""
         return check_points_order(self.schedule, self.loop)
 
     def check_strips(self) -> Reasons:
-        """Return that the loop does not count rows or columns (T016)."""
+        """Return a diagnostic if the loop is not over rows or columns (T016)."""
         loop = self.loop
         if loop.over in POINTS:
             return ()
@@ -71,19 +71,19 @@ class LoopFootprint:
         return (Diagnostic("T016", message, place_of(loop)),)
 
     def check_alike(self, other: LoopFootprint | None) -> Reasons:
-        """Return why the loops do not run over the same things, equally far (S007, S008)."""
+        """Return diagnostics if the loops have different iteration spaces (S007, S008)."""
         assert other is not None
         return check_alike(self.schedule, self.rules, self.loop, other.loop, self.assertions)
 
     def check_ahead(self, other: LoopFootprint) -> Reasons:
-        """Return what `other` would touch too early or too late in a fused loop (S009)."""
+        """Return diagnostics for dependences on `other` that fusion would violate (S009)."""
         if self.loop.over.axis is not None:
             in_order = self.assertions.in_order
             return check_points_fuse(self.schedule, self.loop, other.loop, in_order=in_order)
         return check_interference(self.schedule, self.rules, self.loop, other.loop)
 
     def check_concurrent(self) -> Reasons:
-        """Return why the iterations must not run at the same time (S010, S011)."""
+        """Return diagnostics if the iterations must not run concurrently (S010, S011)."""
         return check_races(self.schedule, self.rules, self.loop)
 
 
@@ -94,7 +94,7 @@ def check_fuse_neighbours(
     second: str,
     assertions: UserAssertions = NO_ASSERTIONS,
 ) -> Reasons:
-    """Return why the loop `second` must not become part of the loop `first` before it."""
+    """Return diagnostics if the loop `second` must not be fused into the preceding `first`."""
     if problems := check_neighbours(schedule, first, second):
         return problems
     one, two = find(schedule, first), find(schedule, second)

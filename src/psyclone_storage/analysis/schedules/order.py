@@ -1,8 +1,7 @@
-"""Legality of moves of statements; similarity and independence of loops.
+"""Legality of moving statements; comparison of loops for fusion.
 
-An empty result means that the change is legal. Derived statements, such as halo exchanges that are
-not pinned, never prevent a move: query a schedule without them, and derive them again after the
-change.
+An empty result means that the change is legal. Derived statements, such as unpinned halo exchanges,
+must be removed before a query and derived again after the change.
 """
 
 from __future__ import annotations
@@ -24,10 +23,10 @@ from psyclone_storage.ir.walk import kernel_calls, path_to, place_near, place_of
 
 
 def check_move(schedule: sch.Schedule, uid: str, target: str, *, after: bool = False) -> Reasons:
-    """Return why the statement `uid` must not move to just before, or `after`, `target`.
+    """Return diagnostics if the statement `uid` must not move to just before (or `after`) `target`.
 
-    Both must be top-level statements of the schedule. No dependence may exist, in either direction,
-    between the statement and those that it passes.
+    Both must be top-level statements. No dependence may exist between the statement and those that
+    it passes.
     """
     places = {item.uid: place for place, item in enumerate(schedule.body)}
     if problems := _missing(schedule, places, uid, target):
@@ -44,7 +43,7 @@ def check_move(schedule: sch.Schedule, uid: str, target: str, *, after: bool = F
 
 
 def check_neighbours(schedule: sch.Schedule, first: str, second: str) -> Reasons:
-    """Return why `second` is not a loop right after the loop `first` (S003, S005, S006)."""
+    """Return diagnostics if `second` is not a loop directly after `first` (S003, S005, S006)."""
     around = path_to(schedule, first)[-2:-1]
     body = around[0].body if around and isinstance(around[0], sch.Compound) else schedule.body
     places = {item.uid: place for place, item in enumerate(body)}
@@ -62,7 +61,7 @@ def check_neighbours(schedule: sch.Schedule, first: str, second: str) -> Reasons
 def check_alike(
     schedule: sch.Schedule, rules: Rules, one: sch.Loop, two: sch.Loop, assertions: UserAssertions
 ) -> Reasons:
-    """Return why the loops do not run over the same things, equally far (S007, S008)."""
+    """Return diagnostics if two loops have different iteration spaces (S007, S008)."""
     if one.over.axis is None:
         same_space = assertions.same_space or _share_known_space(schedule, one, two)
         return tuple(_unlike(schedule, one, two, same_space=same_space))
@@ -71,7 +70,7 @@ def check_alike(
 
 
 def _share_known_space(schedule: sch.Schedule, one: sch.Loop, two: sch.Loop) -> bool:
-    """Return whether both loops take their bounds from fields that are on one space."""
+    """Return whether both loops take their bounds from fields on the same space."""
     (_, mine), (_, theirs) = _bounds(one), _bounds(two)
     groups = groups_by_space(schedule)
     return any(mine.datum in group and theirs.datum in group for group in groups)
@@ -142,19 +141,19 @@ def _unlike(
 
 
 def bounds_agree(schedule: sch.Schedule, one: sch.Loop, two: sch.Loop) -> bool:
-    """Return whether two loops over points of a grid provably have the same limits."""
+    """Return whether two loops over grid points provably have equal bounds."""
     return _bounds_agree(schedule, one, two, same_space=False)
 
 
 def dofs_agree(schedule: sch.Schedule, one: sch.Loop, two: sch.Loop) -> bool:
-    """Return whether two loops over dofs provably have the same limits."""
+    """Return whether two loops over dofs provably have equal bounds."""
     return _bounds_agree(schedule, one, two, same_space=_share_known_space(schedule, one, two))
 
 
 def _after_a_test(
     rules: Rules, one: sch.Loop, two: sch.Loop, unlike: Reasons
 ) -> Iterator[Diagnostic]:
-    """Yield the reasons of `unlike` that no test of the bounds at run time does away with."""
+    """Yield the diagnostics that a run-time test of the bounds would not resolve."""
     for problem in unlike:
         if problem.code != "S008":
             yield problem
@@ -164,9 +163,9 @@ def _after_a_test(
 
 
 def _may_agree(rules: Rules, one: sch.Loop, two: sch.Loop) -> bool:
-    """Return whether the bounds of loops over a grid can be equal when the program runs.
+    """Return whether the bounds of two grid loops can be equal at run time.
 
-    Bounds that are known, as those of a step are, do not change any more.
+    Bounds known at compile time, such as those set by a step, are compared directly.
     """
     if one.bounds is not None and two.bounds is not None:
         return False
@@ -183,11 +182,11 @@ def _extent_text(extent: sch.Extent) -> str:
 def _bounds_agree(
     schedule: sch.Schedule, one: sch.Loop, two: sch.Loop, *, same_space: bool
 ) -> bool:
-    """Return whether the limits of both loops are provably the same.
+    """Return whether the bounds of two loops are provably equal.
 
-    Points of a grid are those of one set and of one type of field. Cells are those of one mesh
-    unless a kernel works on two; dofs are those of a function space,
-    which a wildcard leaves open unless both bounds come from the same datum.
+    Grid loops need the same set of points and field type. Cell loops need the same mesh, which is
+    given unless a kernel uses two. Dof loops need the same function space; for a wildcard space,
+    both bounds must come from the same datum.
     """
     (first, mine), (second, theirs) = _bounds(one), _bounds(two)
     points = [kernel_calls(loop)[0].kernel.points for loop in (one, two)]
@@ -212,10 +211,10 @@ def _bounds(loop: sch.Loop) -> tuple[KernelArg, sch.Actual]:
 def check_interference(
     schedule: sch.Schedule, rules: Rules, one: sch.Loop, two: sch.Loop
 ) -> Reasons:
-    """Return why one iteration cannot do the work of both loops (S009).
+    """Return diagnostics if one iteration cannot run the bodies of both loops (S009).
 
-    The second then no longer sees all that the first has done, and the first may see what the
-    second has.
+    After fusion the second body no longer follows all iterations of the first, and iterations of
+    the first may see results of the second.
     """
     return tuple(_interfering(schedule, rules, one, two))
 
@@ -254,7 +253,7 @@ def _interfering(
 def _common(
     before: sch.KernelCall, after: sch.KernelCall, aliases: Aliases
 ) -> Iterator[tuple[int, int]]:
-    """Yield the positions of arguments of both calls that may touch common data."""
+    """Yield the positions of arguments of both calls that may access common data."""
     for earlier, mine in enumerate(before.args):
         for later, theirs in enumerate(after.args):
             if aliases.overlap(mine, theirs):
@@ -262,11 +261,11 @@ def _common(
 
 
 def _clash(first: KernelArg, second: KernelArg, shared: bool) -> str:
-    """Return the error if both accesses happen in one iteration; empty if there is no conflict.
+    """Return the conflict of two accesses within one iteration, or an empty text.
 
-    With `shared`, several iterations may touch the same dof. Even then both may write it (the last
-    iteration to touch it has the second write last), the second may read what the first wrote
-    (every iteration writes all it touches), and both may add.
+    With `shared`, several iterations may access the same dof. Even then both accesses may be writes
+    (the last iteration runs the second write last), the second may read what the first wrote (every
+    iteration writes all values that it accesses), and both may be increments.
     """
     if not first.access.writes and not second.access.writes:
         return ""

@@ -1,20 +1,18 @@
 """Data races between the iterations of a loop.
 
-The checks hold for threads of a processor and of an accelerator alike. Two iterations race if both
-touch a dof and one of them changes it to a value that depends on their order.
+The checks apply to CPU threads and accelerators. Two iterations race if both access a dof and one
+of them changes it to a value that depends on their order.
 
-* A dof that cells share and that each of them adds to (GH_INC, GH_READINC) is a race. Cells of
-  one colour share no dof.
-* A dof that each cell around it overwrites (GH_WRITE) is safe, as every cell writes the same
-  value, unless two calls of the loop write it: then the first value of one cell can come after the
-  second of another.
-* The same loop must not write a neighbour that a stencil reads.
-* Operators, and fields on discontinuous spaces, belong to one cell; a loop over dofs visits each
-  dof once. `analysis.grid`, which knows directions, compares points of a grid. A scalar that is
-  reduced is private to a thread until the end.
+- Incrementing a dof that cells share (GH_INC, GH_READINC) is a race. Cells of the same colour share
+  no dof.
+- Overwriting a shared dof (GH_WRITE) is safe, because every cell writes the same value, unless two
+  calls of the loop write it: then the first value of one cell can follow the second of another.
+- A loop must not write values that a stencil of another iteration reads.
+- Operators, and fields on discontinuous spaces, belong to one cell. A loop over dofs visits each
+  dof once. `analysis.schedules.grid` checks grid points. Reduced scalars are thread-private.
 
-Names that may alias (`ir.aliases`) count as one object, except within one call: Fortran forbids
-passing one object twice to a procedure that changes it.
+Possible aliases (`ir.aliases`) count as one object, except within one call: Fortran forbids passing
+an object twice to a procedure that changes it.
 """
 
 from __future__ import annotations
@@ -35,7 +33,7 @@ from psyclone_storage.ir.walk import calls_in
 
 
 def check_races(schedule: Schedule, rules: Rules, loop: Loop) -> Reasons:
-    """Return why the iterations of `loop` must not run at the same time; nothing if they may."""
+    """Return diagnostics if the iterations of `loop` must not run concurrently."""
     match loop.over:
         case Over.COLOURS | Over.TILE_COLOURS:
             message = f"'{loop.uid}' counts colours, which have to follow one another."
@@ -58,7 +56,7 @@ def check_races(schedule: Schedule, rules: Rules, loop: Loop) -> Reasons:
 
 
 def changes_shared_dofs(rules: Rules, loop: Loop) -> bool:
-    """Return whether two iterations of `loop`, over cells, may change one dof."""
+    """Return whether two iterations of the cell loop `loop` may change the same dof."""
     return any(
         described.access.writes and rules.shares_dofs(described)
         for _, call in calls_in(loop)
@@ -105,7 +103,7 @@ def _second_writes(schedule: Schedule, rules: Rules, loop: Loop) -> Iterator[Dia
 
 
 def _stencil_reads(schedule: Schedule, loop: Loop) -> Iterator[Diagnostic]:
-    """Yield the reads of neighbours that other iterations may be writing."""
+    """Yield diagnostics for stencil reads of values that other iterations may write."""
     data, aliases = data_by_name(schedule), alias_parts(schedule)
     uses = [
         (key, call, described)

@@ -1,8 +1,8 @@
-"""Scalars that loops reduce to, and which loops may do so under one team of threads.
+"""Scalar reductions, and their restrictions on loops in one parallel region.
 
-A reduction starts before the region of threads that it happens in, and is complete on all ranks
-only after it. So the loops of one region may not use a scalar that one of them reduces, or one that
-may be the same.
+A reduction is initialised before its parallel region, and complete on all ranks only after it.
+Loops of the region must therefore not use a scalar, or a possible alias of it, that one of them
+reduces.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from psyclone_storage.ir.walk import kernel_calls, path_to
 
 
 class ReducedScalar(NamedTuple):
-    """A scalar by name, and how values are combined into it."""
+    """A reduced scalar and its operation."""
 
     datum: str
     op: ReductionOp
@@ -40,7 +40,7 @@ def reductions_in(block: sch.Compound) -> tuple[ReducedScalar, ...]:
 
 
 def check_reductions_in_region(schedule: sch.Schedule, blocks: Sequence[sch.Statement]) -> Reasons:
-    """Return why `blocks` must not run under one team of threads, for the sake of a reduction."""
+    """Return diagnostics if `blocks` must not share a parallel region because of a reduction."""
     aliases = aliases_in(schedule)
     calls = [
         call for block in blocks if isinstance(block, sch.Compound)
@@ -70,7 +70,7 @@ def check_reductions_in_region(schedule: sch.Schedule, blocks: Sequence[sch.Stat
 def against_plain_sums(
     schedule: sch.Schedule, loop: sch.Loop, rules: Rules
 ) -> Iterator[tuple[str, str]]:
-    """Yield why what `loop` reduces to is no plain number, and what may be done about it."""
+    """Yield reasons why the reductions of `loop` are not plain sums, each with a hint."""
     if not (reduced := reductions_in(loop)):
         return
     names = " and ".join(f"'{one.datum}'" for one in reduced)

@@ -1,10 +1,9 @@
-"""Inference of data that are provably on one function space.
+"""Inference of data that are provably on the same function space.
 
-The metadata of a kernel imply it: arguments with the same space name, on the same mesh, are on the
-same space, wildcards included, unless they declare that their numbers of layers or of values per
-dof differ. All fields of a built-in are on one space (spec 3.1). A relation that holds for the data
-of one call holds in the whole invoke, so that relations combine: from `x` and `y` in one call and
-`y` and `z` in another, it follows that all three are on one space.
+The metadata of a kernel imply it: arguments with the same space name on the same mesh are on the
+same space, including wildcards, unless they declare a different number of layers or of values per
+dof. All fields of a built-in are on one space (spec 3.1). The relation holds in the whole invoke
+and is transitive.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from psyclone_storage.ir.walk import kernel_calls
 
 @kept_lately
 def groups_by_space(schedule: Schedule) -> tuple[frozenset[str], ...]:
-    """Return the names of the fields of `schedule`, those that share a space together."""
+    """Return the groups of fields in `schedule` that are on the same space."""
     groups: list[set[str]] = []
     for together in _said(schedule):
         joined = set(together)
@@ -42,9 +41,9 @@ def _said(schedule: Schedule) -> Iterator[set[str]]:
 
 
 def numbered_apart(schedule: Schedule, first: str | None, second: str | None) -> bool:
-    """Return whether some call declares layers or values of its own for one of two fields.
+    """Return whether a call declares its own layers or values per dof for one of two fields.
 
-    A named space then does not imply that they have the same dofs, as only a group does.
+    Then a common named space does not imply equal dofs; only a group does.
     """
     return any(
         described.has_own_dofmap and actual.datum in (first, second)

@@ -17,19 +17,18 @@ Arithmetic on depths does the rest. Nothing here looks at more than one call at 
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import chain
 
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.fresh import Fresh
-from psyclone_storage.base.memo import kept_by_item
+from psyclone_storage.base.memo import Splice, kept_by_version
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.infrastructures.lfric import (
     OPERATOR_DEPTH,
-    Continuity,
-    continuity_of,
+    discontinuous_data,
     is_continuous,
     is_wildcard,
 )
@@ -211,10 +210,7 @@ class LfricRules:
         Built-ins take fields on any space; only the other calls determine the space of a field. One
         that is also passed for a continuous field has contradictory metadata and is left out.
         """
-        known: dict[Continuity, set[str]] = defaultdict(set)
-        for space, datum in set(chain.from_iterable(_passed_fields(schedule.body))):
-            known[continuity_of(space)].add(datum)
-        return frozenset(known[Continuity.DISCONTINUOUS] - known[Continuity.CONTINUOUS])
+        return discontinuous_data(_uses_on_spaces(schedule))
 
     def knows_clean_halos(self) -> bool:
         """Return True: every field has a flag for each level of its halo."""
@@ -317,15 +313,26 @@ class LfricRules:
 # ---------------------------------------------------------------------------- inside
 
 
-@kept_by_item
-def _passed_fields(item: Statement) -> frozenset[tuple[str, str]]:
+def _updated_uses(
+    known: Counter[tuple[str, str]], _: Schedule, splice: Splice[Statement]
+) -> Counter[tuple[str, str]]:
+    """Return how often calls are passed each datum for a field on each space."""
+    removed = Counter(chain.from_iterable(map(_passed_fields, splice.removed)))
+    added = Counter(chain.from_iterable(map(_passed_fields, splice.added)))
+    return known if removed == added else known + added - removed
+
+
+_uses_on_spaces = kept_by_version(Counter[tuple[str, str]]())(_updated_uses)
+
+
+def _passed_fields(item: Statement) -> list[tuple[str, str]]:
     """Return the space and the datum of each field that the calls in a statement are passed."""
-    return frozenset(
+    return [
         (described.space, actual.datum)
         for call in (kernel_calls(item) if isinstance(item, Compound) else ())
         for described, actual in zip(call.kernel.args, call.args, strict=True)
         if described.kind is ArgKind.FIELD and actual.datum is not None
-    )
+    ]
 
 
 def _is_interior(loop: Loop) -> bool:

@@ -1,1 +1,1 @@
-"""C code from the typed IR: a function for each procedure, or the reasons for a refusal."""
+"""Printing of typed IR as C: one function per procedure, or diagnostics why that is impossible."""

@@ -1,7 +1,7 @@
-"""Loops over arrays: assignments, and functions of whole arrays.
+"""Array operations printed as C loops: array assignments and transformational intrinsics.
 
-An array's elements are taken in the order in which they lie, as gfortran takes them, so that sums
-have the same bits. What an assignment reads of the array that it changes is kept in between.
+Loops visit array elements in memory order, as gfortran does, so that sums are bitwise equal. If an
+assignment reads the array that it changes, the values read are first stored in a temporary array.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _REDUCING = frozenset({"sum", "product", "maxval", "minval", "any", "all", "coun
 
 @dataclass(slots=True)
 class Arrays:
-    """The writer of operations on whole arrays in one procedure."""
+    """Printer of whole-array operations in one procedure."""
 
     writer: CWriter
     evaluate: Evaluate
@@ -36,7 +36,10 @@ class Arrays:
 
     @contextmanager
     def loops(self, extents: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-        """Write loops over all elements, and return the indices of one."""
+        """Open nested loops over all elements of an array shape; yield the index variables.
+
+        The first index belongs to the innermost loop.
+        """
         names = [self.writer.name("at") for _ in extents]
         heads = [
             f"for (int64_t {name} = 0; {name} < {extent}; ++{name})"
@@ -50,7 +53,7 @@ class Arrays:
             self.writer.release(name)
 
     def made_room(self, type_: CType, extents: tuple[str, ...], stem: str) -> Array:
-        """Declare an array of these extents."""
+        """Declare a temporary array with these extents and return it."""
         name = self.writer.name(stem)
         kept = tuple(self._kept(extent) for extent in extents)
         self.writer.declare(f"{type_.name} {name}[{room_for(name, kept, self.writer)}];")
@@ -64,11 +67,14 @@ class Arrays:
         return name
 
     def stored(self, value: ArrayValue, stem: str = "kept") -> ArrayValue:
-        """Compute an array now, and return it."""
+        """Evaluate an array expression into a temporary array.
+
+        Return that array as an expression.
+        """
         return self.stored_array(value, stem).whole()
 
     def stored_array(self, value: ArrayValue, stem: str = "kept") -> Array:
-        """Compute an array now, and return where it is."""
+        """Evaluate an array expression into a temporary array, and return that array."""
         made = self.made_room(value.type, value.extents, stem)
         with self.loops(made.extents()) as indices:
             self.writer.put(f"{made.element(indices).text} = {value.at(indices).text};")
@@ -77,7 +83,10 @@ class Arrays:
     # ------------------------------------------------------------------------ assignments
 
     def assign(self, target: Expr, value: Expr, scope: CScope, mask: Array | None = None) -> None:
-        """Write an assignment; of an array, to the elements for which `mask` holds."""
+        """Print an assignment to a scalar or an array.
+
+        If `mask` is given, only elements for which it is true are assigned.
+        """
         key = _changed_name(target)
         into, new = self.evaluate(target, scope), self.evaluate(value, scope)
         _check_assigned(into.type, new.type)
@@ -108,7 +117,10 @@ class Arrays:
     def transforming(
         self, word: str, items: tuple[Expr, ...], scope: CScope
     ) -> CValue | ArrayValue | None:
-        """Return a transformational array function, None if `word` is not a supported one."""
+        """Print a call of a transformational array intrinsic; return None if it is not supported.
+
+        `word` is the intrinsic's name in lower case.
+        """
         if word in _REDUCING:
             return self._reduced(word, items, scope)
         if word == "dot_product":
@@ -126,7 +138,7 @@ class Arrays:
         return None
 
     def _spread(self, items: tuple[Expr, ...], scope: CScope) -> ArrayValue:
-        """Return copies of an array along a new dimension."""
+        """Return the value of the intrinsic `spread`: copies of an array along a new dimension."""
         values = [item.value if isinstance(item, Keyword) else item for item in items]
         place = scope.integer(values[1]) if len(values) == 3 else None
         if place is None:
@@ -172,7 +184,10 @@ class Arrays:
         self.writer.put(f"{total.text} = {C.binary(Operator.PLUS, total, value).text};")
 
     def _product(self, first: ArrayValue, second: ArrayValue) -> ArrayValue:
-        """Return a matrix product, each element of which is summed from its first term on."""
+        """Return a matrix product.
+
+        Terms of each element are added in increasing order of the index.
+        """
         if first.type.is_logical or (first.rank, second.rank) not in {(2, 2), (2, 1), (1, 2)}:
             raise PrintError("'matmul' of these is not printed", "matmul")
         type_ = common_type(first.type, second.type)
@@ -189,7 +204,7 @@ class Arrays:
         return made.whole()
 
     def _reduced(self, word: str, items: tuple[Expr, ...], scope: CScope) -> CValue | ArrayValue:
-        """Return one value of all elements, or of those along one dimension."""
+        """Print a reduction of all elements, or of those along one dimension; return its value."""
         value = self._array(items[0], scope)
         place, mask = self._options(word, items[1:], scope)
         if place is None or value.rank == 1:
@@ -211,7 +226,7 @@ class Arrays:
         return made.whole()
 
     def _finished(self, word: str, total: tuple[str, str], type_: CType) -> CValue:
-        """Return the result of a reduction, also where no element is a number."""
+        """Return the result of a reduction, which includes the case that all elements are NaN."""
         name, met = total
         if met:
             least = ("-" if word == "maxval" else "") + LARGEST_REAL[type_.size]
@@ -235,7 +250,10 @@ class Arrays:
         return place, mask
 
     def _started(self, word: str, type_: CType) -> tuple[str, str]:
-        """Declare the result of a reduction, and what notes whether there is a number at all."""
+        """Declare the result variable of a reduction and, for extrema of reals, a status variable.
+
+        The status variable records whether the array has an element that is not NaN.
+        """
         result, met = _type_of_reduced(word, type_), ""
         if word in {"any", "all", "count"}:
             if not type_.is_logical:
@@ -260,7 +278,7 @@ class Arrays:
         mask: CValue | ArrayValue | None,
         indices: tuple[str, ...],
     ) -> None:
-        """Write what one element adds to a reduction."""
+        """Print the statement that combines one array element with the result of a reduction."""
         total, met = started
         condition = ""
         if mask is not None:
@@ -288,7 +306,10 @@ class Arrays:
 
 
 def room_for(name: str, extents: tuple[str, ...], writer: CWriter) -> str:
-    """Return the number of elements that the array `name` must be able to hold, at least one."""
+    """Return the number of elements to allocate for the array `name`, at least 1, as C text.
+
+    If the number is not constant, the array is recorded as automatic.
+    """
     if all(is_number(extent) for extent in extents):
         size = 1
         for extent in extents:
@@ -300,7 +321,7 @@ def room_for(name: str, extents: tuple[str, ...], writer: CWriter) -> str:
 
 
 def _check_order(items: tuple[Expr, ...], rank: int) -> None:
-    """Refuse a product whose terms gfortran adds in an order that is its library's own."""
+    """Raise `PrintError` for a matrix product in which gfortran's order of additions is unknown."""
     turned = [isinstance(item, Index) and item.base == Name("transpose") for item in items]
     if all(turned) or (any(turned) and rank == 1):
         raise PrintError("gfortran adds the terms of a product with 'transpose' in an order of its"
@@ -330,7 +351,7 @@ def _mentions(expr: Expr, key: str) -> bool:
 
 
 def _overlaps(target: Expr, value: Expr, key: str) -> bool:
-    """Return whether a value is made of other elements of the array `key` than those it goes to."""
+    """Return whether `value` reads elements of the array `key` other than those of `target`."""
     if same(target, value):
         return False
     match value:
@@ -343,7 +364,7 @@ def _overlaps(target: Expr, value: Expr, key: str) -> bool:
 
 
 def _clearest(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the extents of two arrays of one shape, as numbers where one has them."""
+    """Return the common extents of two arrays, as integer literals wherever one array has them."""
     return tuple(
         one if is_number(one) or not is_number(two) else two
         for one, two in zip(first, second, strict=True)

@@ -1,9 +1,9 @@
 """Bounds checks of array elements in C, for debugging.
 
-An index is checked as Python counts, from 0. The first one that is out of bounds is recorded, and a
-scratch variable replaces the element, so that neither reads nor writes leave the array. The caller
-gets the message from `psy_outside`. The threads of a loop share the record, so that callers call a
-library from one thread at a time. On a GPU the kernel prints the message and stops.
+An index is counted from 0. The first index that is out of bounds is recorded, and a scratch
+variable replaces the element. Therefore no access leaves the array. The caller gets the message
+from `psy_outside`. The threads of a loop share the record, so callers must call a library from one
+thread at a time. On a GPU the kernel prints the message and stops.
 """
 
 from __future__ import annotations
@@ -63,14 +63,14 @@ const char *psy_outside(void)
 
 @dataclass(frozen=True, slots=True)
 class CheckedPlace:
-    """The names that a message contains: a routine, a source location, and an array."""
+    """Contents of an out-of-bounds message: the routine, the source location and the array."""
 
     routine: str
     place: Span | None
     array: str
 
     def texts(self, rank: int) -> Iterator[str]:
-        """Yield the beginning of the message for each dimension of the array."""
+        """Yield the start of the message for each dimension of an array with `rank` dimensions."""
         text = f"kernel '{self.routine.removesuffix('_code')}'"
         if self.place is not None:
             file, line = self.place.source.name, self.place.line
@@ -80,7 +80,7 @@ class CheckedPlace:
 
 
 def checked_element(array: Array, positions: tuple[str, ...], where: CheckedPlace) -> CValue:
-    """Return the element of an array at `positions`, counted from 0, which are checked."""
+    """Return the element of an array at `positions`, counted from 0, with a bounds check."""
     tests = [
         f"psy_inside({position}, {dimension.extent}, {_literal(text)})"
         for position, dimension, text in zip(
@@ -98,7 +98,7 @@ def checked_element(array: Array, positions: tuple[str, ...], where: CheckedPlac
 
 
 def _literal(text: str) -> str:
-    """Return a string in C, in ASCII: a literal for each word, so that lines can break between."""
+    """Return an ASCII string in C, split into one literal per word so that lines can be broken."""
     return " ".join(f'"{_escaped(word)}"' for word in text.replace(" ", " \0").split("\0"))
 
 

@@ -27,11 +27,14 @@ _GLUE = "\0"
 
 @dataclass(frozen=True, slots=True)
 class CFunction:
-    """A function in C.
+    """Function in C.
 
-    `key` is the module and the name of the Fortran procedure, `result` the type of a function's
-    value. A function whose value is an array receives it after the procedure's own arguments.
-    `automatic` are its arrays whose lengths are not known at compile time.
+    - `key`: the module and the name of the Fortran procedure.
+
+    - `result`: the type of a function's scalar value. An array result is passed as one more
+      argument after the procedure's arguments.
+
+    - `automatic`: local arrays whose lengths are not known at compile time.
     """
 
     key: tuple[str, str]
@@ -43,7 +46,7 @@ class CFunction:
 
     @property
     def head(self) -> str:
-        """The declaration of the function, without its body."""
+        """Declaration of the function, without its body."""
         return self._declared(self.name, (), self.parameters)
 
     def _declared(
@@ -56,10 +59,11 @@ class CFunction:
     def head_lines(
         self, before: str = "", loop: tuple[str, tuple[str, ...]] | None = None
     ) -> tuple[str, ...]:
-        """Return the declaration in lines, none of which ends inside of an argument.
+        """Return the declaration as lines that are broken only between arguments.
 
-        With `loop`, an ending of its name and the bounds, it is that of a loop over points, whose
-        indices are the first two arguments.
+        With `loop`, return the declaration of a loop over grid points. `loop` contains the suffix
+        of the function name and the parameters for the bounds, which replace the first two
+        parameters.
         """
         head = self.head
         if loop is not None:
@@ -72,7 +76,7 @@ class CFunction:
 
 @dataclass(slots=True)
 class Calls:
-    """The writer of calls in one procedure; `printed` returns the function for a procedure."""
+    """Printer of calls in one procedure; `printed` returns the C function of a procedure."""
 
     writer: CWriter
     expressions: Expressions
@@ -81,7 +85,7 @@ class Calls:
     printed: Callable[[Callee], CFunction]
 
     def subroutine(self, key: str, args: tuple[Expr, ...], scope: CScope) -> None:
-        """Write a call of a subroutine."""
+        """Print a call of a subroutine."""
         callee, given = self._chosen(key, args, scope)
         function = self.printed(callee)
         behind: list[Callable[[], None]] = []
@@ -91,7 +95,7 @@ class Calls:
             copy()
 
     def function(self, key: str, args: tuple[Expr, ...], scope: CScope) -> CValue | ArrayValue:
-        """Return a reference to a function; one that returns an array is called now."""
+        """Return a function reference; print the call immediately if it returns an array."""
         callee, given = self._chosen(key, args, scope)
         function = self.printed(callee)
         if "elemental" in key_of(callee.code.prefix).split():
@@ -128,7 +132,10 @@ class Calls:
     def _chosen(
         self, key: str, args: tuple[Expr, ...], scope: CScope
     ) -> tuple[Callee, tuple[Expr | None, ...]]:
-        """Return the procedure that is meant, and the arguments in its order, None for no one."""
+        """Return the called procedure and its arguments in the order of its dummies.
+
+        A generic name is resolved by the arguments. An argument that is not given equals None.
+        """
         symbol = scope.symbol(key)
         if symbol.origin in (Origin.LOCAL, Origin.DUMMY):
             raise PrintError(f"'{key}' is an internal procedure or an argument", key)
@@ -143,7 +150,7 @@ class Calls:
         return found[0], _in_order(found[0], args, key)
 
     def _fits(self, callee: Callee, args: tuple[Expr, ...], scope: CScope) -> bool:
-        """Return whether types and ranks of arguments are those of a procedure's."""
+        """Return whether actual arguments match the types and ranks of a procedure's dummies."""
         within = CScope(callee.code, self.around)
         try:
             given = _in_order(callee, args, "")
@@ -205,7 +212,7 @@ class Calls:
         return f"&{self.writer.temporary(value.type, value.text, 'passed', changes=True)}"
 
     def _is_kept(self, arg: Expr) -> bool:
-        """Return whether an argument is passed by value itself, and so nothing may change it."""
+        """Return whether an expression is an argument passed by value, which is read-only."""
         parameters = self.expressions.variables.parameters
         if not isinstance(arg, Name):
             return False
@@ -247,7 +254,7 @@ class Calls:
     def _extents_of_result(
         self, callee: Callee, args: tuple[Expr, ...], scope: CScope
     ) -> tuple[str, ...]:
-        """Return the extents of a function's result, as expressions of the caller."""
+        """Return the extents of a function's array result, as expressions of the caller."""
         within = CScope(callee.code, self.around)
         given = {key_of(name): arg for name, arg in zip(callee.code.dummies, args, strict=True)}
         found = []
@@ -265,7 +272,7 @@ class Calls:
 
 
 def _in_order(callee: Callee, args: tuple[Expr, ...], key: str) -> tuple[Expr | None, ...]:
-    """Return the arguments of a call in the order of the procedure's, None for those left out."""
+    """Return the actual arguments in the order of the dummies, with None for those not given."""
     dummies = [key_of(name) for name in callee.code.dummies]
     given = {item.key: item.value for item in args if isinstance(item, Keyword)}
     plain = tuple(item for item in args if not isinstance(item, Keyword))
@@ -282,7 +289,7 @@ def _all_given(args: Sequence[Expr | None], key: str) -> tuple[Expr, ...]:
 
 
 def _is_contiguous(section: Section, rank: int) -> bool:
-    """Return whether the elements of a section lie side by side in every case."""
+    """Return whether the elements of an array section are always contiguous in memory."""
     if rank != sum(isinstance(item, Range) for item in section.items):
         return False
     items = list(section.items)

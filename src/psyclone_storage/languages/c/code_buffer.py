@@ -1,6 +1,7 @@
 """Output buffer for printed statements: indented lines, fresh names, and the called helpers.
 
-A statement that needs temporaries is enclosed in braces with them, so that no jump bypasses one.
+A statement that needs temporaries is enclosed in braces together with their declarations. No jump
+can then skip a declaration.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ RESERVED = frozenset(
 
 
 class CWriter:
-    """The lines of one function, first those that precede its statements."""
+    """Lines of one function: its prologue, followed by its statements."""
 
     def __init__(self) -> None:
         self.prologue: list[tuple[int, str]] = []
@@ -45,7 +46,7 @@ class CWriter:
     # ------------------------------------------------------------------------ names
 
     def name(self, stem: str) -> str:
-        """Return a name that nothing else has: `stem`, or one like it."""
+        """Return an unused name: `stem`, with a suffix if it is already used or reserved."""
         name, number = stem, 1
         if name in RESERVED:
             name = f"{stem}_"
@@ -56,7 +57,7 @@ class CWriter:
         return name
 
     def release(self, name: str) -> None:
-        """Let others have a name that nothing has any more."""
+        """Make a name available again after the end of its variable's scope."""
         self._taken.discard(name)
 
     def helper(self, name: str) -> str:
@@ -75,7 +76,10 @@ class CWriter:
         self._lines.append((self._depth, f"{name}:;"))
 
     def temporary(self, type_: CType, value: str, stem: str, *, changes: bool = False) -> str:
-        """Declare a scalar that holds a value, and return its name."""
+        """Declare a scalar temporary initialised with `value`, and return its name.
+
+        The temporary is constant unless `changes` is true.
+        """
         name = self.name(stem)
         self.declare(f"{'' if changes else 'const '}{type_.name} {name} = {value};")
         return name
@@ -87,7 +91,7 @@ class CWriter:
 
     @contextmanager
     def block(self, head: str, tail: str = "}") -> Iterator[None]:
-        """Indent what is written inside, in the braces that `head` opens."""
+        """Put the lines written in this context into a braced block with the head `head`."""
         self.put(f"{head} {{" if head else "{")
         self._depth += 1
         yield
@@ -96,7 +100,7 @@ class CWriter:
 
     @contextmanager
     def statement(self) -> Iterator[None]:
-        """Put braces around what is written inside if something is declared there."""
+        """Put the lines written in this context into braces if they contain a declaration."""
         lines, start, before = self._lines, len(self._lines), self._declared
         yield
         if self._declared > before:
@@ -106,24 +110,24 @@ class CWriter:
 
     @contextmanager
     def in_prologue(self) -> Iterator[None]:
-        """Write what is written inside before all statements."""
+        """Move the lines written in this context to the prologue, which precedes all statements."""
         lines, depth, declared = self._lines, self._depth, self._declared
         self._lines, self._depth = self.prologue, 1
         yield
         self._lines, self._depth, self._declared = lines, depth, declared
 
     def undo_to(self, mark: tuple[int, int, int]) -> None:
-        """Discard the lines since `mark`, because their statement is refused."""
+        """Discard the lines after `mark`, because their statement cannot be printed."""
         length, self._depth, self._declared = mark
         del self._lines[length:]
 
     def mark(self) -> tuple[int, int, int]:
-        """Return where the lines end now."""
+        """Return the current end of the output, for `undo_to`."""
         return len(self._lines), self._depth, self._declared
 
 
 def laid_out(lines: list[tuple[int, str]]) -> list[str]:
-    """Return lines with their indentation, long ones broken at blanks."""
+    """Return indented lines, with long ones broken at blanks."""
     found: list[str] = []
     for depth, text in lines:
         indent = _STEP * depth

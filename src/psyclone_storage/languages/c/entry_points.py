@@ -1,13 +1,13 @@
-"""Loops over the points of a structured grid around a function of C, and their form for CUDA.
+"""Loops over the points of a structured grid that call a C function, and their CUDA form.
 
     void decay_code_loop(i_first, i_last, j_first, j_last, ...)      loops, shared among threads
     __global__ void decay_code_points(i_first, ..., j_last, ...)     a point for each thread
 
-The bounds are those of the points, both included; the function's arguments except the indices
-follow. Points are computed in any order only where none of them reads what another one changes: an
-array that is changed is changed and read at the point alone. Other functions have no loop for
-threads, and no form in CUDA. The caller ensures that two arguments which are changed are different
-arrays.
+The bounds are inclusive. They are followed by the function's arguments except the indices.
+
+Points are computed in parallel only if no point reads data that another point changes. An array
+that is changed must therefore be accessed only at the current point. Other functions are not
+parallel and have no CUDA form. The caller ensures that changed arguments do not alias.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ _Frame = Callable[[Routine, CUnit], str]
 
 
 def emit_loops(units: tuple[tuple[Routine, CUnit], ...]) -> str:
-    """Return a file of C with loops over points around functions, which are private to it."""
+    """Return a C file with functions and loops over grid points; the functions are private."""
     return _file(units, "static inline ", _loop, preamble)
 
 
 def emit_cuda(units: tuple[tuple[Routine, CUnit], ...]) -> str:
-    """Return a file of CUDA with a kernel for each function.
+    """Return a CUDA file with one kernel per function.
 
     Raises:
         CompileError: `G005`, points see what others change, or arrays have no constant length.
@@ -63,7 +63,7 @@ def _file(
 
 
 def _loop(code: Routine, unit: CUnit) -> str:
-    """Return loops over points; the inner one is over neighbours in memory."""
+    """Return loops over grid points; the inner loop follows memory order."""
     function = unit.main
     first, second = (item.name for item in function.parameters[:2])
     lines = [*function.head_lines(loop=("loop", _bounds(function))), "{"]
@@ -76,7 +76,7 @@ def _loop(code: Routine, unit: CUnit) -> str:
 
 
 def _points(code: Routine, unit: CUnit) -> str:  # noqa: ARG001 - as other frames
-    """Return a CUDA kernel that computes a point in each thread."""
+    """Return a CUDA kernel that computes one grid point per thread."""
     function = unit.main
     first, second = (item.name for item in function.parameters[:2])
     lines = [*function.head_lines('extern "C" __global__ ', loop=("points", _bounds(function)))]
@@ -102,7 +102,7 @@ def _call(function: CFunction) -> str:
 
 
 def cross_point_writes(code: Routine) -> tuple[tuple[str, Line], ...]:
-    """Return the arguments that are changed and used elsewhere than at the point, with places."""
+    """Return the written arguments that are accessed at other points, with their statements."""
     point = tuple(Name(name) for name in code.dummies[:2])
     changed = {key_of(name) for name in code.dummies if _may_change(code, name)}
     found: list[tuple[str, Line]] = []
@@ -123,7 +123,7 @@ def _intents(attributes: tuple[str, ...]) -> set[str]:
 
 
 def _elsewhere(expr: Expr, changed: set[str], point: tuple[Name, ...]) -> list[str]:
-    """Return the changed arrays that an expression uses elsewhere than at the point."""
+    """Return the written arrays that an expression accesses at other points."""
     if isinstance(expr, Element) and isinstance(expr.base, Name) and expr.base.key in changed:
         same = tuple(getattr(item, "key", "") for item in expr.items)
         if same == tuple(name.key for name in point):
@@ -151,7 +151,7 @@ def _not_for_devices(code: Routine, unit: CUnit) -> list[Diagnostic]:
 
 
 def check_array_lengths(code: Routine, unit: CUnit, hint: str = HINT) -> list[Diagnostic]:
-    """Return what is said of a kernel's own arrays whose lengths are found when it runs."""
+    """Return a diagnostic for each local array of a kernel with a length known only at run time."""
     problems = []
     for function in unit.functions:
         for name in function.automatic:

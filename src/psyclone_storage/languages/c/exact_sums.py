@@ -1,10 +1,12 @@
-"""Exact summation of reals in C: the addition of a value, and the size of an accumulator.
+"""Exact summation of reals in C: adding a value, and the size of an accumulator.
 
-A sum is an integer multiple of 2**-1074. Its digits to the base 2**32 are each held in 64 bits, and
-are followed by the numbers of values that are plus infinity, minus infinity, and NaN. A value adds
-less than 2**32 to each of three digits. A loop over dofs has less than 2**31 iterations, so that no
-digit overflows and no carry is propagated; sums of threads and of ranks are those of their digits.
-A thread of a device has its own digits, which it adds at the end, in any order.
+A sum is an integer multiple of 2**-1074. Each of its base-2**32 digits is stored in 64 bits. The
+digits are followed by the numbers of values that are plus infinity, minus infinity, and NaN.
+
+A value adds less than 2**32 to each of three digits. A loop over dofs has less than 2**31
+iterations. Therefore no digit overflows, and no carry is propagated. Sums over threads and ranks
+are sums of their digits. On a device each thread has its own digits and adds them to the result at
+the end, in any order.
 """
 
 from __future__ import annotations

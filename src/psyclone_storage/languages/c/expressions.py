@@ -1,6 +1,7 @@
-"""Expressions of the typed language as values of C.
+"""Printing of typed expressions as C expressions.
 
-A value is a text; what needs statements of its own, as a sum over an array, is written before.
+A value is represented by its text. If an expression needs statements, for example a sum over an
+array, they are printed before the statement that uses the value.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ Calling = Callable[[str, tuple[ex.Expr, ...], CScope], CValue | ArrayValue]
 
 @dataclass(slots=True)
 class Expressions:
-    """The printer of the expressions of one procedure."""
+    """Printer of the expressions of one procedure."""
 
     writer: CWriter
     variables: Variables
@@ -52,14 +53,14 @@ class Expressions:
     place: Span | None = None
 
     def scalar(self, expr: ex.Expr, scope: CScope) -> CValue:
-        """Return an expression without dimensions."""
+        """Print a scalar expression; raise `PrintError` if it is an array."""
         value = self.evaluate(expr, scope)
         if isinstance(value, ArrayValue):
             raise PrintError(f"'{ex.spell(expr)}' is an array where one value is needed")
         return value
 
     def evaluate(self, expr: ex.Expr, scope: CScope) -> CValue | ArrayValue:
-        """Return an expression, of whatever rank."""
+        """Print an expression of any rank."""
         match expr:
             case ex.Literal():
                 return literal_value(expr, scope)
@@ -94,7 +95,7 @@ class Expressions:
     # ------------------------------------------------------------------------ arrays
 
     def subscripted_array(self, expr: ex.Index, scope: CScope) -> Array:
-        """Return the array that an element or section is of."""
+        """Return the array of which `expr` is an element or a section."""
         if not isinstance(expr.base, ex.Name):
             raise PrintError(f"the component '{ex.spell(expr.base)}' is not printed")
         array = self.variables.array(expr.base.key, scope)
@@ -103,7 +104,7 @@ class Expressions:
         return array
 
     def _subscripted(self, expr: ex.Index, scope: CScope) -> CValue | ArrayValue:
-        """Return an element or a section."""
+        """Print an array element or section."""
         array = self.subscripted_array(expr, scope)
         places: list[Callable[[str], str] | str] = []
         extents: list[str] = []
@@ -134,7 +135,10 @@ class Expressions:
     def _triplet(
         self, item: ex.Range, first: str, extent: str, scope: CScope
     ) -> tuple[Callable[[str], str], str]:
-        """Return where the elements of a triplet are, and how many there are."""
+        """Return a function that maps an index of a section to the array index, and the extent.
+
+        `item` is the subscript triplet of the section.
+        """
         step = "1" if item.step is None else self.kept(item.step, "step", scope)
         if item.lower is None and item.upper is None and step == "1":
             if not extent:
@@ -158,7 +162,10 @@ class Expressions:
         return (lambda index: f"{offset} + {_factor(index)} * ({step})"), count
 
     def kept(self, expr: ex.Expr, stem: str, scope: CScope) -> str:
-        """Return an integer as a short text with the same meaning in the following lines."""
+        """Return an integer expression as text that later statements can use without reevaluation.
+
+        A temporary is declared if needed.
+        """
         value = scope.integer(expr)
         if value is not None:
             return str(value)
@@ -168,7 +175,7 @@ class Expressions:
         return self.writer.temporary(found.type, found.text, stem)
 
     def _list(self, items: tuple[ex.Expr, ...], scope: CScope) -> ArrayValue:
-        """Return an array constructor of scalars, as a small array that is made before."""
+        """Print an array constructor as a constant array that is declared before the statement."""
         values = [self.scalar(item, scope) for item in items]
         if not values:
             raise PrintError("an array constructor has no element")
@@ -201,7 +208,7 @@ class Expressions:
         return mapped(lambda *found: elemental(word, found, kind, helper), *values)
 
     def _inquired(self, word: str, items: tuple[ex.Expr, ...], scope: CScope) -> CValue | None:
-        """Return what is known of an argument without its value."""
+        """Print an inquiry function such as `kind`, `size` or `huge`; return None for others."""
         if word in LIMITS and len(items) == 1:
             value = self.evaluate(items[0], scope)
             text = _limit(word, value.type)
@@ -262,7 +269,7 @@ class Expressions:
 
 
 def mapped(operation: Callable[..., CValue], *operands: CValue | ArrayValue) -> CValue | ArrayValue:
-    """Return an operation applied to values, element by element where one is an array."""
+    """Apply an operation to scalars, or elementwise if an operand is an array."""
     arrays = [item for item in operands if isinstance(item, ArrayValue)]
     if not arrays:
         return operation(*operands)
@@ -278,7 +285,7 @@ def mapped(operation: Callable[..., CValue], *operands: CValue | ArrayValue) -> 
 
 
 def _clearest(arrays: list[ArrayValue]) -> tuple[str, ...]:
-    """Return the extents of several arrays of one shape, as numbers where one has them."""
+    """Return the common extents of arrays of one shape, as integer literals wherever possible."""
     return tuple(
         next((text for text in texts if is_number(text)), texts[0])
         for texts in zip(*(item.extents for item in arrays), strict=True)
@@ -286,7 +293,7 @@ def _clearest(arrays: list[ArrayValue]) -> tuple[str, ...]:
 
 
 def literal_value(expr: ex.Literal, scope: CScope) -> CValue:
-    """Return a constant that is written down."""
+    """Print a literal constant."""
     type_, value = scope.literal_type(expr), expr.value
     match value:
         case bool():
@@ -300,7 +307,7 @@ def literal_value(expr: ex.Literal, scope: CScope) -> CValue:
 
 
 def _decimal(value: ex.DecimalNumber) -> str:
-    """Return all digits of a number, with an exponent where there would be many zeros."""
+    """Return a decimal number with all its digits, in exponent form if it has many zeros."""
     digits, power = str(value.digits), value.exponent
     if power > _MOST_ZEROS or len(digits) + power < -_MOST_ZEROS:
         return f"{digits[0]}.{digits[1:] or '0'}e{power + len(digits) - 1}"
@@ -320,7 +327,7 @@ def _whole(value: CValue) -> CValue:
 
 
 def _gathered(value: ArrayValue, lower: str) -> Callable[[str], str]:
-    """Return where the elements of a subscript are that is an array."""
+    """Return a function that maps an index to an element of a vector subscript, counted from 0."""
     if value.rank != 1 or not value.type.is_integer:
         raise PrintError("a subscript is no list of whole numbers")
     return lambda index: minus(value.at((index,)).within(Precedence.SUM), lower)
@@ -333,7 +340,7 @@ def _factor(text: str) -> str:
 def _without_kind(
     word: str, items: tuple[ex.Expr, ...], scope: CScope
 ) -> tuple[tuple[ex.Expr, ...], int | None]:
-    """Return the arguments of a function without the kind of its result, and that."""
+    """Return the arguments of an intrinsic without `kind`, and the value of `kind` or None."""
     if word not in WITH_KIND or len(items) < 2:
         return items, None
     kind = items[1].value if isinstance(items[1], ex.Keyword) else items[1]
@@ -358,7 +365,7 @@ _KEYWORDS = {
 
 
 def _in_order(word: str, items: tuple[ex.Expr, ...]) -> tuple[ex.Expr, ...]:
-    """Return the arguments of a function without keywords, in their order."""
+    """Return the arguments of an intrinsic in positional order, without keywords."""
     words = _KEYWORDS.get(word)
     given = {item.key: item.value for item in items if isinstance(item, ex.Keyword)}
     plain = [item for item in items if not isinstance(item, ex.Keyword)]
@@ -368,7 +375,7 @@ def _in_order(word: str, items: tuple[ex.Expr, ...]) -> tuple[ex.Expr, ...]:
 
 
 def _limit(word: str, type_: CType) -> str:
-    """Return the macro for a limit of a type, nothing if C has none."""
+    """Return the C macro for a numeric limit of a type, or '' if C has none."""
     if type_.is_real:
         prefix = "FLT" if type_ == REAL else "DBL"
     elif type_.is_integer and word == "huge":

@@ -1,8 +1,9 @@
-"""Helper functions of C that printed code calls where the language has no equivalent.
+"""C helper functions for operations that have no equivalent in the C language.
 
-Each computes what gfortran computes: powers by the same products, with the same handling of signs
-and zeros. Operations with undefined behaviour in C, such as a quotient by 0 or an integer overflow,
-return a number here. So no process is aborted and a compiler cannot exploit them.
+Each helper gives the results of gfortran: powers are computed by the same products, and signs and
+zeros are handled in the same way. Operations that are undefined in C, such as a division by 0 or an
+integer overflow, return a number. Therefore no process is aborted, and a compiler cannot exploit
+undefined behaviour.
 """
 
 from __future__ import annotations
@@ -137,7 +138,7 @@ static inline {type} psy_dim_{letter}{size}({type} a, {type} b)
 
 
 def _made() -> dict[str, str]:
-    """Return the text of each function by its name."""
+    """Return a mapping from the name of each helper function to its text."""
     found: dict[str, str] = {}
     for size in (1, 2, 4, 8):
         type_ = f"int{8 * size}_t"
@@ -158,7 +159,7 @@ def _made() -> dict[str, str]:
 
 
 def _add_both(found: dict[str, str], type_: str, letter: str, size: int, suffix: str) -> None:
-    """Add the helpers for integers and for reals."""
+    """Add the helpers `max`, `min` and `dim` for one integer or real type."""
     del suffix
     for word, sign in (("max", ">"), ("min", "<")):
         text = _REAL_EXTREME if letter == "r" else _MAXIMUM
@@ -237,7 +238,7 @@ CUDA_HEADERS = (
 
 
 def preamble(used: Iterable[str], headers: str = HEADERS) -> str:
-    """Return the text that precedes functions that call the functions `used`."""
+    """Return the headers and helper functions that precede functions using the helpers `used`."""
     names = sorted(set(used))
     parts = [headers]
     if any(name.startswith("psy_powi") for name in names):
@@ -247,5 +248,5 @@ def preamble(used: Iterable[str], headers: str = HEADERS) -> str:
 
 
 def cuda_preamble(used: Iterable[str]) -> str:
-    """Return the same for functions of a device."""
+    """Return the headers and helper functions for device functions in CUDA."""
     return preamble(used, CUDA_HEADERS).replace("static inline", "static inline __device__")

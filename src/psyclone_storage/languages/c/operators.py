@@ -1,7 +1,7 @@
-"""Operators and elemental functions of the language, applied to values of C.
+"""Operators and elemental functions applied to printed C values.
 
-What is computed is what gfortran computes without leave to be inexact: operands as they are
-bracketed, powers by the same products, conversions where the standard has them.
+The result is that of gfortran without options that permit inexact results. Parentheses are
+respected, powers use the same products, and conversions follow the Fortran standard.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Helper = Callable[[str], str]
 
 
 def unary(op: AnyOperator, operand: CValue) -> CValue:
-    """Return an operator applied to one operand."""
+    """Apply a unary operator."""
     if (op is Operator.NOT) is operand.type.is_logical:
         if op is Operator.PLUS:
             return operand
@@ -30,7 +30,7 @@ def unary(op: AnyOperator, operand: CValue) -> CValue:
 
 
 def binary_value(op: AnyOperator, left: CValue, right: CValue, helper: Helper) -> CValue:
-    """Return an operator applied to two operands."""
+    """Apply a binary operator."""
     logicals = left.type.is_logical + right.type.is_logical
     wanted = 2 if op.kind is OperatorKind.LOGICAL else 0
     if logicals not in (0, wanted):
@@ -53,14 +53,14 @@ def _divides(divisor: CValue) -> bool:
 
 
 def _narrowed(value: CValue) -> CValue:
-    """Return a result in its own type where C computes in a wider one."""
+    """Convert a result to its own type if C computes it in a wider integer type."""
     if value.type.is_integer and value.type.size < INTEGER.size:
         return CValue(f"({value.type.name}) ({value.text})", value.type, Precedence.PREFIX)
     return value
 
 
 def power_value(base: CValue, exponent: CValue, helper: Helper) -> CValue:
-    """Return a power."""
+    """Print a power."""
     if exponent.type.is_integer:
         size = base.type.size
         if base.type.is_integer:
@@ -75,12 +75,12 @@ def power_value(base: CValue, exponent: CValue, helper: Helper) -> CValue:
 
 
 def call_value(name: str, type_: CType, *values: CValue) -> CValue:
-    """Return a call of a function."""
+    """Print a function call."""
     return CValue(f"{name}({', '.join(value.text for value in values)})", type_)
 
 
 def library(stem: str, type_: CType, *values: CValue) -> CValue:
-    """Return a call of the mathematical function that computes in `type_`."""
+    """Print a call of the C math function for `type_`, for example `sinf` for single precision."""
     return call_value(f"{stem}f" if type_ == REAL else stem, type_, *values)
 
 
@@ -88,7 +88,7 @@ def library(stem: str, type_: CType, *values: CValue) -> CValue:
 
 
 def elemental(word: str, values: Sequence[CValue], kind: int | None, helper: Helper) -> CValue:
-    """Return an elemental function of values; `kind` is that of the result if one is given."""
+    """Apply an elemental intrinsic; `kind` is the result kind, or None for the default."""
     word = INTRINSICS[word].generic if word in INTRINSICS else word
     count = len(values)
     if count == 1 and word in _OF_ONE:
@@ -110,7 +110,7 @@ def elemental(word: str, values: Sequence[CValue], kind: int | None, helper: Hel
 
 
 def extreme(word: str, first: CValue, second: CValue, helper: Helper) -> CValue:
-    """Return the larger or smaller one of two numbers."""
+    """Print the maximum or minimum of two numbers."""
     type_ = common_type(first.type, second.type)
     letter = "r" if type_.is_real else "i"
     return call_value(helper(f"psy_{word}_{letter}{type_.size}"), type_, first, second)
@@ -138,7 +138,7 @@ def _to_integer(value: CValue, kind: int | None, helper: Helper) -> CValue:
 
 
 def _whole_of(value: CValue, type_: CType, helper: Helper) -> CValue:
-    """Return a real number without its fractional part, as gfortran does on a processor."""
+    """Truncate a real to an integer of `type_`, with gfortran's result on a CPU."""
     return call_value(helper(f"psy_whole{type_.size}"), type_, value)
 
 
@@ -150,7 +150,7 @@ def _to_logical(value: CValue, kind: int | None, helper: Helper) -> CValue:
 
 
 def _rounded(word: str) -> Callable[[CValue, int | None, Helper], CValue]:
-    """Return a function that rounds a real to an integral value of type integer."""
+    """Return a function that applies `nint`, `floor` or `ceiling`, with an integer result."""
 
     def made(value: CValue, kind: int | None, helper: Helper) -> CValue:
         if not value.type.is_real:
@@ -162,7 +162,7 @@ def _rounded(word: str) -> Callable[[CValue, int | None, Helper], CValue]:
 
 
 def _whole(word: str) -> Callable[[CValue, int | None, Helper], CValue]:
-    """Return a function that rounds a real to an integral value of type real."""
+    """Return a function that applies `aint` or `anint`, with a real result."""
 
     def made(value: CValue, kind: int | None, helper: Helper) -> CValue:
         del helper

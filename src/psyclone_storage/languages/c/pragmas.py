@@ -1,4 +1,4 @@
-"""Directives for threads as pragmas of C: the keywords, and the clauses that a recipe requests."""
+"""OpenMP pragmas in C: the directive names, and the clauses set by a recipe."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ REDUCED = {ReductionOp.SUM: "+", ReductionOp.MIN: "min", ReductionOp.MAX: "max"}
 
 
 def words_of(directive: Directive, options: RegionOptions) -> str:
-    """Return the start of the pragma of a directive; nothing if it is for a device."""
+    """Return the start of a directive's pragma, or '' if the directive is for a device."""
     words = _PRAGMAS.get(directive, "")
     return f"{words} simd" if options.lanes else words
 
 
 def clauses_of(directive: Directive, options: RegionOptions) -> Iterator[str]:
-    """Yield the clauses that a recipe requests."""
+    """Yield the clauses that the options of a region request."""
     if (sharing := options.schedule) is not None and directive in OF_LOOPS:
         chunk = f", {sharing.chunk}" if sharing.chunk else ""
         if directive is not Directive.OMP_TASKLOOP:

@@ -33,7 +33,7 @@ _HARMLESS = ("implicit none", "intrinsic", "external")
 
 @dataclass(frozen=True, slots=True)
 class CUnit:
-    """Functions of C, those that are called first, and the text that precedes them."""
+    """C functions in which callees precede callers, with the helper functions that they use."""
 
     functions: tuple[CFunction, ...]
     helpers: frozenset[str]
@@ -45,12 +45,12 @@ class CUnit:
 
     @property
     def shared(self) -> tuple[str, ...]:
-        """The variables of modules that it may change or read."""
+        """The module variables that the requested function reads or changes."""
         return tuple(item.key for item in self.main.parameters if item.module)
 
 
 def print_c(code: Routine, around: ModuleContext) -> CUnit:
-    """Return the subroutine `code` as a function of C, with all that it calls.
+    """Return the subroutine `code` and all procedures that it calls as C functions.
 
     Raises:
         CompileError: `G004`, every statement and declaration that has no form in C.
@@ -62,7 +62,7 @@ def print_c(code: Routine, around: ModuleContext) -> CUnit:
 
 
 def check_nothing(_code: Routine, _unit: CUnit) -> list[Diagnostic]:
-    """Return no problems."""
+    """Return an empty list: no additional check."""
     return []
 
 
@@ -72,13 +72,13 @@ def print_together(
     around: ModuleContext,
     check: Callable[[Routine, CUnit], list[Diagnostic]] = check_nothing,
 ) -> CUnit:
-    """Return kernels, then subroutines that call them, as functions of C, each once.
+    """Return kernels, followed by subroutines that call them, as C functions without duplicates.
 
-    The kernels call no procedures.
+    The kernels must not call procedures.
 
     Raises:
-        CompileError: `G004`, as for one subroutine, and the problems that `check` returns: of all
-            kernels, or of the first caller.
+        CompileError: `G004` as for `print_c`, and the diagnostics that `check` returns. They cover
+            all kernels, or only the first caller with an error.
     """
     program = _Program(replace(around, procedures=lambda _module, _name: ()))
     problems: list[Diagnostic] = []
@@ -98,7 +98,7 @@ def print_together(
 
 
 def emit_c(units: tuple[CUnit, ...]) -> str:
-    """Return a file with the functions of `units`, each once."""
+    """Return a C file with the functions of `units`, without duplicates."""
     helpers = frozenset[str]().union(*(unit.helpers for unit in units))
     functions: dict[str, CFunction] = {}
     own = {unit.main.name for unit in units}
@@ -112,13 +112,13 @@ def emit_c(units: tuple[CUnit, ...]) -> str:
 
 
 def function_text(function: CFunction, before: str = "") -> str:
-    """Return a function, with words `before` its declaration."""
+    """Return the text of a function; `before` is put before its declaration."""
     return "\n".join((*function.head_lines(before), "{", *function.lines, "}", ""))
 
 
 @dataclass
 class _Program:
-    """The functions that are printed so far."""
+    """Functions printed so far."""
 
     around: ModuleContext
     functions: list[CFunction] = field(default_factory=list)
@@ -126,7 +126,7 @@ class _Program:
     _open: list[tuple[str, str]] = field(default_factory=list)
 
     def printed(self, callee: Callee) -> CFunction:
-        """Return the function for a procedure, which is printed if it is not yet."""
+        """Return the function of a procedure; print it if necessary."""
         code = callee.code
         key = (code.module.key, code.key)
         for function in self.functions:
@@ -152,7 +152,7 @@ class _Program:
         return function
 
     def name(self, key: tuple[str, str]) -> str:
-        """Return the name of the function for a procedure."""
+        """Return a C name for the function of a procedure."""
         taken = {function.name for function in self.functions}
         name = key[1]
         while name in taken or name in RESERVED:
@@ -161,7 +161,7 @@ class _Program:
 
 
 class _Routine:
-    """One procedure while it is printed."""
+    """Printer of one procedure."""
 
     def __init__(self, callee: Callee, program: _Program, key: tuple[str, str]) -> None:
         self._callee = callee
@@ -188,7 +188,10 @@ class _Routine:
         return self._calls.function(key, args, scope)
 
     def function(self) -> CFunction:
-        """Return the function; raise `CompileError` with all that is refused."""
+        """Return the printed function.
+
+        Raise `CompileError` with all constructs that C cannot express.
+        """
         problems = self._declared()
         unclear = [problem(error, None, self._scope) for error in self._variables.declare_dummies()]
         problems += unclear
@@ -213,7 +216,7 @@ class _Routine:
         return CFunction(self._key, name, parameters, result, lines, automatic)
 
     def _declared(self) -> list[Diagnostic]:
-        """Return the errors in declarations that are stored as text, and in their contents."""
+        """Return diagnostics for internal procedures and declarations that cannot be printed."""
         problems: list[Diagnostic] = []
         for item in self._code.declarations:
             if isinstance(item, Opaque) and not _is_harmless(item.text):
@@ -227,7 +230,10 @@ class _Routine:
         return problems
 
     def _result(self, problems: list[Diagnostic]) -> CType | None:
-        """Return the type of a function's value; an array is one more argument."""
+        """Return the type of a function's scalar value, or None.
+
+        Make an array result an argument.
+        """
         if not self._callee.result:
             return None
         try:
@@ -247,7 +253,7 @@ class _Routine:
         return value.text
 
     def _lines(self, returned: str) -> tuple[str, ...]:
-        """Return the lines of the body: declarations, initial computations, statements."""
+        """Return the lines of the body: declarations, initialisations and statements."""
         variables, writer = self._variables, self._writer
         for parameter in tuple(variables.parameters.values()):
             if parameter.assumed:
@@ -273,7 +279,7 @@ def _is_harmless(text: str) -> bool:
 
 
 def _each_once(problems: list[Diagnostic]) -> tuple[Diagnostic, ...]:
-    """Return problems in the order of their places, each once."""
+    """Return diagnostics in source order without duplicates."""
     found: dict[tuple[int, str], Diagnostic] = {}
     for item in problems:
         found.setdefault((item.span.start if item.span else 0, item.message), item)

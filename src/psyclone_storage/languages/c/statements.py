@@ -1,6 +1,7 @@
-"""Statements of the typed language as statements of C.
+"""Printing of typed statements as C statements.
 
-Every statement that cannot be printed is a problem of its own; the others are printed on.
+Each statement that cannot be printed causes one diagnostic. Printing then continues with the next
+statement.
 """
 
 from __future__ import annotations
@@ -39,7 +40,12 @@ HINT = "Write it in another way, or leave this kernel in Fortran."
 
 @dataclass
 class _OpenConstruct:
-    """A construct that statements inside of it may leave: the labels they jump to."""
+    """Open construct with the labels used by jumps out of it.
+
+    - `exit`: the label after the construct, or ''.
+
+    - `next`: the label at the end of a loop body, or ''.
+    """
 
     name: str
     is_loop: bool
@@ -49,7 +55,7 @@ class _OpenConstruct:
 
 @dataclass
 class Statements:
-    """The writer of the statements of one procedure."""
+    """Printer of the statements of one procedure."""
 
     writer: CWriter
     scope: CScope
@@ -62,7 +68,7 @@ class Statements:
     _pragmas: list[str] = field(default_factory=list)
 
     def lines(self, lines: tuple[un.Line, ...]) -> None:
-        """Write statements in their order."""
+        """Print statements in order."""
         for line in lines:
             self.expressions.place = place_of_line(line) or self.expressions.place
             with self.caught(place_of_line(line)), self.writer.statement():
@@ -70,7 +76,10 @@ class Statements:
 
     @contextmanager
     def caught(self, place: Span | None) -> Iterator[None]:
-        """Record refusals inside as problems of the statement at `place`."""
+        """Record a `PrintError` raised in this context as a diagnostic at `place`.
+
+        The lines written for the statement are discarded.
+        """
         mark = self.writer.mark()
         try:
             yield
@@ -119,7 +128,7 @@ class Statements:
                 self._where(line, None)
 
     def _directive(self, block: un.DirectiveBlock) -> None:
-        """Write the body of a directive for threads, or for a device, which has no effect here."""
+        """Print the body of a directive for CPU threads; ignore a directive for a device."""
         words = words_of(block.directive, block.options)
         if not words:
             self.lines(block.body)
@@ -141,14 +150,17 @@ class Statements:
             self.lines(block.body)
 
     def _reduced(self, name: str) -> str:
-        """Return a variable as a clause names what threads reduce to: of an array all elements."""
+        """Return a variable in a `reduction` clause.
+
+        For an array, return a section of all elements.
+        """
         if not self.scope.symbol(key_of(name)).shape:
             return self.expressions.scalar(Name(name), self.scope).text
         array = self.expressions.variables.array(key_of(name), self.scope)
         return f"{array.name}[:{' * '.join(array.extents())}]"
 
     def _add_exactly(self, key: str, value: Expr) -> None:
-        """Write the addition of a value to a sum that is not rounded."""
+        """Print the addition of a value to an exact sum."""
         to = self.expressions.variables.array(key, self.scope).name
         added = self.expressions.scalar(value, self.scope).text
         self.writer.put(f"{self.writer.helper(exact_sums.HELPER)}({to}, {added});")
@@ -180,7 +192,7 @@ class Statements:
         self._loop(loop.name, f"for ({counter.text} = {start.text}; {test}; {move})", loop.body)
 
     def _kept(self, expr: Expr, type_: CType, stem: str) -> str:
-        """Return a bound of a loop, which is computed once."""
+        """Return a loop bound as text that is evaluated once."""
         value = self.expressions.scalar(expr, self.scope)
         if not value.type.is_integer:
             raise PrintError("a loop is bounded by a real")
@@ -192,7 +204,7 @@ class Statements:
         return self.writer.temporary(type_, value.text, stem)
 
     def _stays(self, expr: Expr) -> bool:
-        """Return whether the value is made of arguments that are passed by value, and numbers."""
+        """Return whether an expression contains only literals and read-only by-value arguments."""
         parameters = self.expressions.variables.parameters
         by_value = {
             key for key, item in parameters.items() if item.by_value and item.intent == "in"
@@ -230,7 +242,7 @@ class Statements:
             self.writer.label(construct.exit)
 
     def _jump(self, line: un.Exit | un.Cycle) -> None:
-        """Write a jump out of a construct, or to the end of a loop's body."""
+        """Print a jump out of a construct or to the end of a loop body."""
         loops = [item for item in self._open if item.is_loop]
         wanted = key_of(line.name)
         named = [item for item in self._open if item.name == wanted] if wanted else loops
@@ -250,7 +262,7 @@ class Statements:
 
     @contextmanager
     def _leavable(self, name: str) -> Iterator[None]:
-        """Open a construct that is no loop."""
+        """Open a named construct other than a loop, so that statements can jump to its end."""
         construct = _OpenConstruct(key_of(name), is_loop=False)
         self._open.append(construct)
         yield
@@ -320,7 +332,10 @@ class Statements:
     # ------------------------------------------------------------------------ masks
 
     def _where(self, where: un.Where, outer: Array | None) -> None:
-        """Write assignments under masks: each is known before the statements that it is for."""
+        """Print a `where` construct.
+
+        Each mask is evaluated before the statements that it controls.
+        """
         waiting = outer
         for place, branch in enumerate(where.branches):
             condition = self.expressions.evaluate(branch.condition, self.scope)
@@ -344,7 +359,7 @@ class Statements:
         return self.arrays.stored_array(ArrayValue(LOGICAL, condition.extents, at), "mask")
 
     def _rest(self, mask: Array, waiting: Array | None) -> Array:
-        """Return a mask of what no mask has held for yet."""
+        """Return a mask that is true where no previous mask of the `where` construct was true."""
 
         def at(indices: tuple[str, ...]) -> CValue:
             text = f"!{mask.element(indices).text}"

@@ -1,4 +1,4 @@
-"""Values and arrays of C while an expression is printed, and how strongly operators bind."""
+"""Types of printed C values and arrays, with operator precedences."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class CValue(Ranked):
         return cls(written.text, type_, written.rank)
 
     def converted(self, to: CType) -> CValue:
-        """Return the value as one of type `to`, as an assignment converts it."""
+        """Convert the value to the type `to`, as an assignment would."""
         if to == self.type:
             return self
         return CValue(f"({to.name}) {self.within(Precedence.PREFIX)}", to, Precedence.PREFIX)
@@ -32,7 +32,10 @@ class CValue(Ranked):
 
 @dataclass(frozen=True, slots=True)
 class ArrayValue:
-    """An array expression: its extents, as texts of C, and the element at indices from 0."""
+    """Printed array expression: its extents as C text, and a function from indices to an element.
+
+    Indices are counted from 0.
+    """
 
     type: CType
     extents: tuple[str, ...]
@@ -45,7 +48,7 @@ class ArrayValue:
 
 
 def common_type(left: CType, right: CType) -> CType:
-    """Return the type in which two numbers are combined."""
+    """Return the type of the result of an arithmetic operation on two types."""
     if left.is_real or right.is_real:
         sizes = [item.size for item in (left, right) if item.is_real]
         return CType(Intrinsic.REAL, max(sizes))
@@ -86,7 +89,7 @@ def _combined(first: str, second: str, sign: int) -> str:
 
 
 def _last_number(text: str) -> tuple[str, int]:
-    """Return a sum without the number that it ends in, and that number."""
+    """Split an integer constant from the end of a sum; return the rest and the constant."""
     words = text.rsplit(" ", 2)
     is_sum = len(words) == 3 and words[1] in "+-" and words[2].isdigit()
     if is_sum and words[0].count("(") == words[0].count(")"):

@@ -1,7 +1,7 @@
-"""The variables of a procedure in C: how each is passed, declared, and spelled where it is used.
+"""Variables of a procedure in C: how each is passed, declared and printed.
 
-Arrays are contiguous and have Fortran's memory layout; a pointer to the first element represents
-each. Array bounds that are known on entry to a procedure are stored in constants.
+Arrays are contiguous and have Fortran's memory layout. A pointer to the first element represents an
+array. Array bounds that are known on entry to a procedure are stored in constants.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _REFUSED = ("pointer", "allocatable", "volatile", "asynchronous", "save", "codim
 
 @dataclass(frozen=True, slots=True)
 class Dimension:
-    """A dimension of an array: its first index, and its extent where one is known."""
+    """Array dimension: its lower bound and its extent, '' if unknown."""
 
     lower: str
     extent: str
@@ -39,7 +39,7 @@ class Dimension:
 
 @dataclass(frozen=True, slots=True)
 class Array:
-    """An array: its name in C, its type, and its dimensions."""
+    """Array with its C name, element type and dimensions."""
 
     name: str
     type: CType
@@ -50,7 +50,7 @@ class Array:
         return CValue(f"{self.name}[{self.offset(positions)}]", self.type)
 
     def offset(self, positions: tuple[str, ...]) -> str:
-        """Return how many elements lie before the one at `positions`."""
+        """Return the linear offset of the element at `positions`."""
         text = positions[-1]
         for position, dimension in zip(positions[-2::-1], self.dimensions[-2::-1], strict=True):
             inner = text if text.isidentifier() or is_number(text) else f"({text})"
@@ -62,11 +62,11 @@ class Array:
         return text
 
     def whole(self) -> ArrayValue:
-        """Return all of the array as an expression."""
+        """Return the whole array as an expression."""
         return ArrayValue(self.type, self.extents(), self.element)
 
     def extents(self) -> tuple[str, ...]:
-        """Return the extents; raise `PrintError` where one is not known."""
+        """Return the extents; raise `PrintError` if one is unknown."""
         if any(not dimension.extent for dimension in self.dimensions):
             raise PrintError(f"the size of '{self.name}' is not known", self.name)
         return tuple(dimension.extent for dimension in self.dimensions)
@@ -74,11 +74,15 @@ class Array:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """An argument of a function in C.
+    """Parameter of a C function.
 
-    `name` is that of the Fortran procedure's argument `key`, or of the variable `key` of a
-    `module`. It is passed by value, or as a pointer, which for an `optional` one may be null; one
-    with `assumed` dimensions is followed by their extents.
+    - `name`: the name of the Fortran dummy argument `key`, or of the variable `key` of `module`.
+
+    - `by_value`: the argument is passed by value; otherwise it is passed as a pointer.
+
+    - `optional`: the pointer may be null.
+
+    - `assumed`: names of the extents that follow an array of assumed shape as parameters.
     """
 
     key: str
@@ -92,7 +96,7 @@ class Parameter:
     optional: bool = False
 
     def texts(self) -> tuple[str, ...]:
-        """Return the declarations of the argument and of its extents."""
+        """Return the declarations of the parameter and its extents."""
         constant = "const " if self.intent == "in" else ""
         if self.by_value:
             return (f"{constant}{self.type.name} {self.name}",)
@@ -102,7 +106,7 @@ class Parameter:
 
 @dataclass
 class Variables:
-    """The variables that one procedure uses, collected on request."""
+    """Variables used by one procedure, collected while it is printed."""
 
     scope: CScope
     writer: CWriter
@@ -114,7 +118,10 @@ class Variables:
     _arrays: dict[tuple[str, str], Array] = field(default_factory=dict)
 
     def declare_dummies(self) -> list[PrintError]:
-        """Note the arguments of the procedure, in order; return why some have no form in C."""
+        """Record the dummies of the procedure in order.
+
+        Return an error for each one without a C form.
+        """
         problems: list[PrintError] = []
         code = self.scope.code
         for item in code.declarations:
@@ -145,7 +152,7 @@ class Variables:
         )
 
     def add_result(self, symbol: ex.Symbol) -> None:
-        """Note that the value of the function is an array, which is one more argument."""
+        """Add a parameter for the array result of a function."""
         type_, name = self.scope.type_of(symbol), self._name("", symbol.key)
         self.parameters[symbol.key] = Parameter(symbol.key, name, type_, "out", is_array=True)
 
@@ -157,7 +164,7 @@ class Variables:
     # ------------------------------------------------------------------------ uses
 
     def value(self, key: str, scope: CScope) -> CValue | ArrayValue:
-        """Return a variable or constant as an expression."""
+        """Print a reference to a variable or a named constant."""
         symbol = scope.symbol(key)
         if not symbol.is_data:
             raise PrintError(f"'{key}' is no variable", key)
@@ -168,7 +175,7 @@ class Variables:
         return self._scalar(symbol)
 
     def array(self, key: str, scope: CScope) -> Array:
-        """Return an array."""
+        """Return an array, declaring it at its first use."""
         symbol = scope.symbol(key)
         home = (scope.home_of(symbol).module, symbol.key)
         if home not in self._arrays:
@@ -176,11 +183,11 @@ class Variables:
         return self._arrays[home]
 
     def extents_of(self, parameter: Parameter) -> tuple[Dimension, ...]:
-        """Return the dimensions of an argument."""
+        """Return the dimensions of an array argument."""
         return self.array(parameter.key, self.scope).dimensions
 
     def passed_on(self, key: str, scope: CScope) -> str:
-        """Return the pointer to a variable of a module, which is passed on to another function."""
+        """Return the pointer to a module variable, for passing it to another function."""
         return self._of_module(scope.symbol(key)).name
 
     # ------------------------------------------------------------------------ scalars
@@ -202,7 +209,7 @@ class Variables:
         return CValue(f"*{parameter.name}", parameter.type, Precedence.PREFIX)
 
     def _of_module(self, symbol: ex.Symbol) -> Parameter:
-        """Return the argument by which a variable of a module is passed."""
+        """Return the parameter by which a module variable is passed."""
         module = symbol.module_key or self.scope.code.module.key
         key = f"{module}%{symbol.key}"
         if key not in self.parameters:
@@ -215,7 +222,7 @@ class Variables:
         return self.parameters[key]
 
     def _constant(self, symbol: ex.Symbol, scope: CScope) -> CValue:
-        """Return a named constant, which is declared before all statements."""
+        """Print a reference to a scalar constant, declaring it in the prologue if necessary."""
         within = scope.home_of(symbol)
         type_, home = scope.type_of(symbol), (within.module, symbol.key)
         if home not in self._names or home not in self._known_constants:
@@ -304,7 +311,7 @@ class Variables:
                    for item in self.parameters.values())  # fmt: skip
 
     def _kept(self, text: str, stem: str) -> str:
-        """Return the name of a constant with a value that is computed before all statements."""
+        """Declare an integer constant computed in the prologue, and return its name."""
         with self.writer.in_prologue():
             name = self.writer.name(stem)
             self.writer.put(f"const {LONG.name} {name} = {text};")
@@ -318,7 +325,7 @@ class Variables:
         return value
 
     def _constant_array(self, symbol: ex.Symbol, type_: CType, scope: CScope) -> Array:
-        """Return a named constant that is an array, which is declared before all statements."""
+        """Return a named constant array, which is declared in the prologue."""
         within = scope.home_of(symbol)
         name = self._name(within.module, symbol.key)
         if symbol.value is None:
@@ -364,23 +371,23 @@ class Variables:
 
 
 def intent_of(symbol: ex.Symbol) -> str:
-    """Return the intent of an argument: `in`, `out` or `inout`."""
+    """Return the intent of a dummy argument: `in`, `out` or `inout`."""
     words = [key_of("".join(word.split())) for word in symbol.attributes]
     return next((word[7:-1] for word in words if word.startswith("intent(")), "inout")
 
 
 def is_assumed(item: ex.Expr) -> bool:
-    """Return whether a dimension has the extent of the actual argument."""
+    """Return whether a dimension has assumed shape: its extent is that of the actual argument."""
     return isinstance(item, ex.Range) and item.upper is None
 
 
 def is_star(item: ex.Expr) -> bool:
-    """Return whether a dimension ends where the array does that is passed."""
+    """Return whether a dimension has assumed size (`*`)."""
     return isinstance(item, ex.Star)
 
 
 def _listed(expr: ex.Expr) -> tuple[ex.Expr, ...]:
-    """Return the elements of a constant array in their order."""
+    """Return the elements of a constant array in memory order."""
     match expr:
         case ex.ArrayLiteral(items):
             return items

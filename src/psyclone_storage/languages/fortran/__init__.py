@@ -1,1 +1,1 @@
-"""Fortran: reading, resolving names, printing, and editing of files."""
+"""Fortran support: parsing, name resolution, printing and editing of source files."""

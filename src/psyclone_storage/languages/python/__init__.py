@@ -1,1 +1,1 @@
-"""Python: reading of kernels and algorithms, and translation from Fortran."""
+"""Python support: parsing of kernels and algorithms, and translation from Fortran."""

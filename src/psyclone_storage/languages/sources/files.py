@@ -1,7 +1,7 @@
-"""Source files as they are: every character of a file, line ends included.
+"""Reading of source files without changes to any character, including line ends.
 
-Bytes that are not UTF-8 are kept as surrogates, so that text written back with `ENCODING` and
-`ERRORS` is the same bytes.
+Bytes that are not UTF-8 are represented as surrogates. Text written with `ENCODING` and `ERRORS`
+therefore has the same bytes.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ ERRORS = "surrogateescape"
 
 
 def read_source(path: Path, *, wanted_by: Span | None = None) -> SourceText:
-    """Return the text of the file at `path`, its line ends untouched.
+    """Return the text of the file at `path` with its line ends.
 
-    Raises `CompileError`, at `wanted_by` if that is given, where the file cannot be read.
+    Raises:
+        CompileError: the file cannot be read; reported at `wanted_by` if given.
     """
     try:
         text = read_input(path).decode(ENCODING, ERRORS)
@@ -36,9 +37,9 @@ def read_source(path: Path, *, wanted_by: Span | None = None) -> SourceText:
 
 @dataclass(frozen=True, slots=True)
 class SourceFiles:
-    """Files that are read once: later requests return the same text, even if the file has changed.
+    """Cache of source files: later requests return the same text, even if the file has changed.
 
-    So dependency records and cache keys refer to the same text of a file.
+    Dependency records and cache keys therefore refer to the same text of a file.
     """
 
     _texts: dict[Path, SourceText] = field(default_factory=dict)
@@ -47,7 +48,7 @@ class SourceFiles:
         """Return the text of the file at `path`.
 
         Raises:
-            CompileError: it cannot be read.
+            CompileError: the file cannot be read.
         """
         if path not in self._texts:
             self._texts[path] = read_source(path)

@@ -1,4 +1,4 @@
-"""The inclusions of a file, by a line of Fortran or of the preprocessor, and their places."""
+"""Lines of a file that include other files, in Fortran or preprocessor syntax."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _INCLUDE = regex(
 
 @dataclass(frozen=True, slots=True)
 class Inclusion:
-    """A line that includes a file: the name that it gives, and its place."""
+    """Line that includes a file: the given file name and the location."""
 
     name: str
     place: Span
@@ -26,7 +26,7 @@ class Inclusion:
 
 @kept_with_first
 def inclusions(source: SourceText) -> tuple[Inclusion, ...]:
-    """Return each line of `source` that includes a file."""
+    """Return the lines of `source` that include files."""
     return tuple(
         Inclusion(
             found[1] or found[2] or found[3],
@@ -37,9 +37,10 @@ def inclusions(source: SourceText) -> tuple[Inclusion, ...]:
 
 
 def included_file(found: Inclusion, folders: tuple[Path, ...]) -> Path | None:
-    """Return the included file: in the folder of the including file, or in `folders`.
+    """Return the included file, found in the including file's folder or in `folders`.
 
-    None if it is not found. The compiler handles that case, because the file may be created later.
+    The function returns None if the file is not found. The compiler handles that case, because the
+    file may be created later.
     """
     for folder in (Path(found.place.source.name).parent, *folders):
         path = folder / found.name

@@ -1,7 +1,7 @@
-"""Included files that contain invokes, which are never compiled.
+"""Check for invokes in included files, which are never compiled.
 
-Owns the search in the files that an algorithm includes, by a line of Fortran or of the
-preprocessor. A file that is not found is left to the compiler, because it may be created later.
+The check reads all files that an algorithm includes in Fortran or preprocessor syntax. A missing
+file is ignored, because it may be created later.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from psyclone_storage.languages.sources.include_lines import Inclusion, included
 def check_included_invokes(
     source: SourceText, folders: tuple[Path, ...], read: Callable[[Path], SourceText]
 ) -> Iterator[Diagnostic]:
-    """Yield each included file with an invoke (P015, a warning), at the line that includes it.
+    """Yield a warning (P015) at each line that includes a file with an invoke.
 
-    Files, and the files that they include, are searched for in the folder of `source` and in
-    `folders`. `read` returns the text of one.
+    Nested includes are also checked. Files are searched in the folder of `source` and in `folders`.
+    `read` returns the text of a file.
     """
     for found in inclusions(source):
         for invoke in _invokes(found, folders, read, set()):
@@ -44,7 +44,7 @@ def _invokes(
     read: Callable[[Path], SourceText],
     seen: set[Path],
 ) -> Iterator[Span]:
-    """Yield the places of the invokes in what is included."""
+    """Yield the locations of invokes in an included file and in files that it includes."""
     path = included_file(found, folders)
     if path is None or path.resolve() in seen:
         return

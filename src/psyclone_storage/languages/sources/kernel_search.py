@@ -1,8 +1,7 @@
-"""Kernel source search: an index of directory trees, built once, with lookup by module name.
+"""Index of source files in directory trees, built once, with lookup by module name.
 
-A module is in the file of its name; names are compared without case. Two files of one name are
-an error only if that module is requested. Hidden directories and links to directories are not
-searched.
+The file of a module has the module's name, ignoring case. Two files with the same name are an error
+only if that module is requested. Hidden directories and links to directories are not searched.
 """
 
 from __future__ import annotations
@@ -25,13 +24,20 @@ SUFFIXES = (".f90", ".f03", ".f08", _LAST)
 
 @dataclass(frozen=True, slots=True)
 class SourceIndex:
-    """The source files below some directories, by their names in lower case without suffix.
+    """Source files in directory trees, by lower-case name without suffix.
 
-    In `folders` included files are looked for; `beside` are the Fortran files in them, for modules
-    that are not below the directories. Paths are plain text, since only a few of thousands are ever
-    needed. Results of lookups and reads are cached, so that all callers see the same state of the
-    directories. `used` are the files that were read for translations. `suffixes` are what the names
-    of the files end in. `unreadable` are folders that could not be read, with the reason.
+    - `folders`: folders for included files.
+
+    - `beside`: Fortran files in these folders, for modules that are not in the directory trees.
+
+    - `suffixes`: suffixes of source file names.
+
+    - `unreadable`: folders that could not be read, with the reason.
+
+    - `used`: files that were read.
+
+    Paths are stored as text, because only a few of thousands are needed. Results are cached, so
+    that all callers use the same state of the directories.
     """
 
     directories: tuple[Path, ...]
@@ -45,9 +51,10 @@ class SourceIndex:
     _answers: dict[str, tuple[Path, ...]] = field(default_factory=dict, compare=False, repr=False)
 
     def candidates(self, module: str) -> tuple[Path, ...]:
-        """Return the files that can hold `module`: different files, `.x90` only if no other.
+        """Return the files that may define `module`; `.x90` files only if there are no others.
 
-        Of a path of packages the last name is that of the file.
+        For a dotted name, the last part is the name of the file. Files with equal content count
+        once.
         """
         name = module.lower().rpartition(".")[2]
         if name not in self.files:
@@ -57,23 +64,23 @@ class SourceIndex:
         return self._answers[name]
 
     def module_candidates(self, module: str) -> tuple[Path, ...]:
-        """Return the files that can hold a module, those of include folders if there are no others.
+        """Return the files that may define a module, searching include folders last.
 
-        The first of these folders that has one is taken.
+        Only the first include folder with such a file is used.
         """
         found = self.candidates(module)
         return found or tuple(map(Path, self.beside.get(module.lower(), ())[:1]))
 
     @property
     def names(self) -> frozenset[str]:
-        """The names of all files."""
+        """Names of all files."""
         return frozenset(self.files).union(self.beside)
 
     def read(self, path: Path) -> SourceText:
-        """Return the text of the file at `path`, which counts as used.
+        """Return the text of the file at `path`, and record the file as used.
 
         Raises:
-            CompileError: it cannot be read.
+            CompileError: the file cannot be read.
         """
         self.used[path] = None
         return self.texts.read(path)
@@ -84,12 +91,13 @@ def index_directories(
     folders: tuple[Path, ...] = (),
     suffixes: tuple[str, ...] = SUFFIXES,
 ) -> SourceIndex:
-    """Return the index of all files in and below `directories`, and of those in `folders`.
+    """Return the index of all source files in trees of `directories` and in `folders`.
 
-    Their names end in one of `suffixes`.
+    File names must end in one of `suffixes`. A directory that cannot be read is treated as empty.
+    The same index is used for all algorithms.
 
-    Every directory is read once; one that cannot be read has no files. The caller uses the index
-    for all algorithms. Raises `CompileError` for each of `directories` that is not a directory.
+    Raises:
+        CompileError: for each of `directories` that is not a directory.
     """
     missing = [directory for directory in directories if not directory.is_dir()]
     if missing:
@@ -105,7 +113,7 @@ def index_directories(
 
 
 def index_with(index: SourceIndex, directory: Path) -> SourceIndex:
-    """Return `index` with the files below one more directory, of names that it has not."""
+    """Return `index` with the files in another directory tree whose names are new."""
     more = index_directories((directory,), suffixes=index.suffixes)
     return replace(index, files={**more.files, **index.files}, _answers={})
 
@@ -113,9 +121,9 @@ def index_with(index: SourceIndex, directory: Path) -> SourceIndex:
 def _files_in(
     folders: Iterable[Path], suffixes: tuple[str, ...], unreadable: dict[str, str]
 ) -> Mapping[str, tuple[str, ...]]:
-    """Return the files in `folders`, but not below them, as compilers look.
+    """Return the source files in `folders`, without subfolders.
 
-    A folder that does not exist has none: it may hold what a build makes later.
+    A folder that does not exist is treated as empty, because it may be created by a build.
     """
     files: dict[str, list[str]] = {}
     for folder in folders:
@@ -127,9 +135,10 @@ def _files_in(
 
 
 def find_kernel(index: SourceIndex, functor: str, module: str, wanted_by: Span) -> Path:
-    """Return the file of `module`, which holds the kernel type `functor`.
+    """Return the file of `module`, which defines the kernel type `functor`.
 
-    Raises `CompileError` at `wanted_by` if there is no such file or more than one.
+    Raises:
+        CompileError: at `wanted_by`, there is no such file or more than one.
     """
     found = index.candidates(module)
     if len(found) == 1:
@@ -161,7 +170,7 @@ def _different(files: tuple[str, ...]) -> tuple[Path, ...]:
 def _source_files(
     directory: str, suffixes: tuple[str, ...], unreadable: dict[str, str]
 ) -> Iterator[tuple[str, str]]:
-    """Yield the name in lower case and the path of each source file, in a fixed order."""
+    """Yield the lower-case name and the path of each source file, in a fixed order."""
     stack = [directory]
     while stack:
         found = _entries(stack.pop(), unreadable)
@@ -177,7 +186,7 @@ def _source_files(
 
 
 def _entries(folder: str, unreadable: dict[str, str]) -> list[os.DirEntry[str]]:
-    """Return what is in a folder, by name; note why it cannot be read."""
+    """Return the entries of a folder sorted by name; record an error if it cannot be read."""
     try:
         with os.scandir(folder) as entries:
             return sorted(entries, key=lambda entry: entry.name)
@@ -187,7 +196,7 @@ def _entries(folder: str, unreadable: dict[str, str]) -> list[os.DirEntry[str]]:
 
 
 def _is_folder(entry: os.DirEntry[str], *, follow_symlinks: bool = True) -> bool:
-    """Return whether an entry is a folder, or a link to one that can be followed."""
+    """Return whether an entry is a folder, or a valid link to a folder."""
     try:
         return entry.is_dir(follow_symlinks=follow_symlinks)
     except OSError:

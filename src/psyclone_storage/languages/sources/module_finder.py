@@ -1,8 +1,8 @@
-"""The modules below some directories, and the entities of the names that they export.
+"""Modules in directory trees, and the entities of the names that they export.
 
-A module is looked for in the file of its name, below the directories and then in the folders of
-include files, and read once. It offers what it declares, also in files that it includes, and what
-it imports. Where a module or an included file is not found, what it might offer is not resolved.
+A module is searched in the file with its name, in the directory trees and then in the include
+folders. It exports its declarations, the declarations in included files, and its imports. If a
+module or an included file is not found, names that it might export are unresolved.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ INCLUDE = regex(
 
 @dataclass(slots=True)
 class ModuleFinder:
-    """Names that modules declare, except modules in `ignored`. Results are cached."""
+    """Finder of module declarations, with cached results; modules in `ignored` are not read."""
 
     index: SourceIndex
     ignored: frozenset[str] = frozenset()
@@ -41,11 +41,11 @@ class ModuleFinder:
     _found: dict[tuple[str, str], Symbol | None] = field(default_factory=dict)
 
     def among(self, index: SourceIndex) -> ModuleFinder:
-        """Return a finder among the files of `index`, which shares what was read of files."""
+        """Return a finder for the files of `index`, which shares the parsed files."""
         return replace(self, index=index, _found={}, _texts={})
 
     def module(self, name: str) -> ModuleSymbols | None:
-        """Return what the module `name` declares, None if it is not found."""
+        """Return the declarations of the module `name`, or None if it is not found."""
         if name.lower() in self.ignored:
             return None
         for path in self.index.module_candidates(name):
@@ -57,7 +57,7 @@ class ModuleFinder:
         return None
 
     def source_of(self, name: str) -> SourceText | None:
-        """Return the file of the module `name`, None if it is not found."""
+        """Return the file of the module `name`, or None if it is not found."""
         if self.module(name) is None:
             return None
         for path in self.index.module_candidates(name):
@@ -66,7 +66,7 @@ class ModuleFinder:
         return None
 
     def of_source(self, source: SourceText, name: str) -> ModuleSymbols | None:
-        """Return what the module `name` in `source` declares."""
+        """Return the declarations of the module `name` in `source`, or None."""
         if source not in self._of_source:
             self._of_source[source] = self._modules_of(source)
         for found in self._of_source[source]:
@@ -75,7 +75,7 @@ class ModuleFinder:
         return None
 
     def _modules_of(self, source: SourceText) -> tuple[ModuleSymbols, ...]:
-        """Return what the modules of a file declare, with what they include."""
+        """Return the declarations of the modules in a file, including those in included files."""
         beside = Path(source.name).parent
         return tuple(
             self._with_included(found, beside, frozenset()) for found in read_module_symbols(source)
@@ -84,7 +84,7 @@ class ModuleFinder:
     def _with_included(
         self, scope: ModuleSymbols, beside: Path, around: frozenset[Path]
     ) -> ModuleSymbols:
-        """Return a module with what the files that it includes declare, those that are found."""
+        """Return a module with the declarations of its included files that are found."""
         symbols, uses, missing = dict(scope.symbols), list(scope.uses), list[str]()
         for name in scope.included:
             path = self.included(name, beside)
@@ -102,12 +102,12 @@ class ModuleFinder:
         return replace(scope, symbols=symbols, uses=tuple(uses), included=tuple(missing))
 
     def included(self, name: str, beside: Path) -> Path | None:
-        """Return the file that an `include` in a file of the folder `beside` names, if found."""
+        """Return the file named by an `include` line in the folder `beside`, or None."""
         paths = (folder / name for folder in (beside, *self.index.folders))
         return next((path for path in paths if name and path.is_file()), None)
 
     def with_included(self, source: SourceText) -> SourceText:
-        """Return a file with the text of the files that it includes; what these include is left."""
+        """Return a file with the text of its included files; nested includes are not expanded."""
         if source not in self._texts:
 
             def text_of(found: re.Match[str]) -> str:
@@ -122,14 +122,14 @@ class ModuleFinder:
         return self._texts[source]
 
     def offered(self, module: str, name: str) -> Symbol | None:
-        """Return the entity that `module` exports as `name`, None if it has no such name.
+        """Return the entity that `module` exports as `name`, or None if it has no such name.
 
         An unresolved symbol means that the entity is unknown.
         """
         return self._offered(module.lower(), name.lower(), frozenset())
 
     def seen_in_submodule(self, module: str, name: str) -> Symbol | None:
-        """Return what a submodule of `module` sees by `name`, its private names among it.
+        """Return the entity of `name` in a submodule of `module`, including private names, or None.
 
         An unresolved symbol means that the entity is unknown.
         """
@@ -142,14 +142,14 @@ class ModuleFinder:
         return found
 
     def imported(self, uses: Iterable[Use], name: str) -> Symbol | None:
-        """Return what `uses` give the name `name`, None if they do not."""
+        """Return the entity that `uses` import as `name`, or None."""
         return self._imported(uses, name.lower(), frozenset())
 
     def constant(self, uses: Iterable[Use], name: str) -> Symbol | None:
-        """Return what `uses` give the name `name`, with the value of a constant; None if nothing.
+        """Return the entity that `uses` import as `name`, with the value of a constant, or None.
 
-        All names in the value are joined with their symbols. A constant has no value if the
-        preprocessor may change the module that declares it, or one that it is imported through.
+        All names in the value are linked to symbols. A constant has no value if the preprocessor
+        may change the module that declares it, or a module through which it is imported.
         """
         return self._constant(tuple(uses), name.lower(), frozenset())
 
@@ -162,7 +162,7 @@ class ModuleFinder:
         return self._with_value(found, within)
 
     def _is_certain(self, uses: tuple[Use, ...], key: str, within: frozenset[str]) -> bool:
-        """Return whether no module that `uses` import a name through is preprocessed."""
+        """Return whether no module through which `uses` import a name is preprocessed."""
         return all(
             self._is_certain_in(use.module.lower(), original, within)
             for use in uses
@@ -180,7 +180,7 @@ class ModuleFinder:
         return key in scope.symbols or self._is_certain(scope.uses, key, within | {module})
 
     def _original(self, use: Use, key: str) -> str | None:
-        """Return the name in its module of what `use` may import as `key`, None if nothing."""
+        """Return the name in its module of the entity that `use` may import as `key`, or None."""
         for item in use.names:
             if item.local.lower() == key:
                 return item.original.lower()
@@ -189,7 +189,10 @@ class ModuleFinder:
         return key if is_offered else None
 
     def _with_value(self, symbol: Symbol, within: frozenset[tuple[str, str]]) -> Symbol:
-        """Return a symbol of a module with its value, None where it is found `within` itself."""
+        """Return a symbol with its value.
+
+        The value equals None if it is used in its own definition.
+        """
         place = symbol.module.lower(), symbol.name.lower()
         is_constant = symbol.sort is Sort.CONSTANT and symbol.value is not None
         source = self.source_of(symbol.module) if is_constant and place not in within else None
@@ -208,7 +211,7 @@ class ModuleFinder:
         return replace(symbol, value=linked(symbol.value))
 
     def structure(self, module: str | None, name: str) -> Symbol | None:
-        """Return the definition of the derived type `name` of `module`, None if it is not found."""
+        """Return the definition of the derived type `name` in `module`, or None."""
         found = self.offered(module, name) if module else None
         return found if found is not None and found.sort is Sort.TYPE else None
 
@@ -250,14 +253,14 @@ class ModuleFinder:
         return next((item for item in whole if item.is_resolved), whole[0] if whole else None)
 
     def _hides(self, module: str, key: str) -> bool:
-        """Return whether an import of all of a module gives no such name."""
+        """Return whether a `use` of a whole module does not import this name."""
         if module in INTRINSIC_MODULES:
             return key not in INTRINSIC_MODULES[module]
         scope = self.module(module)
         return scope is not None and scope.hidden(key)
 
     def _home_of_kind(self, scope: ModuleSymbols, own: Symbol) -> tuple[str, str] | None:
-        """Return the module and the name of the kind of a type, None where that is not known.
+        """Return the module and the name of the kind of a type, or None if it is unknown.
 
         A name imported from a module that is not found is attributed to that module.
         """
@@ -278,6 +281,6 @@ class ModuleFinder:
 
 
 def _of_language(module: str, key: str) -> Symbol:
-    """Return what a module of the language offers by a name; a compiler's own are kinds."""
+    """Return the entity that an intrinsic module exports; unknown names are treated as kinds."""
     sort = INTRINSIC_MODULES[module].get(key, Sort.CONSTANT)
     return Symbol(key, key, Origin.IMPORTED, sort, module=module)

@@ -1,4 +1,4 @@
-"""The modules that a Fortran file defines and uses, found by a scan of its lines alone."""
+"""Modules that a Fortran file defines and uses, found by scanning its lines."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _MODULE = regex(
 
 
 def used_modules(text: str) -> tuple[str, ...]:
-    """Return the modules that a file uses or extends, in lower case, each once.
+    """Return the modules that a file uses or extends, in lower case, without duplicates.
 
-    Modules of the language itself are left out; those that the file defines are not.
+    Intrinsic modules are omitted. Modules that the file itself defines are included.
     """
     used = [
         match["name"].lower()

@@ -1,1 +1,1 @@
-"""Inlining of procedures: their statements replace the calls of kernels in Python and Fortran."""
+"""Inlining of procedures called by Python and Fortran kernels."""

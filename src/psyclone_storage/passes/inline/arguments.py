@@ -1,4 +1,4 @@
-"""Types, ranks and extents of the arguments of calls, as far as their expressions show them."""
+"""Types, ranks and extents of call arguments, derived from their expressions."""
 
 from __future__ import annotations
 
@@ -27,13 +27,17 @@ _Type = tuple[Intrinsic, _Kind]
 
 @dataclass(frozen=True, slots=True)
 class CallArguments:
-    """The arguments of calls in a routine with the names of `scope`, and their symbols."""
+    """Properties of call arguments in a routine; `scope` and `symbol_of` resolve names."""
 
     scope: CScope
     symbol_of: Callable[[str], ex.Symbol]
 
     def is_scalar(self, expr: ex.Expr) -> bool:
-        """Return whether an expression is one value; raise `InlineError` if that is unknown."""
+        """Return whether an expression is scalar.
+
+        Raises:
+            InlineError: the rank is unknown.
+        """
         match expr:
             case ex.Name():
                 return not self.symbol_of(expr.key).shape
@@ -58,7 +62,7 @@ class CallArguments:
     # ------------------------------------------------------------------------ types
 
     def type_of(self, arg: ex.Expr) -> CType | None:
-        """Return the type of an argument, None if it is not known here."""
+        """Return the type of an argument, or None if it is unknown."""
         match arg:
             case ex.Name() | ex.Element(ex.Name()) | ex.Section(ex.Name()):
                 base = arg if isinstance(arg, ex.Name) else arg.base
@@ -81,7 +85,7 @@ class CallArguments:
     # ------------------------------------------------------------------------ extents
 
     def extents(self, arg: ex.Expr) -> ArgumentExtents | None:
-        """Return the extents of an argument, None if not even its rank is known."""
+        """Return the extents of an argument, None for unknown ones; None if the rank is unknown."""
         if self.is_scalar(arg):
             return ()
         match arg:
@@ -110,13 +114,16 @@ class CallArguments:
         return None
 
     def _of_operands(self, operands: tuple[ex.Expr, ...]) -> ArgumentExtents | None:
-        """Return the extents that arrays have in common, as one of them says."""
+        """Return the common extents of array operands, from the one with most known extents."""
         every = [self.extents(one) for one in operands if not self.is_scalar(one)]
         known = [one for one in every if one is not None]
         return min(known, key=lambda one: sum(part is None for part in one), default=None)
 
     def _of_item(self, item: ex.Expr, own: ex.Expr) -> ArgumentExtents:
-        """Return what an index adds to the extents of a section: one, or none of an element."""
+        """Return the extent that a subscript contributes to a section.
+
+        Empty for a scalar subscript.
+        """
         if not isinstance(item, ex.Range):
             return () if self.is_scalar(item) else (None,)
         if item.step is not None and ex.integer_value(item.step) != 1:
@@ -138,7 +145,7 @@ def _whole(value: int) -> ex.Expr:
 
 
 def _in_common(left: CType | None, right: CType | None) -> CType | None:
-    """Return the type of what is computed from two numbers."""
+    """Return the result type of an operation on two numbers."""
     if left is None or right is None or left == right:
         return left if left == right else None
     reals = [one for one in (left, right) if one.intrinsic is Intrinsic.REAL]
@@ -147,7 +154,7 @@ def _in_common(left: CType | None, right: CType | None) -> CType | None:
 
 
 def ordered_actuals(code: Routine, args: tuple[ex.Expr, ...]) -> tuple[ex.Expr, ...] | None:
-    """Return arguments in the order of a procedure's, None if these are others."""
+    """Return arguments in the order of the procedure's dummies, or None if they do not match."""
     plain = [item for item in args if not isinstance(item, ex.Keyword)]
     named: Mapping[str, ex.Expr] = {
         item.key: item.value for item in args if isinstance(item, ex.Keyword)
@@ -164,7 +171,7 @@ def ordered_actuals(code: Routine, args: tuple[ex.Expr, ...]) -> tuple[ex.Expr, 
 def have_same_kinds(
     scope: CScope, passed: CallArguments, within: CScope, given: tuple[ex.Expr, ...]
 ) -> bool:
-    """Return whether types, kinds and ranks of arguments are certainly those of a procedure."""
+    """Return whether types, kinds and ranks of the arguments certainly match the procedure."""
     for key, arg in zip(within.code.dummy_keys, given, strict=True):
         symbol = within.symbol(key)
         wanted, known = _type_of(within, symbol), _passed_type(scope, passed, arg)
@@ -189,7 +196,7 @@ def _passed_type(scope: CScope, passed: CallArguments, arg: ex.Expr) -> _Type | 
 
 
 def _type_of(scope: CScope, symbol: ex.Symbol) -> _Type | None:
-    """Return the type and kind of a variable of a procedure, None if that is not known."""
+    """Return the type and kind of a variable of a procedure, or None if unknown."""
     if symbol.origin not in (ex.Origin.LOCAL, ex.Origin.DUMMY):
         return None
     if not isinstance(symbol.type, ScalarType):

@@ -1,7 +1,7 @@
-"""Actual array arguments of procedures that are inlined.
+"""Array arguments of inlined procedures.
 
-An element of the dummy is an element of the actual array, at another index if their bounds differ.
-A call is refused if the elements might differ.
+An element of the dummy argument is an element of the actual argument, with shifted subscripts if
+the lower bounds differ. A call is rejected if the elements might not correspond.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ _WHOLE = (Operator.PLUS, Operator.MINUS, Operator.TIMES)
 
 @dataclass(frozen=True, slots=True)
 class _Axis:
-    """A dimension: where it begins for the procedure and where in the array, and its last element.
+    """A dimension of a passed array: lower bounds in the callee and caller, and the last element.
 
-    `extent` is what the procedure declares, none where that is the array's. It `is_full` if it is
-    all of the array's own dimension.
+    `extent` is the extent declared by the callee, None if assumed. `is_full` means that the
+    complete dimension of the actual array is passed.
     """
 
     begins: ex.Expr
@@ -37,14 +37,14 @@ class _Axis:
     is_full: bool
 
     def moved(self, index: ex.Expr) -> ex.Expr:
-        """Return an index of the procedure as one of the array."""
+        """Return the caller's subscript for a subscript of the callee."""
         if difference(self.begins, self.lower) == 0:
             return index
         back = ex.Binary(Operator.MINUS, index, self.begins)
         return simplified(ex.Binary(Operator.PLUS, back, self.lower))
 
     def triplet(self, item: ex.Range) -> ex.Range:
-        """Return a triplet of the procedure as one of the array."""
+        """Return the caller's triplet for a triplet of the callee."""
         lower = self.lower if item.lower is None else self.moved(item.lower)
         upper = self._last if item.upper is None else self.moved(item.upper)
         if self.is_full and item.lower is None and item.upper is None:
@@ -60,18 +60,18 @@ class _Axis:
 
 
 class _ShiftedAxis(_Axis):
-    """A dimension that begins at 1 in the array; its indices keep their form."""
+    """A dimension with lower bound 1 in the actual array; subscripts are not simplified."""
 
     __slots__ = ()
 
     def moved(self, index: ex.Expr) -> ex.Expr:
-        """Return an index of the procedure as one of the array."""
+        """Return the caller's subscript for a subscript of the callee."""
         if ex.whole_number(self.begins) == 1:
             return index
         return ex.Binary(Operator.PLUS, ex.Binary(Operator.MINUS, index, self.begins), ONE)
 
     def triplet(self, item: ex.Range) -> ex.Range:
-        """Return a triplet of the procedure as one of the array."""
+        """Return the caller's triplet for a triplet of the callee."""
         lower, upper = (
             None if one is None else self.moved(one) for one in (item.lower, item.upper)
         )
@@ -80,14 +80,14 @@ class _ShiftedAxis(_Axis):
 
 @dataclass(frozen=True, slots=True)
 class PassedArray:
-    """The elements of an array that a procedure is passed: some dimensions, others at an index."""
+    """An actual array argument: passed dimensions, and fixed subscripts in the others."""
 
     base: ex.Expr
     places: tuple[_Axis | ex.Expr, ...]
 
     @property
     def names(self) -> tuple[ex.Expr, ...]:
-        """Return the expressions that select the elements, as the caller computes them."""
+        """Return the caller's expressions that select the elements."""
         found = [one for one in self.places if not isinstance(one, _Axis)]
         for one in self.places:
             if isinstance(one, _Axis):
@@ -95,7 +95,7 @@ class PassedArray:
         return tuple(found)
 
     def at(self, items: Sequence[ex.Expr], is_element: bool) -> ex.Expr:
-        """Return an element or a section, by the indices of the procedure."""
+        """Return the element or section for the callee's subscripts."""
         rest = list(items)
         found: list[ex.Expr] = []
         for one in self.places:
@@ -121,11 +121,11 @@ class PassedArray:
 
     @property
     def keeps_bounds(self) -> bool:
-        """Return whether its first and last indices are those of `whole`; a section begins at 1."""
+        """Return whether its bounds equal those of `whole`; a section has lower bound 1."""
         return self._is_base or all(ex.integer_value(one.begins) == 1 for one in self._axes)
 
     def whole(self) -> ex.Expr:
-        """Return all elements that are passed."""
+        """Return all passed elements as an array expression."""
         if self._is_base:
             return self.base
         return self.at([ex.Range()] * len(self._axes), is_element=False)
@@ -137,9 +137,12 @@ def passed_array(
     symbol_of: Callable[[str], ex.Symbol],
     is_scalar: Callable[[ex.Expr], bool],
 ) -> PassedArray | None:
-    """Return what the array `arg` is for a procedure that declares `shape`, in the caller's words.
+    """Return the mapping of the array argument `arg` to a dummy with shape `shape`.
 
-    None where it is no array that has a name. Raise `InlineError` where elements may be others.
+    The function returns None if `arg` is not a named array.
+
+    Raises:
+        InlineError: the elements might not correspond.
     """
     base = arg.base if isinstance(arg, ex.Section) else arg
     if not isinstance(base, ex.Name):
@@ -173,9 +176,9 @@ def passed_array(
 def shifted_array(
     arg: ex.Expr, shape: tuple[ex.Expr, ...], changed: Callable[[ex.Expr], ex.Expr]
 ) -> PassedArray:
-    """Return what the array `arg`, which begins at 1, is for a procedure that declares `shape`.
+    """Return the mapping of the array `arg` with lower bounds 1 to a dummy with shape `shape`.
 
-    `changed` returns a bound of the procedure as an expression of the caller.
+    `changed` converts a bound of the callee to an expression of the caller.
     """
     axes: Iterator[_Axis] = (
         _ShiftedAxis(changed(declared_bounds(one)[0]), ONE, None, None, is_full=True)
@@ -190,14 +193,14 @@ def shifted_array(
 
 
 def is_unmodified(symbol: ex.Symbol) -> bool:
-    """Return whether a variable keeps its value while its procedure runs."""
+    """Return whether a variable cannot change while its procedure runs."""
     return symbol.sort is ex.Sort.CONSTANT or "intent(in)" in symbol.attributes
 
 
 def _axis(
     base: ex.Name, item: ex.Range, own: ex.Expr, declared: ex.Expr, *, is_last: bool
 ) -> _Axis:
-    """Return the dimension of an array for one that a procedure declares."""
+    """Return the mapping of one array dimension to a declared dimension of the dummy."""
     if item.step is not None and ex.integer_value(item.step) != 1:
         raise InlineError(f"a section of '{base.text}' with a step is passed")
     first, last = declared_bounds(own)
@@ -216,7 +219,10 @@ def _axis(
 
 
 def declared_bounds(declared: ex.Expr) -> tuple[ex.Expr, ex.Expr | None]:
-    """Return the declared bounds of a dimension, None for an upper bound that is not declared."""
+    """Return the lower and upper bound of a declared dimension.
+
+    None for an undeclared upper bound.
+    """
     if not isinstance(declared, ex.Range):
         return ONE, None if isinstance(declared, ex.Star) else declared
     upper = None if isinstance(declared.upper, ex.Star) else declared.upper
@@ -224,14 +230,17 @@ def declared_bounds(declared: ex.Expr) -> tuple[ex.Expr, ex.Expr | None]:
 
 
 def starts_at_one(declared: ex.Expr) -> bool:
-    """Return whether a dimension certainly begins where one of an expression does."""
+    """Return whether a dimension certainly has lower bound 1."""
     return ex.integer_value(declared_bounds(declared)[0]) == 1
 
 
 def check_extents(extents: Iterable[ex.Expr], name: str) -> None:
-    """Refuse extents of an array that might have no value where the call is not reached.
+    """Check that array extents can be evaluated unconditionally.
 
-    The array of the caller is made at its begin, whatever conditions are around the call.
+    The caller allocates the array at its start, even if the call is conditional.
+
+    Raises:
+        InlineError: an extent may have no value.
     """
     for extent in extents:
         if not _has_value(extent):
@@ -239,7 +248,7 @@ def check_extents(extents: Iterable[ex.Expr], name: str) -> None:
 
 
 def _has_value(extent: ex.Expr) -> bool:
-    """Return whether an integer can be computed for all values of the scalars in it."""
+    """Return whether an integer expression has a value for all values of its variables."""
     match extent:
         case ex.Name() | ex.Literal() | ex.Star():
             return True
@@ -258,6 +267,6 @@ def _has_value(extent: ex.Expr) -> bool:
 
 
 def extent_between(lower: ex.Expr, upper: ex.Expr) -> ex.Expr:
-    """Return how many elements there are from `lower` to `upper`."""
+    """Return the number of elements from `lower` to `upper`."""
     span = ex.Binary(Operator.MINUS, upper, lower)
     return simplified(ex.Binary(Operator.PLUS, span, ONE))

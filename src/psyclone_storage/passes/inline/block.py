@@ -1,8 +1,8 @@
-"""Inlining of a kernel into the loop that calls it, as a block.
+"""Inlining of a kernel into its calling loop, as a `block` construct.
 
-The kernel's variables and imports are local to the block, so that each thread and each iteration
-has its own and no other call sees them. A name in the block that is also a name in an actual
-argument is renamed. Actual arrays start at index 1, as all arrays of the infrastructures do.
+The kernel's variables and imports are local to the block, so each thread and iteration has its own.
+A local name that also occurs in an actual argument is renamed. Actual arrays have lower bound 1, as
+in all supported infrastructures.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ KindName = Callable[[str, tuple[Use, ...]], str]
 def inlined_block(
     code: Routine, actuals: tuple[Expr, ...], kind_name: KindName
 ) -> tuple[Line, ...]:
-    """Return the statements of `code` with `actuals` instead of its dummies.
+    """Return the statements of `code` with dummies replaced by `actuals`.
 
-    Kinds are imported for the whole module, all other names for the block.
+    Kind parameters are imported by the module, all other names by the block.
     """
     names = _BlockNames.of(code, actuals, kind_name)
     body = rewritten(everywhere(code.body, names.changed), lambda line: (names.directive(line),))
@@ -40,7 +40,7 @@ def inlined_block(
 
 
 def kinds_in_block(code: Routine) -> frozenset[str]:
-    """Return the names of the kinds of literals and of own variables, not those of dummies."""
+    """Return the kind parameters of literals and local variables, without those of dummies."""
     exprs = [expr for line in walk_lines(code.body) for expr in expressions_of(line)]
     found: set[str] = set()
     for item in _locals(code):
@@ -60,7 +60,7 @@ def _locals(code: Routine) -> Iterator[Declare]:
 
 
 def _renamed(code: Routine, actuals: tuple[Expr, ...]) -> dict[str, str]:
-    """Return new names for what the block declares or imports under a name in an argument."""
+    """Return new names for local names of the block that occur in actual arguments."""
     outside = frozenset[str]().union(*map(names_in, actuals))
     own = [item.name for item in _locals(code)]
     own += [name.local for use in code.uses for name in use.names]
@@ -71,9 +71,9 @@ def _renamed(code: Routine, actuals: tuple[Expr, ...]) -> dict[str, str]:
 
 @dataclass(slots=True)
 class _BlockNames(Substitution):
-    """The names of a kernel in a block: `renamed` local names, and `kinds` as the module has them.
+    """Names of a kernel in a block: `renamed` local names, and the module's names of `kinds`.
 
-    All keys are in lower case.
+    Keys are in lower case.
     """
 
     scalars: dict[str, Expr]
@@ -83,7 +83,7 @@ class _BlockNames(Substitution):
 
     @classmethod
     def of(cls, code: Routine, actuals: tuple[Expr, ...], kind_name: KindName) -> _BlockNames:
-        """Return the names of `code` where it is called with `actuals`."""
+        """Return the name mapping for `code` called with `actuals`."""
         declared = keys_of(item.name for item in _locals(code))
         kinds = {
             kind: kind_name(kind, code.uses) for kind in sorted(kinds_in_block(code) - declared)
@@ -97,7 +97,7 @@ class _BlockNames(Substitution):
         return names
 
     def literal(self, literal: Literal) -> Expr:
-        """Return a constant with the module's name of its kind."""
+        """Return a literal with the module's name of its kind parameter."""
         kind = literal.kind
         if kind is None or literal.intrinsic is Intrinsic.CHARACTER:
             return literal
@@ -105,21 +105,21 @@ class _BlockNames(Substitution):
         return literal if other == kind else literal.with_kind(other)
 
     def other_name(self, name: Name) -> Expr:
-        """Return a local name, perhaps renamed, or a kind."""
+        """Return a local name, possibly renamed, or a kind parameter."""
         if name.key in self.kinds:
             return Name(self._kind(name.text))
         return Name(self.renamed.get(name.key, name.text))
 
     def check_expression(self, expr: Expr) -> None:
-        """Refuse nothing: `inline-call` has checked the kernel."""
+        """Accept all expressions: `inline-call` has already checked the kernel."""
 
     def _kind(self, name: str) -> str:
-        """Return the module's name of a kind, in the kernel's case if it differs in case only."""
+        """Return the module's name of a kind parameter."""
         other = self.kinds.get(key_of(name), name)
         return name if key_of(other) == key_of(name) else other
 
     def declaration(self, item: Declare) -> Declare:
-        """Return a declaration for the block."""
+        """Return a declaration for use in the block."""
         kind = item.type
         if isinstance(kind, ScalarType) and kind.kind:
             kind = replace(kind, kind=self._kind(kind.kind))
@@ -132,7 +132,7 @@ class _BlockNames(Substitution):
         )
 
     def directive(self, line: Line) -> Line:
-        """Return a directive of a step with the names of its variables in the block."""
+        """Return a directive with the variable names of the block."""
         match line:
             case DirectiveLine(meaning=AccLoopDirective() as shared):
                 private = tuple(self.renamed.get(key_of(one), one) for one in shared.private)
@@ -145,7 +145,7 @@ class _BlockNames(Substitution):
         return line
 
     def imports(self, use: Use) -> Use:
-        """Return what the block imports from a module: no kinds."""
+        """Return the imports of the block from one module, without kind parameters."""
         names = tuple(
             Imported(self.renamed.get(name.key, name.local), name.original)
             for name in use.names

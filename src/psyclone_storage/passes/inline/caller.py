@@ -1,4 +1,4 @@
-"""The names of a routine while calls in it are inlined: those that it has and those it gets."""
+"""Names in a routine during inlining: existing ones and those of inlined statements."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from psyclone_storage.passes.inline.legality import InlineError
 
 @dataclass(slots=True)
 class CallerNames:
-    """The names of a routine: what inlined statements need is `declared`, by its key.
+    """Name table of a routine; `declared` are the variables added for inlined statements.
 
-    `symbols` are names of other modules that these statements access. A routine in Fortran imports
+    `symbols` are entities of other modules that these statements use. A Fortran routine imports
     them by `uses`.
     """
 
@@ -34,7 +34,7 @@ class CallerNames:
 
     @classmethod
     def of(cls, code: Routine, around: ModuleContext) -> CallerNames:
-        """Return the names of `code`, where none of its names is free."""
+        """Return the name table of `code`, with all its names reserved."""
         used = {name for line in walk_lines(code.body) for name in names_of_line(line)}
         declared = {item.key for item in code.declarations if isinstance(item, Declare)}
         internal = code.internal.names if code.internal is not None else ()
@@ -43,33 +43,33 @@ class CallerNames:
 
     @property
     def is_fortran(self) -> bool:
-        """Return whether the result is Fortran, where kinds have names and modules are imported."""
+        """Return whether the result is Fortran, with named kinds and imported modules."""
         return self.around.is_hidden is not None
 
     @property
     def scope(self) -> CScope:
-        """The names as the routine was read."""
+        """The scope of the original routine."""
         return CScope(self.code, self.around)
 
     @property
     def arguments(self) -> CallArguments:
-        """Types and extents of the arguments of calls."""
+        """Types and extents of call arguments."""
         return CallArguments(self.scope, self.symbol_of)
 
     def symbol_of(self, key: str) -> Symbol:
-        """Return the symbol of a name in the routine, also of a new one."""
+        """Return the symbol of a name in the routine, including added names."""
         if key in self.declared:
             return declared_symbol(self.declared[key], Origin.LOCAL)
         return self.symbols.get(key) or self.scope.symbol(key)
 
     def declare(self, item: Declare, stem: str) -> Name:
-        """Return a new variable that is declared like `item`."""
+        """Declare a new variable like `item`, named after `stem`, and return it."""
         name = self._fresh(stem)
         self.declared[key_of(name)] = replace(item, name=name)
         return Name(name)
 
     def _fresh(self, stem: str) -> str:
-        """Return a new name, which is not that of an intrinsic that inlined statements may call."""
+        """Return a new name that differs from intrinsics that inlined statements may call."""
         wish = f"{stem}_own" if stem in PROCEDURES else stem
         name = self.names.fresh(wish)
         while self._is_imported(name):
@@ -77,7 +77,11 @@ class CallerNames:
         return name
 
     def _is_imported(self, name: str) -> bool:
-        """Return whether the routine's imports give a name; refuse the call if that is unknown."""
+        """Return whether an import of the routine provides `name`.
+
+        Raises:
+            InlineError: it is unknown.
+        """
         imported = self.around.imported
         found = None if imported is None else imported(self.code.uses, name)
         if found is not None and not found.is_resolved:
@@ -85,7 +89,7 @@ class CallerNames:
         return found is not None
 
     def name_of(self, symbol: Symbol, module: str) -> Name:
-        """Return the name in the routine of what belongs to another module."""
+        """Return the routine's name of an entity of another module, importing it if necessary."""
         original = key_of(symbol.name)
         home = (key_of(module), original)
         if self.is_fortran and home[0] == self.code.module.key:
@@ -113,9 +117,9 @@ class CallerNames:
         return Name(key)
 
     def _is_shadowed(self, key: str) -> bool:
-        """Return whether the routine has another meaning for a name of its module."""
+        """Return whether a name of the routine's module is redefined in the routine."""
         return key in local_names(self.code) or key in self.declared or key in self.symbols
 
     def is_intrinsic(self, key: str) -> bool:
-        """Return whether a name of an intrinsic is one in the routine, too."""
+        """Return whether the name of an intrinsic also denotes it in the routine."""
         return self.symbol_of(key).origin is Origin.INTRINSIC

@@ -1,9 +1,9 @@
 """Inlining of the procedures that a routine calls.
 
-Kernels in Python call nothing but intrinsics, and compilers do not look into other files than that
-of a kernel in Fortran. The statements of a procedure replace its call, and its variables become
-locals of the caller. A call remains where the result might differ; the reason is returned by the
-place of the call. The printers of Python refuse such a kernel.
+Python kernels may only call intrinsics, and compilers do not inline procedures of other files into
+a Fortran kernel. The statements of a procedure replace its call, and its local variables become
+locals of the caller. A call remains if the result might differ; the reason is returned with the
+position of the call. The Python printers reject kernels with remaining calls.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _Procedure = tuple[str, str]
 def inline_calls(
     code: rt.Routine, around: rt.ModuleContext, callers: tuple[_Procedure, ...] = ()
 ) -> rt.InlinedCode:
-    """Return `code` with procedures inlined; `callers` are those that call it, the first first."""
+    """Return `code` with calls inlined; `callers` are the enclosing calls, outermost first."""
     names = CallerNames.of(code, around)
     inliner = _Inliner(names, callers)
     body = inliner.block(code.body)
@@ -66,10 +66,10 @@ def inline_calls(
 
 @dataclass(slots=True)
 class _Inliner:
-    """The inlining of calls in one routine.
+    """Inlines the calls in one routine.
 
-    `placed` are the procedures, by module and name, and whether one of the calls is in a loop;
-    `loops` is the number of loops around the current statement.
+    `placed` maps each inlined procedure (module, name) to whether one of its calls is in a loop.
+    `loops` is the number of enclosing loops.
     """
 
     names: CallerNames
@@ -80,11 +80,11 @@ class _Inliner:
 
     @property
     def procedures(self) -> tuple[rt.PlacedProcedure, ...]:
-        """The inlined procedures, each once."""
+        """The inlined procedures."""
         return tuple(rt.PlacedProcedure(*key, in_loop) for key, in_loop in self.placed.items())
 
     def block(self, lines: Iterable[un.Line]) -> tuple[un.Line, ...]:
-        """Return statements without calls."""
+        """Return statements with inlined calls."""
         return tuple(new for line in lines for new in self._line(line))
 
     def _line(self, line: un.Line) -> list[un.Line]:
@@ -104,9 +104,9 @@ class _Inliner:
         return [*before, self._inside(new)]
 
     def _inside(self, line: un.Line) -> un.Line:
-        """Return a statement without calls in its blocks, if these may contain other statements.
+        """Return a statement with inlined calls in its blocks, if the construct allows it.
 
-        Constructs that mask, declare names or have no order of execution may not.
+        Masked constructs, constructs that declare names, and unordered loops do not allow it.
         """
         of_type = isinstance(line, un.Select) and line.word != "case"
         if of_type or not isinstance(line, un.Do | un.While | un.If | un.Select):
@@ -118,7 +118,10 @@ class _Inliner:
         return made
 
     def _without_calls(self, line: un.Line, before: list[un.Line]) -> un.Line | None:
-        """Return a statement without calls in it, None for one that is a call itself."""
+        """Return `line` with its calls replaced, None if the statement is a call itself.
+
+        The replacing statements are appended to `before`.
+        """
         place = place_of_line(line)
         match line:
             case un.Call(Name() as procedure, args):
@@ -138,7 +141,7 @@ class _Inliner:
         return line
 
     def _choice(self, line: un.If, before: list[un.Line]) -> un.If:
-        """Return a choice without calls in its conditions; later branches may get nested."""
+        """Return an `if` with calls in conditions replaced; later branches may become nested."""
         first, *others = line.branches
         test = self._hoisted(first.condition, before, first.place)
         first = replace(first, condition=test)
@@ -154,7 +157,7 @@ class _Inliner:
         return any(map(self._is_called, walk(expr)))
 
     def _is_called(self, expr: Expr) -> bool:
-        """Return whether an expression calls a function that is no intrinsic."""
+        """Return whether an expression calls a function that is not intrinsic."""
         if not isinstance(expr, CallFunction) or not isinstance(expr.base, Name):
             return False
         try:
@@ -164,7 +167,7 @@ class _Inliner:
         return symbol.origin is not Origin.INTRINSIC and not symbol.is_data
 
     def _hoisted(self, expr: Expr, before: list[un.Line], place: Span | None) -> Expr:
-        """Return an expression with variables for calls of functions, which go `before`."""
+        """Return `expr` with function calls replaced by variables, which `before` computes."""
 
         def change(part: Expr) -> Expr:
             if isinstance(part, Binary) and part.op in _GUARDS and self._calls(part.right):
@@ -192,7 +195,7 @@ class _Inliner:
     def _called(
         self, procedure: Name, args: tuple[Expr, ...], place: Span | None
     ) -> tuple[list[un.Line], Name | None]:
-        """Return the statements of a procedure, and the variable with a function's result."""
+        """Return the statements of a procedure, and the variable of a function result."""
         names = self.names
         symbol = names.symbol_of(procedure.key)
         if symbol.origin in (Origin.LOCAL, Origin.DUMMY, Origin.INTRINSIC):
@@ -231,7 +234,7 @@ class _Inliner:
     def _callee(
         self, procedure: Name, key: _Procedure, args: tuple[Expr, ...]
     ) -> tuple[rt.Callee, tuple[Expr, ...]]:
-        """Return the procedure that a name refers to, and the arguments in its order."""
+        """Return the called procedure, and the arguments in the order of its dummies."""
         found, name = self.names.around.procedures(*key), key[1]
         if not found:
             raise InlineError(f"the procedure '{procedure.text}' was not found")
@@ -249,9 +252,9 @@ class _Inliner:
         return fitting[0]
 
     def _fits(self, callee: rt.Callee, actuals: tuple[Expr, ...], *, is_generic: bool) -> bool:
-        """Return whether types and ranks of arguments may be those of a procedure's.
+        """Return whether the types and ranks of arguments may match a procedure.
 
-        With a generic name, for which other modules may have more procedures, they must be known.
+        For a generic name, which other modules may extend, they must be known to match.
         """
         names = self.names
         within, passed = CScope(callee.code, names.around), names.arguments

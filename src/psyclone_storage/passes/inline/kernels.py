@@ -1,6 +1,6 @@
-"""Inlining of the procedures that kernels in Fortran call.
+"""Inlining of the procedures called by Fortran kernels.
 
-Most kernels call none: the inliner is imported for the first one that does.
+Most kernels call none, so the inliner is imported on demand.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from psyclone_storage.passes.inline.legality import conditional_line
 
 @kept_with_first
 def inline_procedures(code: Routine) -> InlinedCode:
-    """Return a kernel in Fortran with the procedures of modules inlined that its context has."""
+    """Return a Fortran kernel with calls of known module procedures inlined."""
     context = code.module.context
     if (
         context is None
@@ -43,7 +43,7 @@ def inline_procedures(code: Routine) -> InlinedCode:
 
 
 def called_names(body: Iterable[Line]) -> Iterator[str]:
-    """Yield the keys of the procedures that statements call, empty for a component."""
+    """Yield the keys of called procedures, empty for a type-bound call."""
     for line in walk_lines(body):
         if isinstance(line, Call):
             yield line.procedure.key if isinstance(line.procedure, Name) else ""

@@ -1,4 +1,4 @@
-"""Legality of inlining a procedure: what its statements do, and what they depend on."""
+"""Legality of inlining a procedure: its statements and their dependences."""
 
 from __future__ import annotations
 
@@ -41,11 +41,15 @@ _STATEMENT = regex(r"^[ \t]*[^#! \t\n]", re.MULTILINE)
 
 
 class InlineError(Exception):
-    """A call that cannot be inlined; the text is the reason."""
+    """A call cannot be inlined; the text is the reason."""
 
 
 def check_understood(code: Routine) -> None:
-    """Refuse a procedure whose statements or declarations may do more than is known here."""
+    """Check that all statements and declarations of a procedure are supported.
+
+    Raises:
+        InlineError: one of them is not.
+    """
     for line in walk_lines(code.body):
         if not isinstance(line, _UNDERSTOOD) or (isinstance(line, un.Return) and line.value):
             raise InlineError(f"'{code.name}' has statements that are not understood")
@@ -64,9 +68,12 @@ def check_understood(code: Routine) -> None:
 
 
 def check_movable(original: Routine, code: Routine) -> None:
-    """Refuse a Fortran procedure `code`, with its own calls inlined, that must stay in its module.
+    """Check that the statements of a Fortran procedure can move to another module.
 
-    `original` is the procedure as it was read.
+    `original` is the procedure as read, `code` the procedure with its own calls inlined.
+
+    Raises:
+        InlineError: the statements depend on their module.
     """
     if directive := preprocessor_line(original):
         raise InlineError(f"'{code.name}' may depend on '{directive}'")
@@ -81,7 +88,7 @@ def check_movable(original: Routine, code: Routine) -> None:
 
 
 def written_in(body: tuple[un.Line, ...]) -> set[str]:
-    """Return the keys of the names that statements assign to, those of counters included."""
+    """Return the keys of assigned variables, including loop counters."""
     found: set[str] = set()
     for line in walk_lines(body):
         match line:
@@ -95,9 +102,10 @@ def written_in(body: tuple[un.Line, ...]) -> set[str]:
 
 
 def may_be_folded(body: tuple[un.Line, ...], key: str) -> bool:
-    """Return whether a compiler computes something of a variable if it is a constant, and may fail.
+    """Return whether constant folding could fail if the variable `key` becomes a constant.
 
-    It refuses to divide by a constant 0, though a condition excludes it, and a logarithm of that.
+    Compilers reject a division by a constant 0, or a logarithm of it, even under a condition that
+    excludes it.
     """
     for line in walk_lines(body):
         for expr in expressions_of(line):
@@ -114,7 +122,7 @@ def may_be_folded(body: tuple[un.Line, ...], key: str) -> bool:
 
 
 def writes_before_reads(body: tuple[un.Line, ...], key: str) -> bool:
-    """Return whether statements assign to a variable on each path before they read it."""
+    """Return whether all control-flow paths assign a variable before reading it."""
     for line in body:
         match line:
             case un.Assign(Name() as name, value) if name.key == key:
@@ -137,11 +145,10 @@ def writes_before_reads(body: tuple[un.Line, ...], key: str) -> bool:
 
 
 def preprocessor_line(code: Routine) -> str | None:
-    """Return a preprocessor directive that `code` may depend on, or None.
+    """Return a preprocessor directive on which `code` may depend, or None.
 
-    It may depend on the directives in the subroutine, on those that select what its module imports
-    and contains outside of other procedures, and on each one in its file that may define macros.
-    Python has none: '#' begins a comment there.
+    These are directives in the subroutine, those that select imports or contents of its module, and
+    macro definitions in the file. Python has none.
     """
     if code.module.is_python:
         return None
@@ -151,9 +158,9 @@ def preprocessor_line(code: Routine) -> str | None:
 
 
 def conditional_line(code: Routine) -> str | None:
-    """Return a directive that selects what the module of `code` imports or contains.
+    """Return a directive that selects imports or contents of the module of `code`.
 
-    Those in procedures select nothing but their statements.
+    Directives inside procedures are ignored.
     """
     module, text = code.module, code.module.source.text
     opened: list[re.Match[str]] = []

@@ -1,4 +1,4 @@
-"""One call of a procedure, and the statements that replace it."""
+"""A call of a procedure and the statements that replace it."""
 
 from __future__ import annotations
 
@@ -35,10 +35,11 @@ _NUMBERS = (Intrinsic.REAL, Intrinsic.INTEGER, Intrinsic.LOGICAL)
 
 @dataclass(slots=True)
 class InlinedProcedure(Substitution):
-    """A call of `callee` with `actuals`, in the order of its dummies, and what replaces it.
+    """A call of `callee` with `actuals`, in the order of its dummies, and its replacement.
 
-    Dummies become `scalars` and `arrays` of the caller, variables its new `locals`. Statements go
-    `before` and `after` those of the procedure. `result` is the variable with a function's result.
+    Dummies map to `scalars` and `arrays` of the caller, variables to its new `locals`. Statements
+    in `before` and `after` surround those of the procedure. `result` is the variable with a
+    function result.
     """
 
     caller: CallerNames
@@ -54,7 +55,7 @@ class InlinedProcedure(Substitution):
 
     @property
     def scope(self) -> CScope:
-        """The names as the procedure was read."""
+        """The scope of the original procedure."""
         return CScope(self.callee.code, self.caller.around)
 
     def lines(self) -> list[un.Line]:
@@ -85,12 +86,12 @@ class InlinedProcedure(Substitution):
     # ------------------------------------------------------------------------ names
 
     def literal(self, literal: ex.Literal) -> ex.Expr:
-        """Return a constant with the kind as the caller names it."""
+        """Return a literal with the caller's name of its kind parameter."""
         kind = literal.kind
         return literal if kind is None or kind.isdigit() else literal.with_kind(self._kind(kind))
 
     def other_name(self, name: ex.Name) -> ex.Expr:
-        """Return the caller's name of a variable of the procedure, or of what it sees."""
+        """Return the caller's name of a variable of the procedure or of an entity visible in it."""
         if name.key in self.locals:
             return self.locals[name.key]
         symbol = self.scope.symbol(name.key)
@@ -103,7 +104,11 @@ class InlinedProcedure(Substitution):
         return self.caller.name_of(symbol, symbol.module or self.callee.code.module.key)
 
     def check_expression(self, expr: ex.Expr) -> None:
-        """Refuse inquiries of bounds that the caller's array has not, and counters of others."""
+        """Check that an expression has the same value in the caller.
+
+        Raises:
+            InlineError: it inquires array bounds that differ, or uses a foreign counter.
+        """
         match expr:
             case ex.CallFunction(ex.Name(key=word), items) if word in _OF_BOUNDS:
                 for item in items:
@@ -118,7 +123,7 @@ class InlinedProcedure(Substitution):
             raise InlineError(f"the bounds of '{array.text}' are others where it is called")
 
     def _type_of(self, symbol: ex.Symbol) -> ScalarType:
-        """Return the type of a variable of the procedure with a kind that the caller knows."""
+        """Return the type of a variable, with a kind that the caller knows."""
         if not self.caller.is_fortran:
             found = self.scope.type_of(symbol)
             return ScalarType(found.intrinsic, str(found.size))
@@ -128,7 +133,7 @@ class InlinedProcedure(Substitution):
         return ScalarType(symbol.type.intrinsic, None if kind is None else self._kind(kind))
 
     def _kind(self, text: str) -> str:
-        """Return a kind of the procedure as the caller writes it: in Fortran with its name."""
+        """Return a kind parameter as the caller writes it; in Fortran, by name."""
         if text.isdigit() or not self.caller.is_fortran:
             return text if text.isdigit() else str(self.scope.kind(text))
         found = self.changed(ex.Name(text)) if text.isidentifier() else None
@@ -139,7 +144,11 @@ class InlinedProcedure(Substitution):
     # ------------------------------------------------------------------------ arguments
 
     def _check_extents(self, written: set[str]) -> None:
-        """Refuse extents that are computed from what the procedure changes."""
+        """Check that the procedure does not modify the values in its array extents.
+
+        Raises:
+            InlineError: it modifies one.
+        """
         code = self.callee.code
         used = {name for item in code.declarations if isinstance(item, un.Declare)
                 for one in item.shape for name in names_in(one)}  # fmt: skip
@@ -172,7 +181,10 @@ class InlinedProcedure(Substitution):
             self.after.append(un.Assign(arg, copy, place=self.place))
 
     def _value_of_local(self, arg: ex.Expr) -> ex.Expr:
-        """Return the value of an argument that is an integer local with one assignment."""
+        """Return the value of `arg` if it is an integer local with a single assignment.
+
+        Any other argument is returned unchanged.
+        """
         code = self.caller.code
         declared = code.declared(arg.text) if isinstance(arg, ex.Name) else None
         if not isinstance(arg, ex.Name) or declared is None or arg.key in code.dummy_keys:
@@ -207,11 +219,11 @@ class InlinedProcedure(Substitution):
         return only if is_same else arg
 
     def _is_constant(self, arg: ex.Expr) -> bool:
-        """Return whether a compiler knows the value of an argument."""
+        """Return whether the value of an argument is a compile-time constant."""
         return all(self.caller.symbol_of(one).sort is ex.Sort.CONSTANT for one in names_in(arg))
 
     def _is_constant_integer(self, arg: ex.Expr) -> bool:
-        """Return whether an argument is an integer that nothing changes during the call."""
+        """Return whether an argument is an integer that cannot change during the call."""
         for part in ex.walk(arg):
             of_reals = isinstance(part, ex.Literal) and part.intrinsic is not Intrinsic.INTEGER
             if isinstance(part, ex.Index) or of_reals:
@@ -245,7 +257,7 @@ class InlinedProcedure(Substitution):
         self.arrays[symbol.key] = found
 
     def _copied(self, type_: ScalarType, symbol: ex.Symbol, arg: ex.Expr) -> ex.Name:
-        """Return a new array with the values, and the extents, of an expression."""
+        """Return a new array with the values and extents of an array expression."""
         extents = self.caller.arguments.extents(arg) or (None,)
         known = tuple(one for one in extents if one is not None)
         if len(known) < len(extents):
@@ -257,7 +269,7 @@ class InlinedProcedure(Substitution):
         return copy
 
     def _local(self, item: un.Declare) -> None:
-        """Declare a variable of the procedure among those of the caller."""
+        """Declare a local variable of the procedure in the caller."""
         type_ = self._type_of(declared_symbol(item, ex.Origin.LOCAL))
         made = un.Declare(item.name, type_, item.attributes)
         name = self.caller.declare(made, item.key)

@@ -1,4 +1,4 @@
-"""Substitution of names in the expressions of a routine whose statements replace a call."""
+"""Substitution of names in the expressions of an inlined routine."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from psyclone_storage.passes.inline.legality import InlineError
 
 
 class Substitution(ABC):
-    """Expressions of a routine as those of its caller.
+    """Translates expressions of a routine to its caller.
 
-    Scalar dummies are the caller's `scalars`, array dummies its `arrays`.
+    Scalar dummies map to `scalars`, array dummies to `arrays` of the caller.
     """
 
     scalars: Mapping[str, Expr]
@@ -39,12 +39,16 @@ class Substitution(ABC):
 
     @abstractmethod
     def literal(self, literal: Literal) -> Expr:
-        """Return a constant with the kind as the caller names it."""
+        """Return a literal with the caller's name of its kind parameter."""
 
     @abstractmethod
     def other_name(self, name: Name) -> Expr:
-        """Return the expression for a name that is no argument."""
+        """Return the expression for a name that is not a dummy argument."""
 
     @abstractmethod
     def check_expression(self, expr: Expr) -> None:
-        """Refuse an expression that would have another value in the caller."""
+        """Check that an expression has the same value in the caller.
+
+        Raises:
+            InlineError: it may differ.
+        """

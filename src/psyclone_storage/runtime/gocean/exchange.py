@@ -1,48 +1,68 @@
 """The way of halo points between ranks: in place, or packed into messages.
 
-One field that the host holds is exchanged in place: the library of MPI finds the points. All else
-is packed: several fields share one message for each neighbour, and of a field whose values are on a
-device, where kernels of ours pack, nothing but what goes into messages leaves it.
+Fields that the host holds are exchanged in place: the library of MPI finds the points. Fields on a
+device are packed by kernels of ours, and nothing but what goes into messages leaves it. Exchanges
+in two parts are packed, too. Several fields share one message for each neighbour.
 """
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from operator import is_
 from typing import Any
 
 import numpy as np
 
-from psyclone_storage.runtime.binding import side_of
+from psyclone_storage.runtime.binding import arrays_on_host, side_of
 from psyclone_storage.runtime.gocean.halo_plan import ExchangePattern, Message
 from psyclone_storage.runtime.gocean.region import Region
 from psyclone_storage.runtime.messages import PackedMessages
 from psyclone_storage.runtime.packing import COPY, PACK, UNPACK, Array, StripKernels, Strips
-from psyclone_storage.runtime.ranks import Ranks
-from psyclone_storage.storage import RDWR, Storage, bound, empty
+from psyclone_storage.runtime.ranks import PersistentExchange, Ranks
+from psyclone_storage.storage import Storage, empty
 
 
 class InPlace:
-    """The exchange of one field in the memory that the host has it in."""
+    """The exchange of some fields in the memory that the host has them in.
 
-    def __init__(self, ranks: Ranks, plan: ExchangePattern, storage: Storage) -> None:
-        """Prepare the messages; the memory of a storage stays where it is."""
-        self._plan = plan
-        self._storage = storage
-        with storage.access(None, RDWR) as array:
-            self._messages = ranks.prepare(
-                *(
-                    [(one.rank, array, [region.box for region in one.regions]) for one in messages]
-                    for messages in (plan.received, plan.sent)
-                )
-            )
+    Fields share one message for each neighbour.
+    """
 
-    def run(self) -> None:
-        """Bring the halo up to date."""
-        with self._storage.access(None, RDWR) as array:
-            self._messages.start()
-            _copy_own(array, self._plan.copied)
-            self._messages.finish()
+    def __init__(self, ranks: Ranks, plan: ExchangePattern) -> None:
+        """Prepare nothing yet: the first exchange knows where the arrays are."""
+        self.watched: list[weakref.ref[Any]] = []
+        self._ranks, self._plan = ranks, plan
+        self._arrays: tuple[Any, ...] = ()
+        self._copied: list[tuple[Any, Any]] = []
+        self._messages: PersistentExchange | None = None
+
+    def run(self, arrays: Sequence[Any]) -> None:
+        """Bring the halos in `arrays` up to date, which nothing else uses meanwhile."""
+        messages = self._messages
+        if messages is None or not all(map(is_, arrays, self._arrays)):
+            messages = self._prepared(tuple(arrays))
+        try:
+            messages.start()
+            for target, source in self._copied:
+                target[...] = source
+        finally:
+            messages.finish()
+
+    def _prepared(self, arrays: tuple[Any, ...]) -> PersistentExchange:
+        """Return messages between arrays that are not those of the last exchange."""
+        received, sent = (
+            [(one.rank, arrays, [region.box for region in one.regions]) for one in messages]
+            for messages in (self._plan.received, self._plan.sent)
+        )
+        messages = self._messages = self._ranks.prepare(received, sent)
+        self._copied = [
+            (array[target.box], array[source.box])
+            for array in arrays
+            for source, target in self._plan.copied
+        ]
+        self._arrays = arrays
+        return messages
 
 
 class Packed:
@@ -51,78 +71,80 @@ class Packed:
     They are kept for the next exchange of as many fields.
     """
 
-    def __init__(self, ranks: Ranks, plan: ExchangePattern, like: Sequence[Storage]) -> None:
+    def __init__(self, ranks: Ranks, plan: ExchangePattern, like: Sequence[Any]) -> None:
         """Make messages for fields such as `like`."""
         self._plan = plan
-        self._side = side_of(like)
-        self._received = [self._buffer(message, like) for message in plan.received]
-        self._sent = [self._buffer(message, like) for message in plan.sent]
-        self._messages = PackedMessages(
-            ranks, _by_rank(plan.received, self._received), _by_rank(plan.sent, self._sent),
-            self._side,
-        )  # fmt: skip
-        self._kernels = (
-            None if self._side is None else _OnDevice(self._side, plan, like, self._sent,
-                                                      self._received)
-        )  # fmt: skip
+        side = side_of(like)
+        self._kernels: _OnDevice | None = None
+        self._messages: PersistentExchange
+        if side is not None:
+            storages = [field.storage for field in like]
+            self._kernels = _OnDevice(side, plan, storages)
+            self._messages = self._kernels.messages(ranks)
+            return
+        dtype = like[0].storage.dtype
+        self._received, self._sent = (
+            [np.empty(message.points * len(like), dtype) for message in messages]
+            for messages in (plan.received, plan.sent)
+        )
+        self._messages = ranks.prepare(
+            [
+                (one.rank, (array,), ())
+                for one, array in zip(plan.received, self._received, strict=True)
+            ],
+            [(one.rank, (array,), ()) for one, array in zip(plan.sent, self._sent, strict=True)],
+        )
 
-    def start(self, fields: Sequence[Storage]) -> None:
+    def start(self, fields: Sequence[Any]) -> None:
         """Send what others need; until `finish` the halos may not be used."""
+        plan = self._plan
         if self._kernels is not None:
-            self._kernels.pack(fields)
+            self._kernels.pack([field.storage for field in fields])
         else:
-            with self._bound(fields, self._sent, writes_fields=bool(self._plan.copied)) as arrays:
-                for buffer, array, region in _parts(self._plan.sent, arrays, len(fields)):
-                    buffer[...] = array[region.box].ravel(order="F")
-                for number in range(len(fields)):
-                    _copy_own(arrays[f"field {number}"], self._plan.copied)
+            with arrays_on_host(fields, writes=bool(plan.copied)) as arrays:
+                for part, array, region in _parts(plan.sent, self._sent, arrays):
+                    part[...] = array[region.box].ravel(order="F")
+                for array in arrays:
+                    for source, target in plan.copied:
+                        array[target.box] = array[source.box]
         self._messages.start()
 
-    def finish(self, fields: Sequence[Storage]) -> None:
+    def finish(self, fields: Sequence[Any]) -> None:
         """Put what others have sent into the halos."""
         self._messages.finish()
         if self._kernels is not None:
-            self._kernels.unpack(fields)
-            return
-        with self._bound(fields, self._received, writes_fields=True) as arrays:
-            for buffer, array, region in _parts(self._plan.received, arrays, len(fields)):
-                array[region.box] = buffer.reshape(region.shape, order="F")
-
-    def _bound(
-        self, fields: Sequence[Storage], buffers: Sequence[Storage], *, writes_fields: bool
-    ) -> AbstractContextManager[Any]:
-        named = {f"field {number}": field for number, field in enumerate(fields)}
-        messages = {f"message {number}": buffer for number, buffer in enumerate(buffers)}
-        fills_messages = buffers is self._sent
-        writes = [*(named if writes_fields else ()), *(messages if fills_messages else ())]
-        return bound({**named, **messages}, writes=writes)
-
-    def _buffer(self, message: Message, like: Sequence[Storage]) -> Storage:
-        label = f"message with rank {message.rank}"
-        shape = (message.points * len(like),)
-        return empty(shape, like[0].dtype, device=self._side, label=label)
+            self._kernels.unpack([field.storage for field in fields])
+        elif self._received:
+            with arrays_on_host(fields, writes=True) as arrays:
+                for part, array, region in _parts(self._plan.received, self._received, arrays):
+                    array[region.box] = part.reshape(region.shape, order="F")
 
 
 class _OnDevice:
     """Packing of the messages of some fields by kernels of a device."""
 
-    def __init__(
-        self,
-        device: str,
-        plan: ExchangePattern,
-        like: Sequence[Storage],
-        sent: Sequence[Storage],
-        received: Sequence[Storage],
-    ) -> None:
-        """Find which points are where in the messages."""
-        count = len(like)
-        self._kernels = StripKernels(device, like[0].dtype, count)
-        self._sent = _strips(plan.sent, sent, count)
-        self._received = _strips(plan.received, received, count)
+    def __init__(self, device: str, plan: ExchangePattern, like: Sequence[Storage]) -> None:
+        """Make messages, and find which points are where in them."""
+        count, dtype = len(like), like[0].dtype
+        self._device, self._plan = device, plan
+        self._kernels = StripKernels(device, dtype, count)
+        self._sent, self._received = (
+            [_strips(one, device, dtype, count) for one in messages]
+            for messages in (plan.sent, plan.received)
+        )
         targets, sources = ([pair[at] for pair in plan.copied] for at in (1, 0))
         self._copied = [
             Strips(None, (_points_of(targets),) * count, (_points_of(sources),) * count)
         ]
+
+    def messages(self, ranks: Ranks) -> PersistentExchange:
+        """Return the exchange of the messages."""
+        return PackedMessages(
+            ranks,
+            _by_rank(self._plan.received, self._received),
+            _by_rank(self._plan.sent, self._sent),
+            self._device,
+        )
 
     def pack(self, fields: Sequence[Storage]) -> None:
         """Fill the messages that are sent, and the halo with this rank's own points."""
@@ -134,11 +156,15 @@ class _OnDevice:
         self._kernels.move(UNPACK, fields, self._received)
 
 
-def _strips(messages: Sequence[Message], buffers: Sequence[Storage], count: int) -> list[Strips]:
-    return [
-        Strips(buffer, (_points_of(message.regions),) * count)
-        for message, buffer in zip(messages, buffers, strict=True)
-    ]
+def _strips(message: Message, device: str, dtype: Any, count: int) -> Strips:
+    shape, label = (message.points * count,), f"message with rank {message.rank}"
+    made = empty(shape, dtype, device=device, label=label)
+    return Strips(made, (_points_of(message.regions),) * count)
+
+
+def _by_rank(messages: Sequence[Message], strips: Sequence[Strips]) -> list[tuple[int, Storage]]:
+    pairs = zip(messages, strips, strict=True)
+    return [(one.rank, strip.message) for one, strip in pairs if strip.message is not None]
 
 
 def _points_of(regions: Sequence[Region]) -> Array:
@@ -159,9 +185,9 @@ class MessagePool:
         self._idle: dict[tuple[Any, ...], list[Packed]] = {}
         self._under_way: dict[Packed, list[Packed]] = {}
 
-    def take(self, fields: Sequence[Storage], depth: int) -> Packed:
+    def take(self, fields: Sequence[Any], depth: int) -> Packed:
         """Return messages for an exchange of `fields`, which have their values on one side."""
-        kind = depth, len(fields), fields[0].dtype, side_of(fields)
+        kind = depth, len(fields), fields[0].storage.dtype, side_of(fields)
         idle = self._idle.setdefault(kind, [])
         made = idle.pop() if idle else Packed(self._ranks, self._plan(depth), fields)
         self._under_way[made] = idle
@@ -173,22 +199,13 @@ class MessagePool:
 
 
 def _parts(
-    messages: Sequence[Message], arrays: Any, fields: int
-) -> Iterator[tuple[Any, Any, Region]]:
-    """Yield each region of each field with its part of the message, field after field."""
-    for at, message in enumerate(messages):
-        buffer, begin = arrays[f"message {at}"], 0
-        for number in range(fields):
+    messages: Sequence[Message], buffers: Sequence[Array], arrays: Sequence[Array]
+) -> Iterator[tuple[Array, Array, Region]]:
+    """Yield each region of each array with its part of a message, array after array."""
+    for message, buffer in zip(messages, buffers, strict=True):
+        begin = 0
+        for array in arrays:
             for region in message.regions:
                 end = begin + region.points
-                yield buffer[begin:end], arrays[f"field {number}"], region
+                yield buffer[begin:end], array, region
                 begin = end
-
-
-def _copy_own(array: Any, copied: Sequence[tuple[Region, Region]]) -> None:
-    for source, target in copied:
-        array[target.box] = array[source.box]
-
-
-def _by_rank(messages: Sequence[Message], buffers: Sequence[Storage]) -> list[tuple[int, Storage]]:
-    return [(message.rank, buffer) for message, buffer in zip(messages, buffers, strict=True)]

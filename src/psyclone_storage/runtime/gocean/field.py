@@ -11,7 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from psyclone_storage.runtime.binding import array_of, side_of
+from psyclone_storage.runtime.binding import (
+    array_of,
+    arrays_on_host,
+    held_arrays,
+    kept_with,
+    side_of,
+)
 from psyclone_storage.runtime.exact_sum import exact_multiple, rounded
 from psyclone_storage.runtime.gocean.exchange import InPlace, Packed
 from psyclone_storage.runtime.gocean.given import check_numbers, one_of
@@ -54,7 +60,7 @@ class Field:
         )
         self._storage: Storage = grid.zeros(label, dtype)
         self._clean = 0
-        self._in_place: dict[int, InPlace] = {}
+        self._in_place: dict[tuple[int, ...], InPlace] = {}
         self.under_way: tuple[int, Packed, int] | None = None
         if values is not None:
             self._fill(values)
@@ -111,7 +117,8 @@ class Field:
             ValueError: the halo is not so wide.
             RuntimeError: an exchange of the field has not been finished.
         """
-        exchange([self], depth)
+        self.check_idle()
+        _exchange_together([self], depth)
 
     def start_exchange(self, depth: int = 1) -> None:
         """Start an exchange. Until it is finished the halo may not be used, nor a point written.
@@ -123,8 +130,8 @@ class Field:
             RuntimeError: an exchange of the field has not been finished.
         """
         self.check_idle()
-        packed = self.grid.messages.take([self.storage], depth)
-        packed.start([self.storage])
+        packed = self.grid.messages.take([self], depth)
+        packed.start([self])
         self.under_way = depth, packed, self.storage.buffer.version
 
     def finish_exchange(self) -> None:
@@ -140,7 +147,7 @@ class Field:
         depth, packed, version = self.under_way
         self.under_way = None
         writes = self.storage.buffer.version - version
-        packed.finish([self.storage])
+        packed.finish([self])
         self.grid.messages.put(packed)
         if writes:
             raise RuntimeError(
@@ -166,12 +173,15 @@ class Field:
         if self.under_way is not None:
             raise RuntimeError(f"An exchange of {self.describe()} has not been finished.")
 
-    def exchange_in_place(self, depth: int) -> None:
-        """Exchange by messages that are received where they belong; the host has the values."""
-        if depth not in self._in_place:
-            grid = self.grid
-            self._in_place[depth] = InPlace(grid.ranks, grid.plan(depth), self.storage)
-        self._in_place[depth].run()
+    def in_place(self, others: Sequence[Field], depth: int) -> InPlace:
+        """Return the exchange of this field and others in the memory of the host."""
+        key = depth, *map(id, others)
+        made = self._in_place.get(key)
+        if made is None:
+            made = InPlace(self.grid.ranks, self.grid.plan(depth))
+            made.watched = kept_with(others, key, self._in_place)
+            self._in_place[key] = made
+        return made
 
     def describe(self) -> str:
         """Return the subject of an error message."""
@@ -235,7 +245,7 @@ class Field:
 
     def _reduced(self, function: Callable[[Any], Any]) -> float:
         """Return what `function` makes of the internal points, computed where they are."""
-        with self.storage.access(side_of([self.storage])) as array:
+        with self.storage.access(side_of([self])) as array:
             return float(function(array[self.internal.box]))
 
     # -- making ----------------------------------------------------------------------------------
@@ -309,19 +319,26 @@ def exchange(fields: Sequence[Field], depth: int = 1, *, only_dirty: bool = Fals
     for field in wanted:
         field.check_idle()
     for group in _together(wanted):
-        grid = group[0].grid
-        storages = [field.storage for field in group]
-        if grid.plan(depth).is_empty:
-            pass  # An access would mark the values as changed.
-        elif len(group) == 1 and side_of(storages) is None:
-            group[0].exchange_in_place(depth)
+        _exchange_together(group, depth)
+
+
+def _exchange_together(group: Sequence[Field], depth: int) -> None:
+    """Exchange the halos of fields of one grid and one type of values."""
+    if not group[0].grid.plan(depth).is_empty:  # An access would mark the values as changed.
+        arrays = held_arrays(group)
+        if arrays is not None:
+            group[0].in_place(group[1:], depth).run(arrays)
+        elif side_of(group) is None:
+            with arrays_on_host(group, writes=True) as arrays:
+                group[0].in_place(group[1:], depth).run(arrays)
         else:
-            packed = grid.messages.take(storages, depth)
-            packed.start(storages)
-            packed.finish(storages)
-            grid.messages.put(packed)
-        for field in group:
-            field.set_clean(depth)
+            messages = group[0].grid.messages
+            packed = messages.take(group, depth)
+            packed.start(group)
+            packed.finish(group)
+            messages.put(packed)
+    for field in group:
+        field.set_clean(depth)
 
 
 def _together(fields: Sequence[Field]) -> Iterator[list[Field]]:

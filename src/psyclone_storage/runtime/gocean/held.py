@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from psyclone_storage.base.uncaught import HaloWidthError
-from psyclone_storage.runtime.binding import check_once
+from psyclone_storage.runtime.binding import HeldData, check_once, holding
 from psyclone_storage.runtime.gocean.field import Field
 from psyclone_storage.runtime.gocean.points import Offset, Points
 from psyclone_storage.storage import bound
@@ -48,8 +48,10 @@ def held(
             _ = field.storage.data_wo
     names = {str(number): field.storage for number, field in enumerate(fields)}
     changed = [str(number) for number in range(len(read), len(fields))]
-    with bound(names, writes=changed) as arrays, np.errstate(all="ignore"):
-        yield tuple(arrays[name] for name in names)
+    with bound(names, writes=changed) as found, np.errstate(all="ignore"):
+        arrays = tuple(found.values())
+        with holding(HeldData(fields[len(read) :], arrays[len(read) :])):
+            yield arrays
     for field in (*written, *covered):
         field.set_dirty()
 

@@ -275,7 +275,7 @@ class DofField:
         owned = self.space.last_dof_owned
         if not owned:
             return self.dtype.type(empty)
-        with self._storage.access(side_of([self._storage])) as array:
+        with self._storage.access(side_of([self])) as array:
             return self.dtype.type(function(array[:owned]).item())
 
     def _extreme(self, of_ranks: Callable[[Any], Any], function: Callable[[Any], Any]) -> float:
@@ -404,11 +404,10 @@ class StartedExchange:
 
     def _start(self, group: list[DofField], routings: list[Routing]) -> None:
         """Send the messages of a group; if that fails, wait for those of the others."""
-        storages = [field.storage for field in group]
         pool = group[0].mesh.messages
-        packed = pool.take(storages, routings)
+        packed = pool.take(group, routings)
         try:
-            packed.start(storages)
+            packed.start(group)
         except BaseException:
             pool.put(packed)
             self._wait()
@@ -419,7 +418,7 @@ class StartedExchange:
         """Wait for the messages of all groups."""
         while self._groups:
             packed, group = self._groups[-1]
-            packed.finish([field.storage for field in group])
+            packed.finish(group)
             group[0].mesh.messages.put(packed)
             self._groups.pop()
 

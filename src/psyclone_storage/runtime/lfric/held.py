@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from psyclone_storage.runtime.binding import check_once
+from psyclone_storage.runtime.binding import HeldData, check_once, holding
 from psyclone_storage.runtime.lfric.field import DofField
 from psyclone_storage.runtime.lfric.matrices import Matrices
 from psyclone_storage.runtime.lfric.meant import check_meant
@@ -50,10 +50,12 @@ def held(
     names = {str(number): datum.storage for number, datum in enumerate(data)}
     changed = [str(number) for number in range(len(read), len(data))]
     binding = bound(names, writes=changed)
-    arrays = enter(binding, data, [one for one in covered if is_whole(one)], None)
+    found = enter(binding, data, [one for one in covered if is_whole(one)], None)
     with ExitStack() as ended, np.errstate(all="ignore"):
         ended.push(binding)
-        yield tuple(arrays[name] for name in names)
+        arrays = tuple(found.values())
+        ended.enter_context(holding(HeldData(data[len(read) :], arrays[len(read) :])))
+        yield arrays
 
 
 def enter(binding: Any, data: Sequence[Data], covered: Sequence[Data], device: str | None) -> Any:

@@ -81,7 +81,7 @@ class Transformation:
             TransformationError: all reasons against it.
         """
         given = {**(options or {}), **keywords}
-        if live := live_nodes(node):
+        if live := live_nodes(node, more):
             transform_file(self, live, _with_last(more, given), check=False)
             return None, None
         nodes, chosen = self._read(node, more, given)
@@ -105,7 +105,7 @@ class Transformation:
             TransformationError: all reasons against the transformation.
         """
         given = {**(options or {}), **keywords}
-        if live := live_nodes(node):
+        if live := live_nodes(node, more):
             transform_file(self, live, _with_last(more, given), check=True)
             return
         nodes, chosen = self._read(node, more, given)

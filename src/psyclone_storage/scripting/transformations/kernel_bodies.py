@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 from psyclone_storage.analysis.footprints import Reasons
+from psyclone_storage.ir.keys import key_of
+from psyclone_storage.scripting.errors import refusal
+from psyclone_storage.scripting.psyir.calls import IntrinsicCall
 from psyclone_storage.scripting.transformations.base import Transformation, TransformationOptions
+from psyclone_storage.scripting.transformations.on_files import NodeRequest
 from psyclone_storage.scripting.views import ScheduleNode
-from psyclone_storage.transform.hoist import MoveInvariantAssignments, MoveInvariantBounds
+from psyclone_storage.transform.file_bench import RewriteStatement
+from psyclone_storage.transform.hoist import (
+    MoveBoundsOfLoop,
+    MoveInvariantAssignments,
+    MoveInvariantBounds,
+    MoveOneAssignment,
+)
 from psyclone_storage.transform.kernel.arrays import ArraysToLoops, ArraysToRanges
 from psyclone_storage.transform.kernel.inline import InlineCall
 from psyclone_storage.transform.kernel.intrinsics import IntrinsicsToCode
 from psyclone_storage.transform.kernel.pass_bounds import MoveBoundsInside
 from psyclone_storage.transform.step import Step
+from psyclone_storage.transform.workbench import NamedStep
 
 
 class WriteOut(Transformation):
@@ -18,12 +29,20 @@ class WriteOut(Transformation):
 
     function = ""
     """Its name."""
+    rewrites_statement = True
+    """Whether it changes all parts of a statement when it is applied to one."""
 
     def _step(self, nodes: tuple[ScheduleNode, ...], options: TransformationOptions) -> Step:
         return IntrinsicsToCode(nodes[0].uid, self.function)
 
     def _is_idle(self, reasons: Reasons) -> bool:
         return all(reason.code == "T067" for reason in reasons)
+
+    def _on_file(self, request: NodeRequest) -> NamedStep:
+        node = request.nodes[0]
+        if not isinstance(node, IntrinsicCall) or key_of(node.routine.name) != self.function:
+            raise refusal(f"'{self.name}' takes a call of '{self.function}'.")
+        return request.on_statement(IntrinsicsToCode("", self.function))
 
 
 def writes_out(function: str) -> type[WriteOut]:
@@ -37,12 +56,23 @@ class AssignInLoops(Transformation):
     def _step(self, nodes: tuple[ScheduleNode, ...], options: TransformationOptions) -> Step:
         return ArraysToLoops(nodes[0].uid)
 
+    def _on_file(self, request: NodeRequest) -> NamedStep:
+        return request.on_statement(ArraysToLoops(""))
+
 
 class WriteRanges(Transformation):
     """Write whole arrays in a kernel with their ranges."""
 
+    rewrites_statement = True
+
     def _step(self, nodes: tuple[ScheduleNode, ...], options: TransformationOptions) -> Step:
         return ArraysToRanges(nodes[0].uid)
+
+    def _on_file(self, request: NodeRequest) -> NamedStep:
+        return request.on_statement(ArraysToRanges(""))
+
+    def _is_idle(self, reasons: Reasons) -> bool:
+        return all(reason.code == "T067" for reason in reasons)
 
 
 class Inline(Transformation):
@@ -58,12 +88,19 @@ class Hoist(Transformation):
     def _step(self, nodes: tuple[ScheduleNode, ...], options: TransformationOptions) -> Step:
         return MoveInvariantAssignments(nodes[0].uid)
 
+    def _on_file(self, request: NodeRequest) -> NamedStep:
+        loop, line = request.assignment_in_loop()
+        return RewriteStatement(request.routine.key, loop, MoveOneAssignment("", line))
+
 
 class HoistLoopBounds(Transformation):
     """Compute the bounds of the loops in a kernel in front of them."""
 
     def _step(self, nodes: tuple[ScheduleNode, ...], options: TransformationOptions) -> Step:
         return MoveInvariantBounds(nodes[0].uid)
+
+    def _on_file(self, request: NodeRequest) -> NamedStep:
+        return request.on_statement(MoveBoundsOfLoop("", request.uid))
 
 
 class MoveBounds(Transformation):

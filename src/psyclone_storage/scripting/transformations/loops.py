@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.infrastructures.lfric import Continuity, continuity_of
+from psyclone_storage.ir.loops import following_loop
 from psyclone_storage.ir.walk import kernel_calls
 from psyclone_storage.scripting.errors import TransformationError
 from psyclone_storage.scripting.transformations.base import (
@@ -15,17 +16,23 @@ from psyclone_storage.scripting.transformations.base import (
     TransformationOptions,
     two_nodes,
 )
+from psyclone_storage.scripting.transformations.on_files import NodeRequest
 from psyclone_storage.scripting.views import Loop, Schedule, ScheduleNode
 from psyclone_storage.transform.asynchronous import SplitExchange
 from psyclone_storage.transform.bounds import ConstantLoopBounds
 from psyclone_storage.transform.colour import ColourLoop
-from psyclone_storage.transform.fuse import FuseLoops
+from psyclone_storage.transform.fuse import FuseInKernel, FuseLoops
 from psyclone_storage.transform.move import MoveStatement
 from psyclone_storage.transform.redundant import ComputeRedundantly
 from psyclone_storage.transform.step import Step, loop_named
-from psyclone_storage.transform.swap import SwapLoops
-from psyclone_storage.transform.tile import StripMineLoop, TileLoops
-from psyclone_storage.transform.workbench import Workbench
+from psyclone_storage.transform.swap import SwapInKernel, SwapLoops
+from psyclone_storage.transform.tile import (
+    StripMineInKernel,
+    StripMineLoop,
+    TileInKernel,
+    TileLoops,
+)
+from psyclone_storage.transform.workbench import NamedStep, Workbench
 
 
 class Colour(Transformation):
@@ -80,6 +87,14 @@ class LoopFuse(Transformation):
         same_space = bool(options["same_space"])
         return FuseLoops(first.uid, second.uid, same_space=same_space, tested=self.tested)
 
+    def _on_file(self, request: NodeRequest) -> NamedStep:
+        first, second = request.two_loops()
+        step = FuseInKernel(request.routine.key, request.loop_number(first))
+        if following_loop(request.bench.code(request.routine.key), first) is not second:
+            message = f"'{self.name}' takes two loops that follow one another."
+            raise TransformationError(Diagnostic("T063", message, first.place))
+        return step
+
 
 class GeneralLoopFuse(LoopFuse):
     """Fuse a loop and the next.
@@ -97,6 +112,9 @@ class LoopSwap(Transformation):
     def _step(self, nodes: tuple[ScheduleNode, ...], options: TransformationOptions) -> Step:
         return SwapLoops(nodes[0].uid)
 
+    def _on_file(self, request: NodeRequest) -> NamedStep:
+        return SwapInKernel(request.routine.key, request.loop_number())
+
 
 class ChunkLoop(Transformation):
     """Split a loop over a grid into chunks."""
@@ -105,6 +123,10 @@ class ChunkLoop(Transformation):
 
     def _step(self, nodes: tuple[ScheduleNode, ...], options: TransformationOptions) -> Step:
         return StripMineLoop(nodes[0].uid, _size(self, options["chunksize"]))
+
+    def _on_file(self, request: NodeRequest) -> NamedStep:
+        size = _size(self, request.options["chunksize"])
+        return StripMineInKernel(request.routine.key, request.loop_number(), size)
 
 
 class LoopTiling2D(Transformation):
@@ -116,6 +138,10 @@ class LoopTiling2D(Transformation):
         size = _size(self, options["tilesize"])
         return TileLoops(nodes[0].uid, size, size)
 
+    def _on_file(self, request: NodeRequest) -> NamedStep:
+        size = _size(self, request.options["tilesize"])
+        return TileInKernel(request.routine.key, request.loop_number(), size, size)
+
 
 class LoopTiling(Transformation):
     """Tile the two loops over a grid; `tiledims` are the sizes, that of the outer loop first."""
@@ -123,14 +149,21 @@ class LoopTiling(Transformation):
     options: Mapping[str, object] = {"tiledims": (32, 32)}
 
     def _step(self, nodes: tuple[ScheduleNode, ...], options: TransformationOptions) -> Step:
-        sizes = options["tiledims"]
+        outer, inner = self._sizes(options["tiledims"])
+        if isinstance(nodes[0], Loop) and nodes[0].loop_type == "inner":
+            return TileLoops(nodes[0].uid, inner, outer)
+        return TileLoops(nodes[0].uid, outer, inner)
+
+    def _on_file(self, request: NodeRequest) -> NamedStep:
+        outer, inner = self._sizes(request.options["tiledims"])
+        return TileInKernel(request.routine.key, request.loop_number(), outer, inner)
+
+    def _sizes(self, sizes: object) -> tuple[int, int]:
         if not isinstance(sizes, Sequence) or len(sizes) != 2:
             message = f"'{self.name}' takes a size for rows and one for columns, not '{sizes}'."
             raise TransformationError(Diagnostic("T015", message))
         outer, inner = (_size(self, size) for size in sizes)
-        if isinstance(nodes[0], Loop) and nodes[0].loop_type == "inner":
-            return TileLoops(nodes[0].uid, inner, outer)
-        return TileLoops(nodes[0].uid, outer, inner)
+        return outer, inner
 
 
 def _size(transformation: Transformation, size: object) -> int:

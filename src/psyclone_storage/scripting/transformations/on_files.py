@@ -23,13 +23,16 @@ from psyclone_storage.scripting.psyir.containers import Routine
 from psyclone_storage.scripting.psyir.live import LiveNode
 from psyclone_storage.scripting.psyir.loops import Loop
 from psyclone_storage.scripting.psyir.session import apply_step, routine_around
-from psyclone_storage.scripting.psyir.statements import Schedule, Statement
+from psyclone_storage.scripting.psyir.statements import Assignment, Schedule, Statement
 from psyclone_storage.scripting.psyir.symbols import calling_line
-from psyclone_storage.transform.file_bench import AddDirective, FileBench
+from psyclone_storage.transform.file_bench import AddDirective, FileBench, RewriteStatement
+from psyclone_storage.transform.kernel.code import ChangesCode
+from psyclone_storage.transform.workbench import NamedStep
 
 _ANYWHERE = frozenset(
-    """collapse enable_reductions force force_private ignore_dependencies_for node-type-check
-    node_type_check nowait privatise_arrays reduction_ops reprod sequential verbose""".split()
+    """allow_string allow_strings collapse enable_reductions force force_private
+    ignore_dependencies_for node-type-check node_type_check nowait privatise_arrays reduction_ops
+    reprod sequential verbose""".split()
 )
 """Options of all transformations of loops and regions of files.
 
@@ -140,6 +143,53 @@ class NodeRequest:
         key = self.routine.key
         return AddDirective(key, directive=directive, options=options, around=around)
 
+    def on_statement(self, step: ChangesCode) -> NamedStep:
+        """Return the step that changes the code of the statement which contains the only node.
+
+        Raises:
+            TransformationError: `T015`, there are several nodes, or they are no part of one.
+        """
+        node = self.nodes[0] if len(self.nodes) == 1 else None
+        holder = None if node is None else node.ancestor(Statement, include_self=True)
+        while isinstance(holder, LiveNode) and not _is_in_block(holder):
+            holder = holder.ancestor(Statement)
+        if not isinstance(holder, Statement):
+            raise refusal(f"'{self.name}' takes one statement, or a part of one.")
+        return RewriteStatement(self.routine.key, holder.line(), step)
+
+    def assignment_in_loop(self) -> tuple[un.Line, un.Line]:
+        """Return the loop around the only node, which has to be an assignment, and its statement.
+
+        Raises:
+            TransformationError: `T015`, the node is something else, or directly in no loop.
+        """
+        node = self.nodes[0]
+        around = node.ancestor(Loop)
+        if not isinstance(node, Assignment) or around is None or node.parent.parent is not around:
+            raise refusal(f"'{self.name}' takes an assignment that is directly in a loop.")
+        return around.line(), node.line()
+
+    def two_loops(self) -> tuple[un.Do, un.Do]:
+        """Return two nodes, which have to be loops.
+
+        Raises:
+            TransformationError: `T015`, they are something else.
+        """
+        loops = [node.line() for node in self.nodes if isinstance(node, Loop)]
+        found = [loop for loop in loops if isinstance(loop, un.Do)]
+        if len(self.nodes) != 2 or len(found) != 2:
+            raise refusal(f"'{self.name}' takes two loops.")
+        return found[0], found[1]
+
+    def loop_number(self, loop: un.Do | None = None) -> int:
+        """Return the number of a loop in its routine, from 1; by default that of the only node.
+
+        Raises:
+            TransformationError: `T015`, the node is no loop.
+        """
+        uid = self.uid if loop is None else loop.uid
+        return [one.uid for one in self.bench.loops(self.routine.key)].index(uid) + 1
+
     def over_loop(self, directive: Directive, options: RegionOptions) -> AddDirective:
         """Return the step that puts the loop under a directive, with the loops to collapse.
 
@@ -176,6 +226,11 @@ class NodeRequest:
         raise refusal(f"{message}, not {wanted!r}.")
 
 
+def _is_in_block(node: LiveNode) -> bool:
+    """Return whether a node is a statement, and not a function in an expression."""
+    return isinstance(node.parent, Schedule)
+
+
 def thread_schedule(text: str) -> ThreadSchedule | None:
     """Return the schedule of a loop that a script asks for, None for `none`.
 
@@ -192,10 +247,15 @@ def thread_schedule(text: str) -> ThreadSchedule | None:
     return ThreadSchedule(known[rule], int(chunk or 0))
 
 
-def live_nodes(node: object) -> tuple[LiveNode, ...]:
-    """Return the nodes of files that a transformation is applied to, nothing for others."""
+def live_nodes(node: object, more: Sequence[object] = ()) -> tuple[LiveNode, ...]:
+    """Return the nodes of files that a transformation is applied to, nothing for others.
+
+    Those in `more` are further arguments, as of a transformation of two loops.
+    """
     nodes = tuple(node) if isinstance(node, Sequence) else (node,)
-    return nodes if nodes and all(isinstance(one, LiveNode) for one in nodes) else ()
+    if not nodes or not all(isinstance(one, LiveNode) for one in nodes):
+        return ()
+    return (*nodes, *(one for one in more if isinstance(one, LiveNode)))
 
 
 def transform_file(
@@ -207,27 +267,44 @@ def transform_file(
         TransformationError: all reasons against it.
     """
     name = transformation.name
-    for option in given:
-        if option not in _ANYWHERE and option not in transformation.options:
-            known = (*_ANYWHERE, *transformation.options)
-            names = listed(sorted(known), "and")
-            hint = did_you_mean(option, known) or f"The options are {names}."
-            raise refusal(f"'{name}' has no option '{option}'.", hint)
+    _check_options(transformation, given)
     if not hasattr(transformation, "_on_file"):
         raise refusal(f"'{name}' is not supported for files without an API.")
+    is_gone = nodes[0].ancestor(Routine, include_self=True) is None
+    if is_gone and getattr(transformation, "rewrites_statement", False):
+        return
     routine, bench = routine_around(nodes[0])
     options = {**transformation.options, **given}
     request = NodeRequest(name, nodes, routine, bench, options, calling_line())
     before = bench.facts
     bench.assume(*request.facts())
     try:
-        step = transformation._on_file(request)  # noqa: SLF001  # pylint: disable=protected-access
-        if not check:
-            apply_step(routine, bench, step)
-        elif reasons := bench.check(step):
-            raise TransformationError(*reasons)
+        is_done = _tried(transformation, request, check=check)
     except CompileError:
         bench.withdraw(before)
         raise
-    if check:
+    if check or not is_done:
         bench.withdraw(before)
+
+
+def _check_options(transformation: Any, given: Mapping[str, object]) -> None:
+    for option in given:
+        if option not in _ANYWHERE and option not in transformation.options:
+            known = (*_ANYWHERE, *transformation.options)
+            names = listed(sorted(known), "and")
+            hint = did_you_mean(option, known) or f"The options are {names}."
+            raise refusal(f"'{transformation.name}' has no option '{option}'.", hint)
+
+
+def _tried(transformation: Any, request: NodeRequest, *, check: bool) -> bool:
+    """Apply the step of a transformation, or only `check` it; return whether there is any to do."""
+    step = transformation._on_file(request)  # noqa: SLF001  # pylint: disable=protected-access
+    reasons = request.bench.check(step)
+    # pylint: disable-next=protected-access
+    if reasons and transformation._is_idle(reasons):  # noqa: SLF001
+        return False
+    if not check:
+        apply_step(request.routine, request.bench, step)
+    elif reasons:
+        raise TransformationError(*reasons)
+    return True

@@ -101,7 +101,10 @@ TABLE: tuple[tuple[type[Transformation], str], ...] = (
     (Unsupported, "GOOpenCLTrans OCLTrans"),
     (
         Unsupported,
-        "MaximalOMPParallelRegionTrans OMPCPURoutineTrans OMPCriticalTrans OMPMinimiseSyncTrans",
+        """
+            MaximalOMPParallelRegionTrans MaximalRegionTrans OMPCPURoutineTrans OMPCriticalTrans
+            OMPMinimiseSyncTrans
+        """,
     ),
     # Code without an API.
     (

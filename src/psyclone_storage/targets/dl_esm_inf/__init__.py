@@ -1,5 +1,4 @@
-"""From a schedule for GOcean to calls of dl_esm_inf.
+"""Lowering of GOcean schedules to dl_esm_inf.
 
-All spellings come from `backend.gocean.abi`, but for the paths to what a grid holds, which the
-settings give.
+All names come from `abi`; the paths to components of a grid come from the settings.
 """

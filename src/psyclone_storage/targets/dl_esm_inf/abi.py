@@ -1,6 +1,6 @@
-"""The names of dl_esm_inf, the infrastructure of GOcean (spec 4.4), that generated code spells.
+"""Names of dl_esm_inf (spec 4.4) in generated code.
 
-The paths to regions and grid properties are not here: they are settings (`grid-properties`).
+Paths to regions and grid properties are settings (`grid-properties`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from psyclone_storage.ir.types import DerivedType
 
 
 class GOceanModule(StrEnum):
-    """The modules that generated code uses."""
+    """Modules that generated code uses."""
 
     C_BINDING = "iso_c_binding"
     FIELD = "field_mod"

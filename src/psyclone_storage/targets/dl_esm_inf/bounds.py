@@ -1,9 +1,9 @@
-"""The bounds of the loops over rows and columns.
+"""Bounds of loops over rows and columns.
 
-Fields know their own regions, which differ with the staggering: `internal` for the points that a
-rank owns, `whole` for the halo too. A field on any type of point is looped over as a whole
-(spec 5.4). Bounds of the settings are expressions of the ends of the grid's internal region; so are
-those that a step has chosen, for which the ends are read once, from the grid of the first field.
+Fields contain their regions, which depend on the staggering: `internal` for the points that a rank
+owns, `whole` including the halo. A loop over all points of a field uses `whole` (spec 5.4). Bounds
+from the settings are expressions of the limits of the grid's internal region. So are bounds set by
+a step; their limits are read once, from the grid of the first field.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ _STOPS = {Axis.EAST: Required.X_STOP, Axis.NORTH: Required.Y_STOP}
 
 
 def region_start(paths: Paths, context: LoweringContext, asked: LoopStart) -> ex.Expr:
-    """Return the first index that a loop and the loops for its tiles run over."""
+    """Return the first index of a loop, or of the loop over its tiles."""
     return _loop_end(paths, context, asked.loop, last=False)
 
 
 def region_end(paths: Paths, context: LoweringContext, asked: LoopEnd) -> ex.Expr:
-    """Return the last index that a loop and the loops for its tiles run over."""
+    """Return the last index of a loop, or of the loop over its tiles."""
     return _loop_end(paths, context, asked.loop, last=True)
 
 
 def points_end(paths: Paths, context: LoweringContext, asked: PointsEnd) -> ex.Expr:  # noqa: ARG001 - a table's
-    """Return the first or the last index, in one direction, of the points that a call is for."""
+    """Return the first or last index, along one axis, of the points that a call computes."""
     points, field = asked.call.kernel.points, _looped_field(asked.call, asked.arg)
     if points is None:
         raise InternalError(f"'{asked.call.uid}' is for no points of a grid.")
@@ -76,13 +76,13 @@ def _loop_end(paths: Paths, context: LoweringContext, loop: Loop, *, last: bool)
 
 
 def _owned_end(loop: Loop, *, last: bool) -> ex.Expr:
-    """Return the first or the last index of what a rank owns, in the direction of `loop`."""
+    """Return the first or last index owned by the rank, along the axis of `loop`."""
     field, axis = _looped_field(kernel_calls(loop)[0], loop.bounds_from), loop.over.axis
     return _owned_edge(field, axis, last=last)
 
 
 def _owned_edge(field: ex.Expr, axis: Axis | None, *, last: bool) -> ex.Expr:
-    """Return the first or the last index, in one direction, of what a rank owns of a grid."""
+    """Return the first or last index of a grid owned by the rank, along one axis."""
     region = field
     for member in abi.OWNED:
         region = ex.Member(region, member)
@@ -109,7 +109,7 @@ def _looks_at_bounds(call: KernelCall) -> bool:
 
 
 def _looped_field(call: KernelCall, bounds_from: int) -> ex.Expr:
-    """Return the field that a loop over `call` takes its bounds from."""
+    """Return the field that provides the bounds of a loop over `call`."""
     actual = call.args[bounds_from]
     if actual.datum is None:
         raise InternalError(f"'{call.uid}' takes its bounds from a constant.")
@@ -119,9 +119,9 @@ def _looped_field(call: KernelCall, bounds_from: int) -> ex.Expr:
 def _read_once(
     paths: Paths, context: LoweringContext, bound: ex.Expr, field: ex.Name, axis: Axis
 ) -> ex.Expr:
-    """Return a bound in terms of variables for the ends of the internal region of a grid.
+    """Return a bound as an expression of variables for the limits of the internal region.
 
-    The first internal index depends on the width of the halo, which only the grid knows.
+    The first internal index depends on the halo width, which is known only to the grid.
     """
     values = {
         FIRST_INTERNAL.text: ("start", _owned_edge(field, axis, last=False)),
@@ -138,7 +138,7 @@ def _read_once(
 
 
 def _bound(bounds: GridBounds, axis: Axis, *, last: bool) -> ex.Expr:
-    """Return one bound of one direction."""
+    """Return the lower or upper bound along one axis."""
     pair = (bounds.inner_start, bounds.inner_stop)
     if axis is Axis.NORTH:
         pair = (bounds.outer_start, bounds.outer_stop)

@@ -1,13 +1,13 @@
-"""GOcean's fields and grids on a device.
+"""Fields and grids of GOcean on a device.
 
-A field is an object with an array in it, and so is its grid: the object goes to the device before
-its parts. A field records whether a device has its values (`data_on_device`). This flag guards all
-operations on it, and remains right when a routine is called with other fields. A grid has no such
-flag; entering what is there already costs next to nothing.
+Fields and grids are objects that contain arrays: an object is entered before its components. A
+field records whether its values are on a device (`data_on_device`). This flag guards all transfers
+and remains correct if a routine is called with other fields. Grids have no such flag; entering
+present data is cheap.
 
-The infrastructure does not know how values are moved, but it must move them where a program
-accesses a field that a device has. So a field receives the procedures that do it, which are in the
-same module.
+The infrastructure does not implement transfers, but must make them when a program accesses a field
+that is on a device. Fields therefore receive the transfer procedures, which are in the generated
+module.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _FALSE = ex.logical(False)
 
 
 def enter_fields(paths: Paths, context: LoweringContext, enter: EnterDevice) -> tuple[un.Line, ...]:
-    """Return what gives the device the fields and grids that the regions of the routine take."""
+    """Return the statements that enter the fields and grids of the routine's device regions."""
     fields = [_field_entered(paths, context, name, enter.queue) for name in enter.data]
     others = [
         item
@@ -84,7 +84,7 @@ def _field_entered(paths: Paths, context: LoweringContext, name: str, queue: int
 def transfer_procedures(
     program: Program, imports: ModuleImports
 ) -> tuple[un.GeneratedRoutine, ...]:
-    """Return the procedures that fields are given, if a device is given any."""
+    """Return the transfer procedures for fields, if data are entered on a device."""
     bodies = (statements(invoke.schedule) for invoke in program.invokes)
     if not any(isinstance(item, EnterData) for body in bodies for item in body):
         return ()
@@ -97,7 +97,7 @@ def transfer_procedures(
 
 
 def _mover(name: str, side: Side, kind: str, address: DerivedType) -> un.GeneratedRoutine:
-    """Return the procedure that copies part of an array to one side."""
+    """Return the procedure that copies a part of an array to `side`."""
     array = "to" if side is Side.HOST else "from"
     other = un.Declare("from" if side is Side.HOST else "to", address, ("intent(in)",))
     intent = "intent(inout)" if side is Side.HOST else "intent(in)"
@@ -132,7 +132,7 @@ _THERE = "there"
 
 
 def _moved_packed(array: ex.Name, side: Side) -> Iterator[un.Line]:
-    """Yield the transfer of a part of rows in one piece; otherwise each row is sent by itself."""
+    """Yield the transfer of a part as one packed block; the alternative transfers single rows."""
     part = ex.Name(_PACKED)
     there = ArraySection(array, (_span("startx", "nx"), _span("starty", "ny")))
     to_host = side is Side.HOST
@@ -162,7 +162,7 @@ def _span(start: str, count: str) -> ex.Range:
 
 
 def _from(start: str, number: ex.Expr) -> ex.Expr:
-    """Return the position of what comes as `number` from `start` on."""
+    """Return the index `start + number - 1`."""
     return ex.Binary(Operator.MINUS, ex.Binary(Operator.PLUS, ex.Name(start), number), ex.whole(1))
 
 
@@ -172,7 +172,7 @@ def field_and_grid_items(
     calls: Iterable[KernelCall],
     lines: Iterable[un.Line],
 ) -> tuple[un.DeviceItem, ...]:
-    """Return what `calls` take, and the grids that loops in `lines` take their bounds from."""
+    """Return the device items of the arguments of `calls` and of grids in the bounds of `lines`."""
     found: dict[ex.Expr, un.DeviceItem] = {}
     for item in (*_of_calls(paths, calls), *_of_bounds(lines)):
         known = found.get(item.what, item)
@@ -205,7 +205,7 @@ def _of_bounds(lines: Iterable[un.Line]) -> Iterator[un.DeviceItem]:
 
 
 def _grids(expr: ex.Expr) -> Iterator[un.DeviceItem]:
-    """Yield the fields, and the grids in them, that `expr` looks into."""
+    """Yield the fields and grids that `expr` accesses."""
     for part in ex.walk(expr):
         if isinstance(part, ex.Member) and _is_grid(part):
             yield un.DeviceItem(part.base)
@@ -217,17 +217,17 @@ def _is_grid(expr: ex.Expr) -> bool:
 
 
 def _root(expr: ex.Expr) -> str:
-    """Return the name of the object that `expr` is, or is in."""
+    """Return the name of the object of which `expr` is a part."""
     while isinstance(expr, ex.Member | ex.Index):
         expr = expr.base
     return expr.text if isinstance(expr, ex.Name) else ""
 
 
 def copy_field(paths: Paths, context: LoweringContext, copy: CopyTo) -> tuple[un.Line, ...]:
-    """Return the copy of a field's values, under a test if the device may not have them.
+    """Return the copy of a field's values, under a test if the field may not be on the device.
 
-    To the device they go as an argument: with an update of a component libgomp writes an address
-    into the device's object, which is not that of the values.
+    A procedure copies them to the device as an argument: for an update of a component, libgomp
+    would overwrite the address in the device object.
     """
     name = copy.datum.name
     data = paths.reach(RequiredProperty.DATA, ex.Name(name))
@@ -243,7 +243,7 @@ _UPDATE = "update_device"
 
 
 def _update(context: LoweringContext, name: str) -> un.GeneratedRoutine:
-    """Return the procedure that gives the device the host's values of a field."""
+    """Return the procedure that copies the values of a field to the device."""
     values = un.Declare("values", REAL, ("intent(in)",), (ex.Range(), ex.Range()))
     return un.GeneratedRoutine(
         name,
@@ -257,9 +257,9 @@ def _update(context: LoweringContext, name: str) -> un.GeneratedRoutine:
 def on_host(
     context: LoweringContext, names: Iterable[str], call: un.Line, *, beside_device: bool
 ) -> tuple[un.Line, ...]:
-    """Return a call that exchanges the values of the host, in a routine that moves them itself.
+    """Return a call of a host exchange in a routine that transfers the values itself.
 
-    The infrastructure would take the device's for the newer ones, and move them once more.
+    The device flags are cleared during the call, because the infrastructure would transfer again.
     """
     if not beside_device and not _moves_data(context.schedule):
         return (call,)

@@ -1,4 +1,4 @@
-"""Paths from a field to its data and those of its grid: expressions from the settings."""
+"""Expressions from the settings for the values and grid properties of a field."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from psyclone_storage.ir.rewrite import substituted
 
 @dataclass(frozen=True, slots=True)
 class Paths:
-    """Expressions of `FIELD_ON_GRID`, by the names of grid properties."""
+    """Expressions in terms of `FIELD_ON_GRID`, by grid property name."""
 
     by_name: Mapping[str, Expr]
 
     def reach(self, property_name: str, field: Expr) -> Expr:
-        """Return the expression that leads from `field` to a grid property."""
+        """Return the expression for a grid property of `field`."""
         return substituted(self.by_name[property_name], {FIELD_ON_GRID.text: field})

@@ -1,4 +1,4 @@
-"""dl_esm_inf as a row: what it says for each operation."""
+"""Lowering table of dl_esm_inf."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from psyclone_storage.targets.dl_esm_inf.paths import Paths
 
 
 def gocean_infrastructure(paths: Mapping[str, ex.Expr]) -> Infrastructure:
-    """Return dl_esm_inf; `paths` lead from a field to each grid property (`Paths`)."""
+    """Return the table of dl_esm_inf; `paths` are the expressions for grid properties."""
     known = Paths(paths)
     return Infrastructure(
         "GOcean",
@@ -80,7 +80,7 @@ def _dummies(context: LoweringContext) -> tuple[Declare, ...]:
 
 
 def _changed_besides(item: Statement) -> tuple[str, ...]:
-    """Return the fields that a statement other than a loop changes, flags included."""
+    """Return the fields that a statement other than a loop modifies, including flags."""
     match item:
         case HaloExchange(datum=datum) | Update(datum=datum):
             return (datum,)
@@ -92,8 +92,8 @@ def _changed_besides(item: Statement) -> tuple[str, ...]:
 def _declare(datum: Datum, exchanged: bool, pointed_to: bool) -> Declare:
     """Return the declaration of a dummy argument.
 
-    It is a target if it is exchanged jointly, by pointers, or may be the same object as another:
-    without the attribute compilers assume that dummy arguments are apart.
+    It has the `target` attribute if it is exchanged jointly, by pointers, or may alias another:
+    otherwise compilers assume that dummy arguments do not alias.
     """
     changes = exchanged or datum.access.writes
     data_type = abi.FIELD if datum.kind is ArgKind.FIELD else datum.type
@@ -112,7 +112,7 @@ def _exchanged(context: LoweringContext, asked: ops.Exchange) -> tuple[Line, ...
 
 
 def exchange_call(asked: ops.Exchange) -> Call:
-    """Return the call of an exchange, or of one half of it."""
+    """Return the call of an exchange, or of its start or end."""
     procedures = {Phase.START: abi.EXCHANGE_START, Phase.FINISH: abi.EXCHANGE_FINISH}
     procedure = procedures.get(asked.phase, abi.EXCHANGE)
     return Call(ex.Member(ex.Name(asked.datum.name), procedure), (asked.depth,))
@@ -130,9 +130,9 @@ def _exchanged_together(context: LoweringContext, asked: ops.ExchangeTogether) -
 
 
 def exchange_fields(context: LoweringContext, asked: ops.ExchangeTogether) -> tuple[Comment, Call]:
-    """Return one call for several fields, and what to say of it.
+    """Return one exchange call for several fields, with a comment.
 
-    Where fields keep flags it is told to ask them; where not, all are exchanged.
+    If fields have flags, only fields with dirty halos are exchanged.
     """
     exchange_several, reference = (
         ex.Name(context.work.imports.local(abi.GOceanModule.FIELD, name))

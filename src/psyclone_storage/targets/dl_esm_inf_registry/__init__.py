@@ -1,5 +1,5 @@
-"""From a schedule for GOcean to dl_esm_inf's own fields, whose storages a registry has.
+"""Lowering of GOcean schedules to dl_esm_inf's original fields with a storage registry.
 
-The types are dl_esm_inf's, and cannot be changed. The holds, with their purposes and ends, are
-planned before (`ir.storage_access`), as for fields with storages.
+The types are those of dl_esm_inf and cannot be changed. `ir.storage_access` plans the accesses, as
+for fields with storages.
 """

@@ -1,4 +1,4 @@
-"""The names that generated code spells for dl_esm_inf's fields and the registry of storages."""
+"""Names of dl_esm_inf fields and of the storage registry in generated code."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""dl_esm_inf with a registry of storages as a row: fields with storages, found by their arrays.
+"""Lowering table of dl_esm_inf with a storage registry.
 
-An exchange passes what lies within its depth of the border of what a rank owns, and all beyond.
-Arrays of grids are found in the same way.
+Storages are looked up by the arrays of fields and grids. An exchange transfers the values within
+its depth of the border of the owned region, and those beyond.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from psyclone_storage.targets.dl_esm_inf_storage.table import (
 def gocean_registry(
     paths: Mapping[str, Expr], properties: Mapping[str, GridProperty]
 ) -> Infrastructure:
-    """Return dl_esm_inf with a registry; `paths` lead from a field to each grid property."""
+    """Return the table of dl_esm_inf with a storage registry."""
     plain = gocean_infrastructure(paths)
     held = gocean_storage(paths, properties, GridArrays(_grid_acquired, _grid_released))
     known = _Fields(Paths(paths))
@@ -74,7 +74,7 @@ def gocean_registry(
 
 
 def _pointed_to(declared: Declare) -> Declare:
-    """Return a dummy argument as one whose values the registry may point to."""
+    """Return a dummy argument with `target`, because the registry may point to its values."""
     if not isinstance(declared.type, DerivedType) or "target" in declared.attributes:
         return declared
     return replace(declared, attributes=("target", *declared.attributes))
@@ -86,12 +86,12 @@ def _storage(context: LoweringContext, name: str) -> Name:
 
 @dataclass(frozen=True, slots=True)
 class _Fields:
-    """Requests to fields, whose values are found by paths."""
+    """Lowering of requests for fields whose arrays are given by paths."""
 
     paths: Paths
 
     def values(self, name: str) -> Expr:
-        """Return the array of a field."""
+        """Return the value array of a field."""
         return self.paths.reach(RequiredProperty.DATA, Name(name))
 
     def acquired(self, context: LoweringContext, asked: AcquireData) -> tuple[Line, ...]:

@@ -1,5 +1,5 @@
-"""From a schedule for GOcean to fields that are acquired and released: our own infrastructure's.
+"""Lowering of GOcean schedules to fields with storages, from our infrastructure.
 
-A field knows where its values are current. What holds it, for what, and until when is planned
-before (`ir.storage_access`); here it is spelt, and kernels get the windows that an acquire opens.
+A field tracks where its values are valid. `ir.storage_access` plans the accesses; this package
+generates their code. Kernels receive the pointers (windows) that an acquire sets.
 """

@@ -1,7 +1,7 @@
-"""The names of fields and grids with storages, in `external/`, that generated code spells.
+"""Names of fields and grids with storages (`external/`) in generated code.
 
-Fields have what `backend.abi_storage` names; a grid has, for one of its arrays,
-`acquire(array, space, values)` and `release(array, space)`.
+Fields have the procedures in `runtime_names_storage`. A grid has `acquire(array, space, values)`
+and `release(array, space)` for its arrays.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Fields with storages as a row: dl_esm_inf's, but for where values are.
+"""Lowering table of fields with storages.
 
-Bounds, scalars and exchanges are those of dl_esm_inf's fields. Values are windows, pointers that an
-acquire sets. Properties of a grid that are arrays are held, too: each from the first call that is
-passed it to the last, or until the side changes.
+Bounds, scalars and exchanges are those of dl_esm_inf. Values are accessed by windows: pointers that
+an acquire sets. Grid property arrays are acquired too: from the first call that receives them to
+the last, or until the side changes.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ CONTRACT = sa.StoragePolicy(through_exchanges=False, at_once=False, directives_a
 
 
 class GridArrays(NamedTuple):
-    """The access to an array of a grid for reading: by its path, in a space, through a window."""
+    """Functions that generate acquire and release of a grid array for reading."""
 
     acquired: Callable[[LoweringContext, Expr, Name, Name], tuple[Line, ...]]
     released: Callable[[LoweringContext, Expr, Name], tuple[Line, ...]]
@@ -58,9 +58,9 @@ def gocean_storage(
     properties: Mapping[str, GridProperty],
     grids: GridArrays | None = None,
 ) -> Infrastructure:
-    """Return fields with storages; `paths` lead from a field to each grid property.
+    """Return the table of fields with storages.
 
-    Arrays of grids are held as `grids` says, or else through the grid.
+    `grids` acquires and releases grid arrays; by default the grid does.
     """
     held_by = grids or GridArrays(_acquired_by_grid, _released_by_grid)
     known = Paths(paths)
@@ -103,7 +103,7 @@ def gocean_storage(
 
 
 def field_window(context: LoweringContext, name: str) -> Name:
-    """Return the pointer to the values of a field, while it is held."""
+    """Return the window (pointer) to the values of a field while it is acquired."""
     attributes = ("pointer", "contiguous")
     wished = Declare(f"{name}_data", REAL, attributes, colons(2))
     return context.work.variable(SetupSection.DATA, ("window", name), wished)
@@ -134,7 +134,7 @@ def _property(
     context: LoweringContext,
     asked: ops.GridPropertyOf,
 ) -> Expr:
-    """Return a property of a grid: the window of an array, or the value that it is."""
+    """Return a grid property: the window of an array, or a scalar value."""
     path = paths.reach(asked.name, asked.field)
     if asked.name in arrays:
         return _grid_window(context, path, arrays[asked.name])
@@ -144,12 +144,12 @@ def _property(
 def _before_regions(
     plain: Callable[[LoweringContext, Any], Expr], context: LoweringContext, asked: object
 ) -> Expr:
-    """Return a bound of points, read before regions on a device, which do not see into fields."""
+    """Return a bound of points, evaluated before device regions, which cannot access fields."""
     return _read_before(context, plain(context, asked), INTEGER)
 
 
 def _read_before(context: LoweringContext, value: Expr, kind: ScalarType) -> Expr:
-    """Return a component of a field, or a variable that holds it where a device needs it."""
+    """Return a component of a field, or a variable with its value if device regions exist."""
     if not isinstance(value, Member) or not any(device_regions(context.schedule)):
         return value
     wished = Declare(spell(value).replace("%", "_"), kind)
@@ -157,7 +157,7 @@ def _read_before(context: LoweringContext, value: Expr, kind: ScalarType) -> Exp
 
 
 def _grid_window(context: LoweringContext, path: Expr, kind: ScalarType) -> Name:
-    """Return the pointer to the values of an array of a grid, while it is held."""
+    """Return the window (pointer) to a grid array while it is acquired."""
     wished = Declare(spell(path).rpartition("%")[2], kind, ("pointer", "contiguous"), colons(2))
     return context.work.variable(SetupSection.DATA, ("window", path), wished)
 
@@ -165,7 +165,7 @@ def _grid_window(context: LoweringContext, path: Expr, kind: ScalarType) -> Name
 def _arrays_of(
     paths: Paths, arrays: Mapping[str, ScalarType], calls: Iterable[sch.KernelCall]
 ) -> Iterator[tuple[Expr, ScalarType]]:
-    """Yield the arrays of grids that calls are passed, with the type of their values."""
+    """Yield the grid arrays that calls receive, with the types of their values."""
     for call in calls:
         for dummy in call.dummies:
             if dummy.arg is not None and dummy.property_name in arrays:
@@ -174,7 +174,7 @@ def _arrays_of(
 
 
 class _GridArray(NamedTuple):
-    """An array of a grid that a statement reads on a side: its path, and the type of its values."""
+    """A grid array that a statement reads on one side: its path and value type."""
 
     path: Expr
     kind: ScalarType
@@ -182,7 +182,7 @@ class _GridArray(NamedTuple):
 
 
 class _Held(NamedTuple):
-    """The arrays of grids that are acquired before a statement, and released after it."""
+    """The grid arrays acquired before a statement, and those released after it."""
 
     before: tuple[_GridArray, ...]
     behind: tuple[_GridArray, ...]
@@ -198,7 +198,7 @@ def _grids_beside(
     item: sch.Statement,
     lines: tuple[Line, ...],
 ) -> tuple[Line, ...]:
-    """Return a statement with the code that holds arrays of grids before and after it."""
+    """Return a statement with the code that acquires and releases grid arrays around it."""
     plan = context.work.kept("grids", lambda: _plan_grids(arrays_of, context.schedule))
     if item.uid not in plan:
         return lines
@@ -213,9 +213,9 @@ def _grids_beside(
 
 
 def _plan_grids(arrays_of: _ArraysOf, schedule: sch.Schedule) -> dict[str, _Held]:
-    """Return the holds of arrays of grids, by the uids of statements, for no statement writes them.
+    """Return the acquires and releases of grid arrays by statement uid.
 
-    Each is held from its first use to its last one, or to one on another side.
+    An array is acquired from its first use to its last, or until it is used on the other side.
     """
     uses = [(item.uid, tuple(_read_by(arrays_of, item))) for item in _loops_and_regions(schedule)]
     before = _first_uses(uses)
@@ -226,7 +226,7 @@ def _plan_grids(arrays_of: _ArraysOf, schedule: sch.Schedule) -> dict[str, _Held
 def _first_uses(
     uses: Iterable[tuple[str, tuple[_GridArray, ...]]],
 ) -> dict[str, tuple[_GridArray, ...]]:
-    """Return, of what statements read in an order, what was not read before, or elsewhere."""
+    """Return, for each statement, the arrays that no previous statement used on the same side."""
     sides: dict[Expr, Side] = {}
     found: dict[str, tuple[_GridArray, ...]] = {}
     for uid, arrays in uses:
@@ -236,7 +236,7 @@ def _first_uses(
 
 
 def _read_by(arrays_of: _ArraysOf, item: sch.Loop | sch.DirectiveRegion) -> Iterator[_GridArray]:
-    """Yield the arrays of grids that a loop or a region reads, on which side."""
+    """Yield the grid arrays that a loop or region reads, with the side."""
     there = device_calls(item)
     on_device = {call.uid for call in there}
     here = tuple(call for call in kernel_calls(item) if call.uid not in on_device)
@@ -248,7 +248,7 @@ def _read_by(arrays_of: _ArraysOf, item: sch.Loop | sch.DirectiveRegion) -> Iter
 def _loops_and_regions(
     block: sch.Schedule | sch.ProfileRegion,
 ) -> Iterator[sch.Loop | sch.DirectiveRegion]:
-    """Yield the loops and regions directly in a schedule or in regions for profilers, in order."""
+    """Yield the top-level loops and regions, including those in profile regions, in order."""
     for item in block.body:
         if isinstance(item, sch.ProfileRegion):
             yield from _loops_and_regions(item)
@@ -267,7 +267,7 @@ def _released_by_grid(_context: LoweringContext, path: Expr, space: Name) -> tup
 
 
 def _bound(path: Expr, word: str) -> Expr:
-    """Return what is bound to the grid that an array is a component of."""
+    """Return the type-bound procedure `word` of the grid that contains an array."""
     if not isinstance(path, Member):
         raise InternalError(f"'{spell(path)}' is no component of a grid.")
     return Member(path.base, word)
@@ -280,7 +280,7 @@ def _region_items(
     calls: Iterable[sch.KernelCall],
     lines: Iterable[Line],  # noqa: ARG001 - the interface of all infrastructures
 ) -> tuple[DeviceItem, ...]:
-    """Return the windows that a region for a device looks through."""
+    """Return the windows that a device region accesses."""
     found: dict[Expr, DeviceItem] = {}
     for call in calls:
         for dummy in call.dummies:

@@ -1,1 +1,1 @@
-"""The grids and fields of our runtime in Python, as what generated code is written against."""
+"""Lowering for the grids and fields of our Python runtime."""

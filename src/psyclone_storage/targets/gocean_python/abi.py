@@ -1,4 +1,4 @@
-"""The names of the runtime for grids in Python that generated code spells."""
+"""Names of the Python grid runtime in generated code."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The requirements on the fields of an invoke in the runtime's vocabulary.
+"""Requirements on the fields of an invoke, which the runtime checks.
 
-Metadata define for which points of the grid a kernel is written, and which of them share an index.
-A program in Python has fields that know theirs: the runtime compares, where Fortran's types cannot.
+Metadata define for which grid points a kernel is written, and which points share an index. Fields
+of Python programs contain this information, so the runtime can compare; Fortran types cannot.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ _OFFSETS = {NORTH_EAST: "ne", SOUTH_WEST: "sw"}
 
 
 def field_contracts(context: LoweringContext) -> Mapping[str, str]:
-    """Return the words for each field of an invoke, by its name, where something is meant.
+    """Return the runtime's description of each field's requirements, by name.
 
-    All kernels of an invoke are for one offset, or for any. A field is checked against the points
-    of each of its roles, as a field on all points suits several.
+    All kernels of an invoke use the same index offset, or any. A field is checked against the
+    points of each of its roles, because a field on all points suits several.
     """
     points: dict[str, set[str]] = {}
     offsets: set[str] = set()

@@ -1,4 +1,4 @@
-"""Checks at run time that kernels access no points outside of the arrays of a grid."""
+"""Run-time checks that kernels access only points inside the arrays of a grid."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from psyclone_storage.targets.python_host import expression_text
 
 
 def reach_checks(held: HoldData, codes: Mapping[str, Routine]) -> Iterator[str]:
-    """Yield statements that check the points which the calls of kernels access, each once."""
+    """Yield statements that check the points accessed by kernel calls."""
     for one in _points_reached(held.body, codes):
         ends = [
             f"({_moved(first, least)}, {_moved(last, greatest)})"
@@ -29,7 +29,7 @@ def reach_checks(held: HoldData, codes: Mapping[str, Routine]) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class _ReachedPoints:
-    """The points that a loop counts, and the least and greatest distances that its calls access."""
+    """The index range of a loop, and the minimum and maximum offsets that its calls access."""
 
     columns: tuple[Expr, Expr]
     rows: tuple[Expr, Expr]
@@ -48,7 +48,7 @@ def _points_reached(
 
 
 def _offsets(code: Routine) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Return the least and the greatest distance, in columns and in rows, that code accesses."""
+    """Return the minimum and maximum offset, in columns and rows, that the code accesses."""
     elements = [
         part
         for line in walk_lines(code.body)
@@ -78,9 +78,9 @@ def _calls(
 
 
 def _range(index: Expr, loops: Mapping[str, Do]) -> tuple[Expr, Expr]:
-    """Return the first and the last value of an index, those of all tiles together.
+    """Return the first and last value of an index over all tiles.
 
-    Limits that depend on counters of enclosing loops grow with them.
+    Limits that depend on enclosing counters increase with them.
     """
     if not isinstance(index, Name) or index.text not in loops:
         return index, index

@@ -1,8 +1,8 @@
-"""Grids of our runtime as C loops over them see them: points counted from 1, as in kernels.
+"""Lowering table of our grids for loops in C, in which points are counted from 1.
 
-Bounds and properties become variables of the set-up, which is done once for the same fields; a
-property that is an array is held with the fields. All variables are declared with the types and
-the shapes that kernels compute with.
+Bounds and properties become variables of the set-up, which runs once for the same fields. Array
+properties are acquired together with fields. All variables are declared with the types and shapes
+that kernels use.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _REAL = ScalarType(Intrinsic.REAL, "8")
 
 
 def grids_in_c(properties: Mapping[str, GridProperty]) -> Infrastructure:
-    """Return the runtime's grids with these properties."""
+    """Return the table of the runtime's grids with these properties."""
     plain = grids_in_python({name: one.rank for name, one in properties.items()})
 
     def data(context: LoweringContext, asked: ops.DataOf) -> Expr:
@@ -82,13 +82,13 @@ def grids_in_c(properties: Mapping[str, GridProperty]) -> Infrastructure:
 
 
 def grids_in_cuda(properties: Mapping[str, GridProperty]) -> Infrastructure:
-    """Return the same on a device, whose queues wait for what each function uses, and no more."""
+    """Return the table for a device, whose queues wait only for the data of each function."""
     contract = StoragePolicy(home=Side.DEVICE, waits_apart=True)
     return replace(grids_in_c(properties), name="The runtime for grids in CUDA", holding=contract)
 
 
 def _type_of(item: GridProperty | ScalarType) -> ScalarType:
-    """Return the type of values in C: that of reals has eight bytes."""
+    """Return the type of values in C; reals have eight bytes."""
     return _REAL if item.intrinsic is Intrinsic.REAL else ScalarType(item.intrinsic)
 
 
@@ -109,7 +109,7 @@ def _extents(context: LoweringContext) -> tuple[Expr, ...]:
 
 
 def _bound(context: LoweringContext, name: str, counted_from_0: Expr) -> Name:
-    """Return the variable that has a bound, counted from 1."""
+    """Return the variable with a bound, counted from 1."""
     key = ("bound", spell(counted_from_0))
     wished = Declare(name, abi.INTEGER)
     return context.work.assigned(SetupSection.BOUNDS, key, wished, _from_1(counted_from_0))
@@ -126,7 +126,7 @@ def _from_1(index: Expr) -> Expr:
 def _held(
     context: LoweringContext, lines: tuple[Line, ...], arrays: frozenset[str]
 ) -> tuple[Line, ...]:
-    """Return the statements in a block that holds the fields and the properties they use."""
+    """Return the statements in a block that acquires their fields and grid properties."""
     properties = tuple(
         Held(name.text, name, written=False, why="a property of the grid")
         for key, name in context.work.asked_for(PROPERTY)

@@ -1,7 +1,7 @@
-"""Scalars of an invoke that kernels take as values of several types.
+"""Scalars of an invoke that kernels receive with several types.
 
-A number of Python may be passed for a real and for an integer. In C each type is an argument of its
-own, to which the same value is passed.
+A Python number may be passed both as a real and as an integer. In C each type is a separate
+argument with the same value.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ VALUE_OF = "value of "
 
 
 def with_scalar_types(routine: GeneratedRoutine, codes: Mapping[str, Routine]) -> GeneratedRoutine:
-    """Return a routine with a variable for each further type of a scalar argument."""
+    """Return a routine with a variable for each additional type of a scalar argument."""
     names = NameTable(item.name for item in (*routine.dummies, *routine.variables))
     scalars = {item.key: item for item in routine.dummies if not item.shape}
     made: dict[tuple[str, DataType], Declare] = {}

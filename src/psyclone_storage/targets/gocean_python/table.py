@@ -1,8 +1,9 @@
-"""Grids of our runtime as a row: what it says for each operation.
+"""Lowering table of the grids of our Python runtime.
 
-Indices count from 0, and the first internal point of a rank lies after its halo. A field knows its
-regions; a range of the settings counts from the second point, as in Fortran. Directives for threads
-and devices are for who prints: the runtime itself knows where values are, so that nothing is moved.
+Indices are counted from 0, and the first internal point of a rank follows its halo. A field
+contains its regions; ranges in the settings are counted from 1, as in Fortran. Directives for
+threads and devices are handled by the printer. The runtime tracks where values are valid, so there
+are no transfers.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ _REGIONS = {INTERNAL: abi.INTERNAL, ALL: abi.WHOLE}
 
 
 def grids_in_python(ranks: Mapping[str, int]) -> Infrastructure:
-    """Return the runtime's grids; `ranks` are those of properties: 0 for a number."""
+    """Return the table of the runtime's grids; `ranks` are the ranks of grid properties."""
 
     def grid_property(context: LoweringContext, asked: ops.GridPropertyOf) -> ex.Expr:
         declared = Declare(asked.name, abi.REAL)
@@ -98,19 +99,19 @@ def field_array(
     type_: ScalarType = abi.REAL,
     shape: tuple[ex.Expr, ...] = (),
 ) -> ex.Name:
-    """Return the name of the array of a field's values, declared with a type and a shape."""
+    """Return the name of the value array of a field, declared with a type and shape."""
     wished = Declare(f"{datum.name}_data", type_, (), shape)
     return context.work.variable(SetupSection.COUNTERS, ("array", datum.name), wished)
 
 
 def _held(context: LoweringContext, lines: tuple[Line, ...]) -> tuple[Line, ...]:
-    """Return the statements of a routine in a block that holds its fields, each once."""
+    """Return the statements of a routine in a block that acquires its fields."""
     items = held_fields(context)
     return (HoldData(items, lines),) if items else lines
 
 
 def held_fields(context: LoweringContext) -> tuple[Held, ...]:
-    """Return the fields of a routine, each with what it is held for."""
+    """Return the acquired fields of a routine, with the purpose of each access."""
     acquired = {action.datum: action for action in context.held.acquired}
     meant = field_contracts(context)
     return tuple(
@@ -130,9 +131,9 @@ def held_fields(context: LoweringContext) -> tuple[Held, ...]:
 def property_of(
     context: LoweringContext, asked: ops.GridPropertyOf, declared: Declare, *, is_read: bool = False
 ) -> ex.Expr:
-    """Return the variable of a property of the grid: a number or a storage, of which one reads.
+    """Return the variable of a grid property: a number, or a storage to be read.
 
-    It is `declared` under the name of the property.
+    `declared` is its declaration, renamed to the property.
     """
     name = asked.name.removeprefix(_PREFIX)
     literal = ex.Literal(f'"{name}"', Intrinsic.CHARACTER)
@@ -159,7 +160,7 @@ def _loop_end(context: LoweringContext, loop: Loop, *, last: bool) -> ex.Expr:
 
 
 def _owned_end(loop: Loop, *, last: bool) -> ex.Expr:
-    """Return the first or the last index of what a rank owns, in the direction of `loop`."""
+    """Return the first or last index owned by the rank, along the axis of `loop`."""
     axis, field = loop.over.axis, _looped_field(kernel_calls(loop)[0], loop.bounds_from)
     if axis is None:
         raise InternalError(f"'{loop.uid}' counts {loop.over.value}, which grids do not have.")
@@ -204,7 +205,7 @@ def _looped_field(call: KernelCall, bounds_from: int) -> ex.Expr:
 
 
 def _written(bounds: kern.GridBounds, axis: Axis, field: ex.Expr, *, last: bool) -> ex.Expr:
-    """Return a bound of the settings, in which indices count from 1."""
+    """Return a bound of the settings, in which indices are counted from 1."""
     pair = (bounds.inner_start, bounds.inner_stop)
     if axis is Axis.NORTH:
         pair = (bounds.outer_start, bounds.outer_stop)
@@ -250,7 +251,7 @@ def _is_dirty(_context: LoweringContext, asked: ops.IsDirty) -> ex.Expr:
 
 
 def _exchanged_together(_context: LoweringContext, asked: ops.ExchangeTogether) -> tuple[Line, ...]:
-    """Return one exchange for the fields of each depth."""
+    """Return one joint exchange for the fields of each depth."""
     what = "What is dirty of these goes" if asked.dirty_only else "These go"
     flags = (ex.Keyword(abi.ONLY_DIRTY, ex.Literal(".true.", Intrinsic.LOGICAL)),)
     lines: list[Line] = [Comment(f"{what} in one message to each neighbour")]

@@ -1,5 +1,4 @@
-"""Requests to LFRic's infrastructure that precede the call of a kernel.
+"""Lowering of LFRic run-time values that precede a kernel call.
 
-Each module owns one group of quantities and how they are set up; all spellings come from
-`backend.lfric.abi`.
+Each module handles one group of quantities and their set-up. All names come from `abi`.
 """

@@ -1,9 +1,8 @@
-"""The spelling of the LFRic infrastructure's API in generated code.
+"""Names of the LFRic infrastructure API in generated code.
 
-Every name of a module, a type or a type-bound procedure that appears in generated code for
-LFRic is in this file and in no other. One enumeration lists the names of one
-module; a contract test looks all of them up in the Fortran sources that are shipped with
-the compiler. The facts are those of LFRic core as of 2025 (spec 1.10 and 4.1).
+All names of modules, types and type-bound procedures in generated LFRic code are in this file only.
+Each enumeration lists the names of one module; a contract test looks them up in the Fortran sources
+of the package. Source: LFRic core as of 2025 (spec 1.10 and 4.1).
 """
 
 from __future__ import annotations

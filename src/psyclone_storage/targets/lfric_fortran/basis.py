@@ -1,7 +1,7 @@
 """Basis functions, at quadrature points or at the nodes of a target space.
 
-Each array is allocated and computed once per invoke, whatever the number of kernels that are
-given it, and deallocated at the end.
+Each array is allocated and computed once per invoke, even if several kernels receive it, and
+deallocated at the end.
 """
 
 from __future__ import annotations
@@ -50,14 +50,14 @@ _MEMBERS: Mapping[Role, str] = {
 
 
 def quadrature_part(context: LoweringContext, asked: ops.QuadraturePart) -> ex.Name:
-    """Return the number of points, faces or edges, or the weights, of a quadrature rule."""
+    """Return a number of points, faces or edges of a quadrature rule, or its weights."""
     return _member(context, asked.rule, asked.shape, _MEMBERS[asked.role])
 
 
 def basis_at_points(context: LoweringContext, asked: ops.BasisAtPoints) -> ex.Name:
     """Return the array of basis functions, or of their derivatives, at quadrature points.
 
-    It is (dim, ndf, np_xy, np_z), (dim, ndf, np_xyz, nfaces) or (dim, ndf, np_xyz, nedges).
+    The shape is (dim, ndf, np_xy, np_z), (dim, ndf, np_xyz, nfaces) or (dim, ndf, np_xyz, nedges).
     """
     space, rule = asked.space, asked.rule
     counts = tuple(_member(context, rule, asked.shape, name) for name in _POINT_COUNTS[asked.shape])
@@ -79,7 +79,7 @@ def basis_at_points(context: LoweringContext, asked: ops.BasisAtPoints) -> ex.Na
 
 
 def basis_at_nodes(context: LoweringContext, asked: ops.BasisAtNodes) -> ex.Name:
-    """Return such an array at the nodes of a target space, (dim, ndf, ndf_target)."""
+    """Return the array of basis functions at a target space's nodes: (dim, ndf, ndf_target)."""
     space, operation, target = asked.space, asked.operation, asked.target
     key = (operation, space.key, "at nodes", target.key)
     wish = f"{_STEMS[operation]}_{space.label}_on_{target.label}"
@@ -133,7 +133,7 @@ def _array(context: LoweringContext, key: object, wish: str, rank: int) -> tuple
 
 
 def _dimension(context: LoweringContext, asked: ops.BasisAtPoints | ops.BasisAtNodes) -> ex.Expr:
-    """Return the first extent of a basis array, which a wildcard space has to be asked for."""
+    """Return the first extent of a basis array; for a wildcard space, a run-time value."""
     if asked.size is not None:
         return ex.whole(asked.size)
     return dimension(context, asked.space, asked.operation is BasisOperation.DIFF_BASIS)

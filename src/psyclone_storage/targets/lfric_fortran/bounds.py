@@ -1,6 +1,6 @@
-"""Bounds of loops, and where colours end.
+"""Bounds of loops, including colours.
 
-A bound is put into a variable before the first loop, so that no loop asks the mesh again.
+A bound is stored in a variable before the first loop, so that loops do not query the mesh.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ _IN_COLOUR = 2
 
 
 def loop_start(context: LoweringContext, asked: LoopStart) -> ex.Expr:
-    """Return the first index of a loop: a variable for loops over cells or dofs, else 1.
+    """Return the first index of a loop: a variable for loops over cells or dofs, otherwise 1.
 
-    The variables of bounds are called after the loop's place in the schedule.
+    Variables of bounds are named after the position of the loop in the schedule.
     """
     loop = asked.loop
     if loop.over not in _IN_VARIABLES:
@@ -76,14 +76,14 @@ def loop_end(context: LoweringContext, asked: LoopEnd) -> ex.Expr:
 
 
 def cell_at(context: LoweringContext, asked: ColourMap) -> ex.Expr:
-    """Return the cell at a position of a colour, or of a tile of a colour."""
+    """Return the cell at a position within a colour, or within a tile of a colour."""
     in_tiles = len(asked.position) > _IN_COLOUR
     cells = tiling_map(context, asked.space) if in_tiles else colour_map(context, asked.space)
     return ex.Element(cells, asked.position)
 
 
 def _space(context: LoweringContext, loop: Loop) -> SpaceRef:
-    """Return the function space that gives a loop its bounds."""
+    """Return the function space that provides the bounds of a loop."""
     return space_of(context, kernel_calls(loop)[0], loop.bounds_from)
 
 
@@ -110,11 +110,11 @@ def _stop(context: LoweringContext, loop: Loop, space: SpaceRef) -> ex.Expr:
 
 
 def _last_inner_cell(context: LoweringContext, peel: Peel, space: SpaceRef) -> ex.Expr:
-    """Return the last cell of an interior, which is empty where a mesh is too small.
+    """Return the last cell of an interior, which is empty if the mesh is too small.
 
-    LFRic makes meshes without inner halos, too: all inner cells are at the deepest depth then, and
-    the last one is the same for each. So depths beyond 1 are meaningful only if there are cells at
-    depth 1, as there are on every rank with neighbours that has some further inside.
+    LFRic also creates meshes without inner halos: then all inner cells are at the deepest depth,
+    and the last cell is the same for each depth. Depths beyond 1 are therefore meaningful only if
+    there are cells at depth 1, which is the case on every rank with neighbours and deeper cells.
     """
     depth, mesh = peel.interior.depth, mesh_of(context, space)
     if not depth.terms:

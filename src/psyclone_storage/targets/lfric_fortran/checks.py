@@ -1,14 +1,12 @@
-"""Tests that generated code makes before its loops, if the user asks for them.
+"""Run-time checks before the loops of generated code.
 
-Four mistakes of an algorithm show at run time only: a field that is not on the function space
-that its kernel's metadata name, one that has not the number of layers or of values at a dof that
-they state, a field to be written that is read-only, and a halo that is not as deep as a stencil, an
-exchange or a loop needs. Each is reported through the log.
+On request, four errors of an algorithm are logged: a field on another function space than in the
+kernel's metadata; a wrong number of layers or of values per dof; a written field that is read-only;
+and a halo shallower than a stencil, exchange or loop requires.
 
-Three more stop the program without a request, because wrong values would be computed or memory of
-others be overwritten: a kernel that uses an operator and is called for more of the halo than the
-operator has values for; a field whose halo is not as deep as a step lets a loop run; and loops that
-were fused with `same_space` although their function spaces differ.
+Three errors always stop the program, because results would be wrong or memory overwritten: a kernel
+that uses an operator is called for halo cells without operator values; a field has a shallower halo
+than a step requires; and loops were fused with `same_space` although their function spaces differ.
 """
 
 from __future__ import annotations
@@ -43,7 +41,7 @@ from psyclone_storage.targets.lfric_fortran.type_bound_names import bound
 
 
 class CheckLevel(Enum):
-    """The reaction of generated code to an error that is detected at run time."""
+    """Reaction of generated code to an error detected at run time."""
 
     NONE = "none"
     WARN = "warn"
@@ -54,9 +52,9 @@ _LEVELS = {CheckLevel.WARN: abi.Log.WARNING, CheckLevel.ERROR: abi.Log.ERROR}
 
 
 def check_lines(context: LoweringContext, level: CheckLevel) -> tuple[If, ...]:
-    """Return the tests that the calls and exchanges of a schedule call for, each once.
+    """Return the run-time checks for the calls and exchanges of a schedule.
 
-    What stops the program unasked is tested at every level.
+    Checks that always stop the program are included at every level.
     """
     checks = _operator_checks(context), _step_checks(context), _assertion_checks(context)
     stops = dict(check for found in checks for check in found)
@@ -109,7 +107,7 @@ def _field_checks(
 def _number_checks(
     context: LoweringContext, call: KernelCall, position: int, arg: KernelArg
 ) -> Iterator[Check]:
-    """Yield a test of each number of layers or of values at a dof that metadata state."""
+    """Yield checks of the numbers of layers and values per dof given in metadata."""
     datum, space = context.datum(call, position), space_of(context, call, position)
     for stated, asked, what in (
         (arg.layers, Layers(space), "layers"),
@@ -144,9 +142,9 @@ def _is_elsewhere(context: LoweringContext, datum: Datum, allowed: tuple[str, ..
 
 
 def _operator_checks(context: LoweringContext) -> Iterator[Check]:
-    """Yield a test of each depth to which an algorithm calls a kernel that uses an operator.
+    """Yield checks of the halo depths to which kernels with operators are called.
 
-    Those that are written as numbers were looked at when the schedule was built.
+    Constant depths were checked when the schedule was built.
     """
     for item in statements(context.schedule):
         if not isinstance(item, Loop) or not item.computed.reach.in_halo:
@@ -169,9 +167,9 @@ def _operator_checks(context: LoweringContext) -> Iterator[Check]:
 
 
 def _step_checks(context: LoweringContext) -> Iterator[Check]:
-    """Yield a test of each halo depth on which loops rely that a step has extended.
+    """Yield checks of the halo depths that extended loops require.
 
-    A mesh without halos has fields without halos: the first level of these is empty.
+    Fields on a mesh without halos have no halos either; their first level is empty.
     """
     needed: dict[Depth, list[DatumPart]] = defaultdict(list)
     for part, depth in depths_of_steps(context.schedule).items():
@@ -191,7 +189,7 @@ def _step_checks(context: LoweringContext) -> Iterator[Check]:
 
 
 def _assertion_checks(context: LoweringContext) -> Iterator[Check]:
-    """Yield a test of each assertion that loops over dofs have the same function space."""
+    """Yield checks of assertions that dof loops have the same function space."""
     for loop in outer_loops(context.schedule):
         calls = {call.uid: call for call in kernel_calls(loop)}
         first = space_of(context, kernel_calls(loop)[0], loop.bounds_from)
@@ -210,7 +208,7 @@ def _assertion_checks(context: LoweringContext) -> Iterator[Check]:
 
 
 def _depth_checks(context: LoweringContext) -> Iterator[Check]:
-    """Yield a test of every depth that a field need not have: all but one level, and the whole."""
+    """Yield checks of depths that a field may not have: all except 1 and the whole halo."""
     for what, owner, depth, parts in _depths(context):
         if Depth.of(1).covers(depth) is Fresh.YES or depth == WHOLE:
             continue
@@ -226,9 +224,9 @@ def _depth_checks(context: LoweringContext) -> Iterator[Check]:
 def _depths(
     context: LoweringContext,
 ) -> Iterator[tuple[str, str, Depth, list[DatumPart]]]:
-    """Yield what needs a halo, whose halo that is, to which depth, and the fields.
+    """Yield the statement that needs a halo, the field with the halo, the depth and the parts.
 
-    What a step relies on is tested without a request.
+    Depths that steps require are always checked and left out here.
     """
     schedule = context.schedule
     for item in statements(schedule):

@@ -15,13 +15,13 @@ from psyclone_storage.targets.lfric_fortran.type_bound_names import bound, setup
 
 
 def common_halo_depth(context: LoweringContext) -> Name:
-    """Return the number of halo levels that all fields of loops through the whole halo have."""
+    """Return the minimum halo depth of all fields in loops through the whole halo."""
     value = least_depth(context, fields_of_whole_halo(context.schedule))
     return setup_number(context, SetupSection.MESH, ("whole halo",), "max_halo_depth", value)
 
 
 def least_depth(context: LoweringContext, parts: Iterable[DatumPart]) -> Expr:
-    """Return the least halo depth of some fields."""
+    """Return the minimum halo depth of some fields."""
     depths = [
         bound(
             proxy(context, context.schedule.datum(part.datum), part.component),

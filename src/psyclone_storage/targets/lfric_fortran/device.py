@@ -1,9 +1,8 @@
-"""LFRic's fields, maps and tables on a device.
+"""LFRic fields, maps and tables on a device.
 
-Everything that a region accesses is a named array, so the data for the device are derived from the
-lowered lines. Fields and operators stay there, and so do the maps of the infrastructure, which
-never change. Data of one call of the routine, such as a table of basis functions, are copied there
-at its start and deleted at its end.
+Device regions access only named arrays, so their data are derived from the lowered lines. Fields,
+operators and the infrastructure's maps, which never change, stay on the device. Data of one routine
+call, such as basis functions, are copied at its start and deleted at its end.
 """
 
 from __future__ import annotations
@@ -27,9 +26,9 @@ from psyclone_storage.targets.lfric_fortran.type_bound_names import bound
 
 
 def enter_device(context: LoweringContext, enter: EnterDevice) -> tuple[un.Line, ...]:
-    """Return what gives the device all that the regions of the routine take.
+    """Return the statements that enter all data of the routine's device regions.
 
-    What is not to stay is deleted at the end of the routine.
+    Data that do not persist are deleted at the end of the routine.
     """
     names = tuple(dict.fromkeys(arrays_in(context, enter.lines)))
     staying = tuple(array for name in names for array in _staying(context, name))
@@ -44,7 +43,7 @@ def enter_device(context: LoweringContext, enter: EnterDevice) -> tuple[un.Line,
 def region_items(
     context: LoweringContext, calls: Iterable[KernelCall], lines: Iterable[un.Line]
 ) -> tuple[un.DeviceItem, ...]:
-    """Return the arrays that a region takes, and whether it changes them."""
+    """Return the arrays that a device region accesses, and whether it modifies them."""
     written = {
         context.value(DataOf(context.schedule.datum(use.datum), use.component))
         for use in moved_data(context.schedule, tuple(calls))
@@ -55,10 +54,10 @@ def region_items(
 
 
 def copy_to(context: LoweringContext, copy: CopyTo) -> tuple[un.Line, ...]:
-    """Return the copy of a field, of one component of a field vector, or of an operator.
+    """Return the copy of a field, a field-vector component or an operator.
 
-    The halo of a field is contiguous, after the dofs of the rank. The values to send are not: a
-    module next to LFRic finds them.
+    The halo of a field is contiguous, after the owned dofs. The values to send are not; a separate
+    module finds them.
     """
     array = context.value(DataOf(copy.datum, copy.component))
     if copy.halo_depth is not None:
@@ -93,7 +92,7 @@ def _names(lines: Iterable[un.Line]) -> Iterator[str]:
 
 
 def _staying(context: LoweringContext, name: str) -> Iterator[un.Declare]:
-    """Yield an array that outlives the routine, and whose values do not change on the host."""
+    """Yield the declaration of an array that outlives the routine and is constant on the host."""
     if found := context.work.found(name):
         section, declared = found
         if "pointer" in declared.attributes and section is not SetupSection.QUADRATURE:

@@ -1,4 +1,4 @@
-"""The dummy arguments of a generated routine, declared."""
+"""Declarations of the dummy arguments of a generated routine."""
 
 from __future__ import annotations
 
@@ -20,9 +20,8 @@ from psyclone_storage.targets.lfric_fortran.field_values import object_type
 def dummy_declarations(context: LoweringContext) -> tuple[Declare, ...]:
     """Return the declarations of the routine's dummy arguments, in order.
 
-    Fields and operators are `intent(in)` whatever happens to their data, because the data are
-    reached through a proxy, and `target`, because pointers to the data outlive the call that
-    makes the proxy.
+    Fields and operators are always `intent(in)`, because their data are accessed by a proxy, and
+    `target`, because pointers to the data outlive the call that creates the proxy.
     """
     return tuple(_declare(context, datum) for datum in context.schedule.data)
 
@@ -53,7 +52,7 @@ def _quadrature_type(datum: Datum) -> DerivedType:
 
 
 def _scalar_intent(context: LoweringContext, datum: Datum) -> str:
-    """Return the intent of a scalar: `out` for a reduction, unless it may be read before."""
+    """Return the intent of a scalar: `out` for a reduction, unless it may be read first."""
     accesses = [
         described.access
         for call in kernel_calls(context.schedule)

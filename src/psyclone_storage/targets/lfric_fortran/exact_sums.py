@@ -1,8 +1,8 @@
-"""Sums of reals that are computed without rounding, and rounded once.
+"""Exact sums of reals, rounded once at the end.
 
-A long accumulator of the infrastructure replaces the scalar. Threads and ranks add to it in any
-order with the same result. Owns its variable and the statements that begin, add and end. Sums of
-integers are exact anyway, and a minimum and a maximum do not depend on an order.
+An accumulator of the infrastructure replaces the scalar. Threads and ranks add to it in any order
+with the same result. This module handles its variable, initialisation, additions and end. Integer
+sums are exact anyway, and minimum and maximum do not depend on the order.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ def exact_sum(context: LoweringContext, datum: Datum) -> ex.Name:
 
 
 def begin_exact_sum(context: LoweringContext, asked: BeginExactSum) -> tuple[Line, ...]:
-    """Return the assignment of an empty sum."""
+    """Return the assignment that resets the sum."""
     name = context.work.imports.local(str(abi.EXACT_SUM.module), abi.EXACT_SUM.name)
     return (Assign(exact_sum(context, asked.datum), ex.StructureConstructor(ex.Name(name), ())),)
 
 
 def add_exactly(context: LoweringContext, asked: AddExactly) -> tuple[Line, ...]:
-    """Return the call that adds one value, which is widened before."""
+    """Return the call that adds one value, converted to the accumulator's kind."""
     widened = _as_real(asked.value, context.work.kind(EXACT_KIND))
     return (
         Call(ex.Member(exact_sum(context, asked.datum), abi.ExactSumProcedure.ADD), (widened,)),
@@ -40,7 +40,7 @@ def add_exactly(context: LoweringContext, asked: AddExactly) -> tuple[Line, ...]
 
 
 def end_exact_sum(context: LoweringContext, asked: EndExactSum) -> tuple[Line, ...]:
-    """Return the assignment of the rounded sum to the scalar: over all ranks, if there are any."""
+    """Return the assignment of the rounded sum to the scalar, over all ranks if distributed."""
     datum = asked.datum
     procedure = abi.ExactSumProcedure.SUM if asked.over_ranks else abi.ExactSumProcedure.SUM_OF_RANK
     total = bound(exact_sum(context, datum), procedure)
@@ -49,5 +49,5 @@ def end_exact_sum(context: LoweringContext, asked: EndExactSum) -> tuple[Line, .
 
 
 def _as_real(value: ex.Expr, kind: str | None) -> ex.Expr:
-    """Return `value` as a real of a kind; without one, as a default real."""
+    """Return `value` converted to a real kind; without one, to default real."""
     return ex.intrinsic("real", *((value, ex.Keyword("kind", ex.Name(kind))) if kind else (value,)))

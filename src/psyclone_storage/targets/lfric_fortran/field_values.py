@@ -1,7 +1,7 @@
-"""Access to the data of fields and operators: proxies, arrays, and the members of operators.
+"""Access to the data of fields and operators: proxies, arrays and operator members.
 
-An object of the algorithm layer hides its data. Its proxy does not, so generated code takes
-one proxy per object and one pointer per array, before any loop.
+Objects of the algorithm layer hide their data; their proxies do not. Generated code gets one proxy
+per object and one pointer per array before all loops.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _COLUMNWISE_NUMBERS: Mapping[Role, abi.Columnwise] = {
 
 
 def object_type(datum: Datum) -> ObjectType:
-    """Return what is known of the type of a field or an operator, which the domain has checked."""
+    """Return the properties of the type of a field or operator, which the domain has checked."""
     known = OBJECT_TYPES.get(datum.type.name) if isinstance(datum.type, DerivedType) else None
     if known is None or known.kind is not datum.kind:
         raise InternalError(f"'{datum.name}' is neither a field nor an operator of a known type.")
@@ -65,7 +65,7 @@ def proxy(context: LoweringContext, datum: Datum, component: int | None = None) 
 
 
 def field_data(context: LoweringContext, datum: Datum, component: int | None = None) -> ex.Name:
-    """Return the pointer to all values of a field or of one component of a field vector."""
+    """Return the pointer to all values of a field or of a field-vector component."""
     source = ex.Member(proxy(context, datum, component), abi.FieldMember.DATA)
     part = f"_{component or 1}" if datum.vector > 1 else ""
     declared = view(f"{datum.name}{part}_data", data_type(datum), 1)
@@ -74,7 +74,7 @@ def field_data(context: LoweringContext, datum: Datum, component: int | None = N
 
 
 def data_array(context: LoweringContext, datum: Datum, component: int | None = None) -> ex.Name:
-    """Return the pointer to the values of a field or one of its components, or of an operator."""
+    """Return the pointer to the values of a field, a field-vector component or an operator."""
     match datum.kind:
         case ArgKind.OPERATOR:
             return operator_stencil(context, datum)
@@ -84,14 +84,14 @@ def data_array(context: LoweringContext, datum: Datum, component: int | None = N
 
 
 def operator_stencil(context: LoweringContext, datum: Datum) -> ex.Name:
-    """Return the pointer to the matrices of an operator, (ncell_3d, ndf_to, ndf_from)."""
+    """Return the pointer to the matrices of an operator, shaped (ncell_3d, ndf_to, ndf_from)."""
     source = ex.Member(proxy(context, datum), abi.OperatorMember.STENCIL)
     declared = view(f"{datum.name}_local_stencil", data_type(datum), 3)
     return context.work.pointer(SetupSection.DATA, ("stencil", datum.name), declared, source)
 
 
 def operator_ncell_3d(context: LoweringContext, datum: Datum) -> ex.Name:
-    """Return the number of cells, in all layers, that an operator has a matrix for."""
+    """Return the number of cells in all layers for which an operator has a matrix."""
     source = ex.Member(proxy(context, datum), abi.OperatorMember.NCELL_3D)
     key = ("ncell_3d", datum.name)
     return setup_number(context, SetupSection.DATA, key, f"{datum.name}_ncell_3d", source)
@@ -105,7 +105,7 @@ def columnwise_matrix(context: LoweringContext, datum: Datum) -> ex.Name:
 
 
 def columnwise_number(context: LoweringContext, datum: Datum, role: Role) -> ex.Name:
-    """Return one of the numbers that describe the bands of a columnwise operator."""
+    """Return a size parameter of the banded matrix of a columnwise operator."""
     member = _COLUMNWISE_NUMBERS[role]
     source = ex.Member(proxy(context, datum), member)
     key = (member, datum.name)
@@ -113,9 +113,9 @@ def columnwise_number(context: LoweringContext, datum: Datum, role: Role) -> ex.
 
 
 def columnwise_map(context: LoweringContext, datum: Datum, role: Role, side: str) -> ex.Name:
-    """Return how a columnwise operator numbers the dofs of its space on `side`, `to` or `from`.
+    """Return the dof numbering of a columnwise operator for its space on `side` (`to` or `from`).
 
-    It is (ndf, nlayers) for the map to bands, and has one dimension for the indirection map.
+    The banded map has the shape (ndf, nlayers); the indirection map is one-dimensional.
     """
     banded = role is Role.BANDED_MAP
     if banded:

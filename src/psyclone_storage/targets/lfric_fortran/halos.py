@@ -1,4 +1,4 @@
-"""Halo exchanges, marks of what is clean, and reductions over ranks."""
+"""Halo exchanges, halo flag updates and reductions over ranks."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _TOGETHER = Comment("What is dirty of these goes in one message to each neighbou
 
 
 def exchanged(context: LoweringContext, asked: ops.Exchange, *more: ex.Expr) -> tuple[Line, ...]:
-    """Return the exchange of one field or component, with arguments after the depth."""
+    """Return the exchange of a field or component; `more` are further arguments."""
     owner = proxy(context, asked.datum, asked.component)
     return (
         Call(ex.Member(owner, _PHASES[asked.phase]), (ex.Keyword("depth", asked.depth), *more)),
@@ -35,7 +35,7 @@ def exchanged(context: LoweringContext, asked: ops.Exchange, *more: ex.Expr) -> 
 
 
 def is_dirty(context: LoweringContext, asked: ops.IsDirty) -> ex.Expr:
-    """Return the test of a field's flag."""
+    """Return the test of a field's dirty flag."""
     owner = proxy(context, asked.datum, asked.component)
     return bound(owner, abi.FieldMember.IS_DIRTY, ex.Keyword("depth", asked.depth))
 
@@ -43,7 +43,7 @@ def is_dirty(context: LoweringContext, asked: ops.IsDirty) -> ex.Expr:
 def exchange_phase(
     context: LoweringContext, asked: ops.ExchangeTogether, *more: ex.Expr
 ) -> tuple[Line, ...]:
-    """Return one call for exchanges of one phase, which asks itself which fields are dirty."""
+    """Return one call for joint exchanges of one phase, which tests the dirty flags."""
     owners: list[ex.Expr] = []
     depths: list[ex.Expr] = []
     for exchange, depth in zip(asked.exchanges, asked.depths, strict=True):
@@ -71,20 +71,20 @@ def _joint_call(
 
 
 def marked_dirty(context: LoweringContext, asked: ops.MarkDirty) -> tuple[Line, ...]:
-    """Return the record that all of a halo is stale."""
+    """Return the call that marks a halo dirty."""
     return (
         Call(ex.Member(proxy(context, asked.datum, asked.component), abi.FieldMember.SET_DIRTY)),
     )
 
 
 def marked_clean(context: LoweringContext, asked: ops.MarkClean) -> tuple[Line, ...]:
-    """Return the record of how many levels of a halo are right."""
+    """Return the call that marks halo levels clean."""
     owner = proxy(context, asked.datum, asked.component)
     return (Call(ex.Member(owner, abi.FieldMember.SET_CLEAN), (asked.depth,)),)
 
 
 def given_numbers(context: LoweringContext, asked: ops.FillDofs) -> tuple[Line, ...]:
-    """Return the assignment to dofs that are never read: contiguous, in the halo's order."""
+    """Return the assignment that initialises unread dofs, which are contiguous."""
     space = ex.Member(proxy(context, asked.datum, asked.component), abi.FieldMember.SPACE)
     if asked.annexed:
         before = bound(space, abi.SpaceProcedure.LAST_OWNED)
@@ -102,9 +102,10 @@ def given_numbers(context: LoweringContext, asked: ops.FillDofs) -> tuple[Line, 
 
 
 def reduced_over_ranks(context: LoweringContext, asked: ops.Reduce) -> tuple[Line, ...]:
-    """Return the combination of the values of all ranks.
+    """Return the statements of a reduction over all ranks.
 
-    Raises `CompileError` G001 if the infrastructure cannot reduce values of that kind.
+    Raises:
+        CompileError: G001, the infrastructure has no reduction for the kind.
     """
     datum = asked.datum
     kind = data_type(datum).kind or ""

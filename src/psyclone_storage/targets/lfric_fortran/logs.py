@@ -1,4 +1,4 @@
-"""Messages of generated code, through the infrastructure's log."""
+"""Log messages of generated code."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _LONGEST = 72
 
 
 def log_call(context: LoweringContext, words: str, level: abi.Log) -> Call:
-    """Return the statement that logs `words`; at level ERROR the infrastructure then stops."""
+    """Return the statement that logs `words`; level ERROR stops the program."""
     imports = context.work.imports
     event = imports.local(abi.LFRicModule.LOG, abi.Log.EVENT)
     return Call(Name(event), (_text(words), Name(imports.local(abi.LFRicModule.LOG, level))))
 
 
 def _text(words: str) -> Expr:
-    """Return `words` as a character expression in parts that are short enough for a line."""
+    """Return `words` as a character expression in parts that fit on a line."""
     parts = [Literal(f'"{part}"', Intrinsic.CHARACTER) for part in _parts(words)]
     text: Expr = parts[0]
     for part in parts[1:]:

@@ -1,6 +1,6 @@
-"""Meshes: bounds and halos, colours, pairs of meshes, the reference element.
+"""Mesh quantities: bounds and halos, colours, pairs of meshes, the reference element.
 
-All quantities are requested lazily, so that an invoke of built-ins alone has no mesh at all.
+They are requested lazily, so that an invoke of built-ins uses no mesh.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _FACE_COUNTS = {
 
 
 def mesh_of(context: LoweringContext, space: SpaceRef) -> Name:
-    """Return the pointer to the mesh of a space: one for the invoke if it has but one."""
+    """Return the pointer to the mesh of a space; one for the invoke unless there may be several."""
     owner = space.datum.name if context.several_meshes else ""
     known = Declare(f"mesh_{owner}" if owner else "mesh", abi.MESH)
     target = bound(space_object(context, space), abi.SpaceProcedure.MESH)
@@ -35,7 +35,7 @@ def mesh_of(context: LoweringContext, space: SpaceRef) -> Name:
 
 
 def mesh_number(context: LoweringContext, space: SpaceRef, wish: str, procedure: abi.Mesh) -> Name:
-    """Return the integer that `procedure` of the space's mesh gives."""
+    """Return the integer that a procedure of the space's mesh returns."""
     mesh = mesh_of(context, space)
     value = bound(mesh, procedure)
     suffix = f"_{space.datum.name}" if context.several_meshes else ""
@@ -46,7 +46,7 @@ def mesh_number(context: LoweringContext, space: SpaceRef, wish: str, procedure:
 
 
 def ncolours(context: LoweringContext, space: SpaceRef, *, of_tiles: bool = False) -> Name:
-    """Return the number of colours that the cells, or the tiles of cells, have."""
+    """Return the number of colours of the cells, or of the tiles."""
     mesh = mesh_of(context, space)
     wish = "ntilecolours" if of_tiles else "ncolours"
     value = bound(mesh, abi.Mesh.NTILE_COLOURS if of_tiles else abi.Mesh.NCOLOURS)
@@ -54,7 +54,7 @@ def ncolours(context: LoweringContext, space: SpaceRef, *, of_tiles: bool = Fals
 
 
 def colour_map(context: LoweringContext, space: SpaceRef) -> Name:
-    """Return the pointer to the cells of each colour, (colour, position)."""
+    """Return the pointer to the cells of each colour, with shape (colour, position)."""
     mesh = mesh_of(context, space)
     known = view("colour_map", INTEGER, 2)
     target = bound(mesh, abi.Mesh.COLOUR_MAP)
@@ -62,7 +62,7 @@ def colour_map(context: LoweringContext, space: SpaceRef) -> Name:
 
 
 def tiling_map(context: LoweringContext, space: SpaceRef) -> Name:
-    """Return the pointer to the cells of each tile, (colour, tile, position)."""
+    """Return the pointer to the cells of each tile, with shape (colour, tile, position)."""
     mesh = mesh_of(context, space)
     known = view("tiling_map", INTEGER, 3)
     target = bound(mesh, abi.Mesh.TILING_MAP)
@@ -73,10 +73,10 @@ _Ends = tuple[abi.Mesh, str, int]
 
 
 class ColourEnds(Enum):
-    """Arrays of a mesh with the ends of colours and tiles, for owned cells and for a halo.
+    """Mesh arrays with the last cells or tiles of colours, for owned cells and for a halo.
 
-    Each is a procedure, the name of a variable for its result, and the rank of that. The last
-    dimension of those for a halo is its depth.
+    Each is described by a procedure, a variable name and a rank. The last dimension of halo arrays
+    is the depth.
     """
 
     CELLS = (
@@ -93,13 +93,13 @@ class ColourEnds(Enum):
     )
 
     def array(self, in_halo: bool) -> _Ends:
-        """Return procedure, name and rank, for a loop that enters the halo or not."""
+        """Return procedure, variable name and rank, for a loop with or without halo."""
         owned, halo = self.value
         return halo if in_halo else owned
 
 
 def colour_ends(context: LoweringContext, space: SpaceRef, ends: ColourEnds, in_halo: bool) -> Name:
-    """Return the array of where colours or tiles end."""
+    """Return the array with the last cells or tiles of colours."""
     work, mesh = context.work, mesh_of(context, space)
     procedure, wish, rank = ends.array(in_halo)
     known = Declare(wish, INTEGER, ("allocatable",), colons(rank))
@@ -114,7 +114,7 @@ def colour_ends(context: LoweringContext, space: SpaceRef, ends: ColourEnds, in_
 
 
 def pair_value(context: LoweringContext, asked: MeshPair) -> Name:
-    """Return what an inter-grid kernel is told about its pair of meshes."""
+    """Return a property of a pair of meshes for an inter-grid kernel."""
     coarse, fine, role = asked.coarse, asked.fine, asked.role
     pair = (coarse.datum.name, fine.datum.name)
     if role is Role.NCELL_FINE:
@@ -145,7 +145,7 @@ def pair_value(context: LoweringContext, asked: MeshPair) -> Name:
 
 
 def face_count(context: LoweringContext, space: SpaceRef, role: Role) -> Name:
-    """Return the number of horizontal, vertical or all faces of the reference cell."""
+    """Return the number of horizontal, vertical or all faces of the reference element."""
     wish, procedure = _FACE_COUNTS[role]
     value = bound(_reference_element(context, space), procedure)
     return setup_number(
@@ -154,7 +154,7 @@ def face_count(context: LoweringContext, space: SpaceRef, role: Role) -> Name:
 
 
 def normals(context: LoweringContext, space: SpaceRef, name: str) -> Name:
-    """Return the array of normals that metadata call `name`, (3, faces)."""
+    """Return the array of normals with the metadata name `name`, (3, faces)."""
     work, key = context.work, (name, mesh_of(context, space))
     element = _reference_element(context, space)
     known = Declare(name, REAL, ("allocatable",), colons(2))
@@ -166,7 +166,7 @@ def normals(context: LoweringContext, space: SpaceRef, name: str) -> Name:
 
 
 def adjacent_face(context: LoweringContext, space: SpaceRef) -> Name:
-    """Return the pointer to the faces that neighbours share with each cell, (nfaces, ncells)."""
+    """Return the pointer to the faces shared with neighbours of cells, (nfaces, ncells)."""
     mesh = mesh_of(context, space)
     known = view(ADJACENT_FACE, INTEGER, 2)
     target = bound(mesh, abi.Mesh.ADJACENT_FACE)

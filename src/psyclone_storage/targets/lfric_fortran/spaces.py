@@ -1,4 +1,4 @@
-"""Requests to a function space."""
+"""Quantities of function spaces."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from psyclone_storage.targets.lfric_fortran.type_bound_names import bound, setup
 
 
 def space_object(context: LoweringContext, space: SpaceRef) -> Expr:
-    """Return the reference to the function space itself."""
+    """Return the function space object."""
     members = {
         "": abi.FieldMember.SPACE,
         "to": abi.OperatorMember.SPACE_TO,
@@ -23,12 +23,12 @@ def space_object(context: LoweringContext, space: SpaceRef) -> Expr:
 
 
 def ndf(context: LoweringContext, space: SpaceRef) -> Name:
-    """Return the number of dofs per cell."""
+    """Return the number of dofs per cell (ndf)."""
     return _asked(context, SetupSection.DOFS, space, "ndf", abi.SpaceProcedure.NDF)
 
 
 def undf(context: LoweringContext, space: SpaceRef) -> Name:
-    """Return the number of dofs on this rank, halos included."""
+    """Return the number of dofs on this rank, including halos (undf)."""
     return _asked(context, SetupSection.DOFS, space, "undf", abi.SpaceProcedure.UNDF)
 
 
@@ -42,19 +42,19 @@ def dimension(context: LoweringContext, space: SpaceRef, differential: bool) -> 
 
 
 def nlayers(context: LoweringContext, space: SpaceRef) -> Name:
-    """Return the number of layers of the mesh of a space."""
+    """Return the number of layers in the mesh of a space."""
     key = ("nlayers", space.datum.name)
     value = bound(space_object(context, space), abi.SpaceProcedure.NLAYERS)
     return setup_number(context, SetupSection.LAYERS, key, f"nlayers_{space.datum.name}", value)
 
 
 def ndata(context: LoweringContext, space: SpaceRef) -> Name:
-    """Return the number of values at each dof."""
+    """Return the number of values per dof."""
     return _asked(context, SetupSection.DOFS, space, "ndata", abi.SpaceProcedure.NDATA)
 
 
 def dofmap(context: LoweringContext, space: SpaceRef) -> Name:
-    """Return the pointer to the map from cells to dofs, (ndf, ncells)."""
+    """Return the pointer to the map from cells to dofs, with shape (ndf, ncells)."""
     key = ("map", space.key)
     known = view(f"map_{space.label}", INTEGER, 2)
     target = bound(space_object(context, space), abi.SpaceProcedure.DOFMAP)
@@ -62,7 +62,7 @@ def dofmap(context: LoweringContext, space: SpaceRef) -> Name:
 
 
 def boundary_dofs(context: LoweringContext, space: SpaceRef) -> Name:
-    """Return the pointer to the mask of dofs on the top and bottom boundaries, (ndf, 2)."""
+    """Return the pointer to the mask of boundary dofs, bottom and top, with shape (ndf, 2)."""
     key = ("boundary", space.key)
     known = view(f"boundary_dofs_{space.label}", INTEGER, 2)
     target = bound(space_object(context, space), abi.SpaceProcedure.BOUNDARY_DOFS)
@@ -70,7 +70,7 @@ def boundary_dofs(context: LoweringContext, space: SpaceRef) -> Name:
 
 
 def nodes(context: LoweringContext, space: SpaceRef) -> Name:
-    """Return the pointer to the positions of the nodes in the reference cell, (3, ndf)."""
+    """Return the pointer to the node positions in the reference element, (3, ndf)."""
     key = ("nodes", space.key)
     known = view(f"nodes_{space.label}", REAL, 2)
     target = bound(space_object(context, space), abi.SpaceProcedure.NODES)

@@ -1,9 +1,9 @@
-"""Stencils: the neighbours of each cell at which a kernel reads a field or an operator.
+"""Stencil maps: the neighbours of each cell at which a kernel reads a field or operator.
 
-Calls that read one field with the same extent, shape and direction share one map. The matrices of
-an operator are found by cells, which no map of the infrastructure lists; but the lowest space of
-one dof in each cell has such maps, and its dofs identify the cells. So they are listed in the order
-of a field's neighbours, whatever the shape, on panels that are turned and at borders, too.
+Calls that read a field with the same extent, shape and direction share a map. Operators are indexed
+by cells, for which the infrastructure has no stencil maps. The lowest-order space with one dof per
+cell has such maps, and its dofs identify the cells. They are listed in the order of a field's
+neighbours, for every shape, on rotated panels and at borders too.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _BRANCHES = 4
 
 
 def stencil_direction(context: LoweringContext, stencil: StencilRef) -> ex.Expr:
-    """Return the direction of a line that may lie along x or y."""
+    """Return the direction of a one-dimensional stencil along x or y."""
     if stencil.direction is None:
         raise InternalError(f"The stencil of '{stencil.space.datum.name}' has no direction.")
     known = _known_direction(context, stencil)
@@ -42,9 +42,9 @@ def stencil_direction(context: LoweringContext, stencil: StencilRef) -> ex.Expr:
 
 
 def stencil_dofmap(context: LoweringContext, stencil: StencilRef) -> ex.Name:
-    """Return the pointer to the dofs of the neighbours.
+    """Return the pointer to the dofs of stencil cells.
 
-    It is (ndf, size, ncells), for separate branches (ndf, branch length, branches, ncells).
+    The shape is (ndf, size, ncells) or, with branches, (ndf, branch length, branches, ncells).
     """
     name = _stem(stencil)
     known = view(f"{name}_stencil_dofmap", INTEGER, 4 if stencil.branched else 3)
@@ -54,7 +54,7 @@ def stencil_dofmap(context: LoweringContext, stencil: StencilRef) -> ex.Name:
 
 
 def stencil_sizes(context: LoweringContext, stencil: StencilRef) -> ex.Name:
-    """Return the pointer to the numbers of neighbours: (ncells), or (branches, ncells)."""
+    """Return the pointer to the stencil sizes, with shape (ncells) or (branches, ncells)."""
     name = _stem(stencil)
     known = view(f"{name}_stencil_sizes", INTEGER, 2 if stencil.branched else 1)
     target = bound(_map(context, stencil), abi.StencilMapProcedure.SIZES)
@@ -63,18 +63,17 @@ def stencil_sizes(context: LoweringContext, stencil: StencilRef) -> ex.Name:
 
 
 def stencil_max_branch(context: LoweringContext, stencil: StencilRef) -> ex.Name:
-    """Return the length of the longest branch, the cell itself included."""
+    """Return the maximum branch length, including the centre cell."""
     wish = f"{_stem(stencil)}_max_branch_length"
     value = ex.Binary(Operator.PLUS, stencil.extent, ex.whole(1))
     return setup_number(context, SetupSection.STENCILS, ("max branch", stencil.key), wish, value)
 
 
 def stencil_cells(context: LoweringContext, stencil: StencilRef) -> ex.Name:
-    """Return the array of the neighbours themselves, computed once for owned cells.
+    """Return the array of stencil cells, computed once for owned cells.
 
-    It is (size, ncells), for separate branches (branch length, branches, ncells). Where it is known
-    at run time only how far a stencil reaches, the code stops if that is beyond the cells for which
-    operators have matrices.
+    The shape is (size, ncells) or, with branches, (branch length, branches, ncells). If the extent
+    is known only at run time, the code stops if it exceeds the cells with operator matrices.
     """
     work, rank = context.work, 3 if stencil.branched else 2
     known = Declare("stencil_cells", INTEGER, ("allocatable",), colons(rank))
@@ -96,7 +95,7 @@ def stencil_cells(context: LoweringContext, stencil: StencilRef) -> ex.Name:
 
 
 def _listing(context: LoweringContext, stencil: StencilRef, cells: ex.Name, owned: ex.Name) -> Do:
-    """Return the loops that put the cells of each stencil into `cells`."""
+    """Return the loops that store the cells of each stencil in `cells`."""
     dofs = stencil_dofmap(context, stencil)
     cell, place = _counter(context, "cell"), _counter(context, "place")
     branch = _counter(context, "branch") if stencil.branched else None
@@ -113,7 +112,7 @@ def _listing(context: LoweringContext, stencil: StencilRef, cells: ex.Name, owne
 
 
 def _cell_of_dof(context: LoweringContext, stencil: StencilRef) -> ex.Name:
-    """Return the array of the cell of each lowest dof, including the halo."""
+    """Return the array that maps each lowest-order dof to its cell, including the halo."""
     work, space = context.work, _cell_space(context, stencil)
     owner = stencil.space.key
     known = Declare("cell_of_dof", INTEGER, ("allocatable",), colons(1))
@@ -141,7 +140,7 @@ def _counter(context: LoweringContext, what: str) -> ex.Name:
 
 
 def _cell_space(context: LoweringContext, stencil: StencilRef) -> ex.Name:
-    """Return the pointer to the space of one dof in each cell, on the mesh of a stencil."""
+    """Return the pointer to the space with one dof per cell, on the mesh of a stencil."""
     imports, owner = context.work.imports, stencil.space.key
     spaces = ex.Name(imports.local(abi.LFRicModule.SPACES, abi.SPACE_COLLECTION))
     w3 = ex.Name(imports.local(abi.LFRicModule.CONTINUITY, SPACES[CELL_SPACE].constant))
@@ -152,7 +151,7 @@ def _cell_space(context: LoweringContext, stencil: StencilRef) -> ex.Name:
 
 
 def _check_reach(context: LoweringContext, stencil: StencilRef) -> None:
-    """Add the test, once for an extent, that operators have matrices as far as a stencil goes."""
+    """Add a check, once per extent, that operators have matrices for all stencil cells."""
     key = ("reach", ex.canonical(stencil.extent))
     known = not context.schedule.distributed or ex.integer_value(stencil.extent) is not None
     if known or not context.work.first(key):
@@ -167,12 +166,12 @@ def _check_reach(context: LoweringContext, stencil: StencilRef) -> None:
 
 
 def _stem(stencil: StencilRef) -> str:
-    """Return what the names of the variables for a stencil begin with."""
+    """Return the prefix of the variable names for a stencil."""
     return "cell" if stencil.of_cells else stencil.space.datum.name
 
 
 def _map(context: LoweringContext, stencil: StencilRef) -> ex.Name:
-    """Return the pointer to the stencil's map, and choose the map if the direction is open."""
+    """Return the pointer to the stencil map, selected at run time if the direction is open."""
     work, name = context.work, _stem(stencil)
     if stencil.of_cells:
         _check_reach(context, stencil)
@@ -215,7 +214,7 @@ def _choice(context: LoweringContext, stencil: StencilRef, variable: ex.Name) ->
 
 
 def _lookup(context: LoweringContext, stencil: StencilRef, shape: StencilShape) -> ex.Expr:
-    """Return the reference that looks up, or on first use builds, the map of a stencil."""
+    """Return the expression that looks up, or creates, the map of a stencil."""
     imports = context.work.imports
     space = (
         _cell_space(context, stencil) if stencil.of_cells else space_object(context, stencil.space)
@@ -228,7 +227,7 @@ def _lookup(context: LoweringContext, stencil: StencilRef, shape: StencilShape) 
 
 
 def _known_direction(context: LoweringContext, stencil: StencilRef) -> str | None:
-    """Return the constant that the direction is, None if it is a variable of the invoke."""
+    """Return the name of the constant direction, or None if it is a run-time value."""
     match stencil.direction:
         case ex.Name(text) if key_of(text) in abi.DIRECTIONS:
             is_datum = any(datum.key == key_of(text) for datum in context.schedule.data)

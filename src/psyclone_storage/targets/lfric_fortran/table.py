@@ -1,4 +1,4 @@
-"""LFRic's infrastructure as a row: what it says for each operation."""
+"""Lowering table of the LFRic infrastructure."""
 
 from __future__ import annotations
 
@@ -32,12 +32,10 @@ from psyclone_storage.targets.lfric_fortran.type_bound_names import bound
 def lfric_infrastructure(
     checks: CheckLevel = CheckLevel.NONE, *, exact_sums: bool = False, padding: int = PADDING
 ) -> Infrastructure:
-    """Return LFRic's infrastructure, called with run-time `checks` and maybe exact sums.
+    """Return LFRic's infrastructure with the requested run-time checks and exact sums.
 
-    Partial sums of threads are `padding` values apart.
-
-    What is lowered to it raises `CompileError` G001 if it cannot reduce values of a kind, and G002
-    if a device should sum exactly.
+    Partial sums of threads are `padding` values apart. Lowering raises `CompileError` G001 if a
+    kind cannot be reduced, and G002 for exact sums on a device.
     """
     return Infrastructure(
         "LFRic",
@@ -58,7 +56,7 @@ def lfric_infrastructure(
 
 
 def _add_checks(level: CheckLevel, context: LoweringContext) -> None:
-    """Add the checks of what the statements have asked for."""
+    """Add the run-time checks for the lowered statements."""
     context.work.add(SetupSection.CHECKS, *check_lines(context, level))
 
 

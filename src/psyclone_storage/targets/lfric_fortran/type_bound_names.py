@@ -1,4 +1,4 @@
-"""The few expressions and declarations that every other module of this folder writes."""
+"""Common expressions and declarations for the modules of this folder."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ def bound(base: ex.Expr, procedure: str, *args: ex.Expr) -> ex.Expr:
 def setup_number(
     context: LoweringContext, section: SetupSection, key: Hashable, wish: str, value: ex.Expr
 ) -> ex.Name:
-    """Return the integer variable for `key`, which holds `value`."""
+    """Return the integer variable for `key`, which is set to `value`."""
     return context.work.assigned(section, key, Declare(wish, INTEGER), value)
 
 
 def view(wish: str, data_type: DataType, rank: int) -> Declare:
     """Return the declaration of a contiguous pointer to an array.
 
-    LFRic's own arrays are allocatables accessed by pointers, so they are contiguous. The attribute
-    lets a compiler pass them to a kernel without a test, and vectorise loops over them.
+    LFRic's arrays are allocatables accessed by pointers, so they are contiguous. The attribute lets
+    a compiler pass them to a kernel without a test, and vectorise loops.
     """
     return Declare(wish, data_type, ("contiguous",), colons(rank))

@@ -1,1 +1,1 @@
-"""The meshes and fields of our runtime in Python, as what generated code is written against."""
+"""Lowering for the meshes and fields of our Python runtime."""

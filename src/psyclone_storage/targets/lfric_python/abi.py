@@ -1,4 +1,4 @@
-"""The names of the runtime for LFRic in Python that generated code spells."""
+"""Names of the Python LFRic runtime in generated code."""
 
 from __future__ import annotations
 

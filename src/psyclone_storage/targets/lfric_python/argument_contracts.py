@@ -1,8 +1,8 @@
-"""The requirements on the data of an invoke in the runtime's vocabulary.
+"""Requirements on the data of an invoke, which the runtime checks.
 
-The compiled code assumes that the metadata are correct: arguments on one space of a kernel share a
-map, and all are on one mesh but for those whose metadata define otherwise. The runtime checks this
-when a routine first receives the data.
+Compiled code assumes correct metadata: arguments of a kernel on one space share a dofmap, and all
+are on one mesh unless metadata define otherwise. The runtime checks this when a routine first
+receives the data.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ OperatorSide = tuple[str, str]
 
 
 class _Groups:
-    """Groups of identical objects, by numbers from 1 in the order of appearance."""
+    """Groups of equal objects, numbered from 1 in order of appearance (union-find)."""
 
     def __init__(self) -> None:
         self._above: dict[Hashable, Hashable] = {}
 
     def join(self, one: Hashable, other: Hashable) -> None:
-        """Note that two are the same."""
+        """Merge the groups of two objects."""
         first, second = self._top(one), self._top(other)
         if first != second:
             self._above[second] = first
 
     def numbers(self, members: Iterator[Hashable]) -> dict[Hashable, int]:
-        """Return the number of the group of each of some."""
+        """Return the group number of each member."""
         tops: dict[Hashable, int] = {}
         return {one: tops.setdefault(self._top(one), len(tops) + 1) for one in members}
 
@@ -49,7 +49,7 @@ class _Groups:
 
 
 def argument_contracts(context: LoweringContext) -> Mapping[str, str]:
-    """Return the words for each field and operator of an invoke, by its name."""
+    """Return the requirements on each field and operator of an invoke, by name."""
     spaces, meshes = _Groups(), _Groups()
     args: dict[str, list[KernelArg]] = {}
     for name, arg, number in _arguments(context):
@@ -72,7 +72,7 @@ def argument_contracts(context: LoweringContext) -> Mapping[str, str]:
 
 
 def _least_dofs(context: LoweringContext) -> Mapping[str, list[str]]:
-    """Return words for how many dofs cells must have, by the name of a datum."""
+    """Return the minimum numbers of dofs per cell, as requirements by datum name."""
     needed: dict[OperatorSide, int] = {}
     for call in kernel_calls(context.schedule):
         for position, side, number in least_dofs(call):
@@ -86,7 +86,7 @@ def _least_dofs(context: LoweringContext) -> Mapping[str, list[str]]:
 
 
 def _arguments(context: LoweringContext) -> Iterator[tuple[str, KernelArg, int]]:
-    """Yield the name of each datum that is passed, how metadata describe it, and the call."""
+    """Yield each passed datum with its metadata description and the number of the call."""
     for number, call in enumerate(kernel_calls(context.schedule), 1):
         for position, arg in enumerate(call.kernel.args):
             if not arg.kind.is_scalar:

@@ -1,7 +1,7 @@
-"""Sums of reals that are computed without rounding, and rounded once.
+"""Exact sums of reals, rounded once at the end.
 
-An object of the runtime replaces the scalar; loops in C add to its digits. Between the loops it is
-created, and its sum over all ranks is requested.
+A runtime object replaces the scalar; loops in C add to its digits. Python code creates it between
+the loops, and requests its sum over all ranks.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ def runtime_exact_sum(context: LoweringContext, datum: Datum) -> Name:
 
 
 def is_exact_sum(item: Declare) -> bool:
-    """Return whether a variable is one that is summed into without rounding."""
+    """Return whether a variable is an exact sum."""
     return item.type == _DIGITS and item.shape == (whole(LENGTH),)
 
 
 def begin_runtime_sum(context: LoweringContext, asked: BeginExactSum) -> tuple[Line, ...]:
-    """Return the assignment of an empty sum."""
+    """Return the assignment that resets the sum."""
     return (
         Assign(
             runtime_exact_sum(context, asked.datum), StructureConstructor(Name(abi.EXACT_SUM), ())
@@ -47,7 +47,7 @@ def add_to_runtime_sum(context: LoweringContext, asked: AddExactly) -> tuple[Lin
 
 
 def end_runtime_sum(context: LoweringContext, asked: EndExactSum) -> tuple[Line, ...]:
-    """Return the assignment of the rounded sum to the scalar: over all ranks, if there are any."""
+    """Return the assignment of the rounded sum to the scalar, over all ranks if distributed."""
     found = runtime_exact_sum(context, asked.datum)
     total = CallFunction(Member(found, abi.SUM_OF_RANK), ())
     if asked.over_ranks:

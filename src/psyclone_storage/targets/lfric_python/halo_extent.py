@@ -1,4 +1,4 @@
-"""Depths of halos that a routine needs, which its set-up looks at before anything is computed."""
+"""Checks of halo depths in the set-up of a routine, before any computation."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from psyclone_storage.targets.lfric_python.spaces import runtime_space
 def held_parts(
     context: LoweringContext, datum: Datum
 ) -> Iterator[tuple[int | None, list[AcquireData]]]:
-    """Yield the parts of a datum that a routine holds, and what it asks of each."""
+    """Yield the parts of a datum that a routine acquires, with the acquire actions."""
     actions = [one for one in context.held.acquired if one.datum == datum.name]
     for component in moved_parts(datum, None) if actions else ():
         if component is None:
@@ -37,9 +37,9 @@ def held_parts(
 def look_at_depth(
     context: LoweringContext, datum: Datum, component: int | None, depth: Expr, least: int
 ) -> None:
-    """Let the set-up see that a halo is as deep as it will be exchanged or marked.
+    """Add a check that a halo is deep enough for its exchanges and flag updates.
 
-    Each field has one level. A set-up knows a vector as the parts that are held.
+    Each field has at least one level. The set-up receives a field vector as its acquired parts.
     """
     if integer_value(depth) == 1:
         return
@@ -52,9 +52,9 @@ def look_at_depth(
 
 
 def look_at_operators(context: LoweringContext) -> None:
-    """Let the set-up see that operators have values as far as kernels look at them.
+    """Add checks that operators have values for all cells that kernels access.
 
-    Depths that are written as numbers were looked at when the schedule was built.
+    Constant depths were checked when the schedule was built.
     """
     for call in kernel_calls(context.schedule) if context.schedule.distributed else ():
         for position, actual in enumerate(call.args):
@@ -79,7 +79,7 @@ def look_at_operators(context: LoweringContext) -> None:
 
 
 def look_at_steps(context: LoweringContext) -> None:
-    """Let the set-up check what steps rely on: deep enough halos, and equal function spaces."""
+    """Add checks of the requirements of steps: deep enough halos and equal function spaces."""
     for part, depth in depths_of_steps(context.schedule).items():
         if depth != WHOLE:
             datum = context.schedule.datum(part.datum)

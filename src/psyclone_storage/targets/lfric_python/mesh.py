@@ -1,4 +1,4 @@
-"""Requests to a mesh: bounds of loops, colours, pairs of meshes, the reference element."""
+"""Mesh quantities: loop bounds, colours, pairs of meshes, the reference element."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ def runtime_mesh(space: SpaceRef) -> ex.Expr:
 
 
 def key_of_mesh(context: LoweringContext, space: SpaceRef) -> str:
-    """Return what the mesh of a space is known by: there is one, unless there may be several."""
+    """Return the key of the mesh of a space; empty unless there may be several meshes."""
     return space.datum.name if context.several_meshes else ""
 
 
 def runtime_halo_depth(context: LoweringContext, asked: ops.HaloDepth) -> ex.Expr:  # noqa: ARG001
-    """Return the number of halo levels of the fields in question, also between the loops."""
+    """Return the minimum halo depth of the fields in whole-halo loops."""
     owners = [
         component_of(context.schedule.datum(part.datum), part.component)
         for part in fields_of_whole_halo(context.schedule)
@@ -60,7 +60,7 @@ def runtime_halo_depth(context: LoweringContext, asked: ops.HaloDepth) -> ex.Exp
 
 
 def cell_count(context: LoweringContext, asked: ops.CellCount) -> ex.Expr:
-    """Return the number of cells in a layer on this rank, or of those that it owns."""
+    """Return the number of cells in one layer on this rank, or only of owned ones."""
     word = abi.OWNED_CELLS if asked.owned else abi.CELLS
     return _number(context, asked.space, word)
 
@@ -76,7 +76,7 @@ def _number(context: LoweringContext, space: SpaceRef, word: str) -> ex.Expr:
 
 
 def runtime_loop_start(context: LoweringContext, asked: ops.LoopStart) -> ex.Expr:
-    """Return the first index of a loop: 1, but for loops over halo cells alone."""
+    """Return the first index of a loop: 1, except for halo-only loops and rims."""
     loop = asked.loop
     space = _space(context, loop)
     if loop.peel is not None and loop.peel.section is PeelSection.RIM:
@@ -115,7 +115,7 @@ def _of_mesh(context: LoweringContext, space: SpaceRef, word: str, rank: int) ->
 
 
 def runtime_cell_at(context: LoweringContext, asked: ops.ColourMap) -> ex.Expr:
-    """Return the cell at a position of a colour, or of a tile of a colour."""
+    """Return the cell at a position within a colour, or within a tile of a colour."""
     in_tiles = len(asked.position) > _IN_COLOUR
     word = abi.TILE_MAP if in_tiles else abi.COLOUR_MAP
     cells = _of_mesh(context, asked.space, word, 3 if in_tiles else 2)
@@ -123,7 +123,7 @@ def runtime_cell_at(context: LoweringContext, asked: ops.ColourMap) -> ex.Expr:
 
 
 def _space(context: LoweringContext, loop: Loop) -> SpaceRef:
-    """Return the function space that gives a loop its bounds."""
+    """Return the function space that provides the bounds of a loop."""
     return space_of(context, kernel_calls(loop)[0], loop.bounds_from)
 
 
@@ -157,7 +157,7 @@ def _last(context: LoweringContext, loop: Loop, space: SpaceRef) -> ex.Expr:
 
 
 def _last_inner_cell(context: LoweringContext, peel: Peel, space: SpaceRef) -> ex.Expr:
-    """Return the last cell of an interior, which is empty where a mesh is too small."""
+    """Return the last cell of an interior, which is empty if the mesh is too small."""
     depth, mesh = peel.interior.depth, runtime_mesh(space)
     if not depth.terms:
         return ex.Member(mesh, abi.OWNED_CELLS)
@@ -168,7 +168,7 @@ def _last_inner_cell(context: LoweringContext, peel: Peel, space: SpaceRef) -> e
 
 
 def runtime_pair_value(context: LoweringContext, asked: ops.MeshPair) -> ex.Expr:
-    """Return what an inter-grid kernel is told about its pair of meshes."""
+    """Return a property of a pair of meshes for an inter-grid kernel."""
     if asked.role is Role.NCELL_FINE:
         return _number(context, asked.fine, abi.CELLS)
     pair = (asked.coarse.datum.name, asked.fine.datum.name)
@@ -185,7 +185,7 @@ def runtime_pair_value(context: LoweringContext, asked: ops.MeshPair) -> ex.Expr
 
 
 def runtime_face_count(context: LoweringContext, asked: ops.FaceCount) -> ex.Expr:
-    """Return the number of horizontal, vertical or all faces of the reference cell."""
+    """Return the number of horizontal, vertical or all faces of the reference element."""
     word = abi.FACES[asked.role]
     value = ex.Member(ex.Member(runtime_mesh(asked.space), abi.ELEMENT), word)
     key = (word, key_of_mesh(context, asked.space))
@@ -193,7 +193,7 @@ def runtime_face_count(context: LoweringContext, asked: ops.FaceCount) -> ex.Exp
 
 
 def runtime_normals(context: LoweringContext, asked: ops.Normals) -> ex.Expr:
-    """Return the array of normals that metadata call by this name, (3, faces)."""
+    """Return the array of normals with this metadata name, (3, faces)."""
     value = ex.Member(ex.Member(runtime_mesh(asked.space), abi.ELEMENT), asked.name)
     key = (asked.name, key_of_mesh(context, asked.space))
     return table(context, SetupSection.ELEMENT, key, array_of(asked.name, REAL, 2), value)

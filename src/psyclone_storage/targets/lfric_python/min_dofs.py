@@ -1,9 +1,9 @@
-"""The minimal number of dofs of a cell on a space, derived from constants in a kernel's code.
+"""Minimum number of dofs per cell, derived from constant subscripts in kernel code.
 
-A kernel that accesses the seventh dof of a cell reads, where there are six, a value that is no dof
-index, and then arbitrary data. Its author counts dofs for one order of elements; the order of a
-field is known when the program runs. Code in a choice by the number of dofs, or by a number that is
-passed, is ignored: it may be there for other orders.
+A kernel that accesses the seventh dof of a cell with six dofs reads an invalid index and then
+arbitrary data. Kernels assume an element order, but the order of a field is known only at run time.
+Code under conditions on the number of dofs, or on scalar arguments, is ignored: it may handle other
+orders.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Needed = tuple[int, str, int]
 
 
 def least_dofs(call: KernelCall) -> Iterator[Needed]:
-    """Yield the requirements of a kernel's code on its arguments, as far as they are known."""
+    """Yield the known requirements of a kernel's code on its arguments."""
     for code in call.known_codes:
         dummies = {key_of(name): dummy
                    for name, dummy in zip(code.dummies, call.dummies, strict=False)}  # fmt: skip
@@ -44,9 +44,9 @@ def least_dofs(call: KernelCall) -> Iterator[Needed]:
 
 
 def _elements(code: Routine, dummies: Mapping[str, Dummy]) -> Iterator[Element]:
-    """Yield the elements that are looked at whatever the order of elements is.
+    """Yield the array elements accessed for every element order.
 
-    Loops between numbers that are written out have their first turns, or their last.
+    For loops with constant bounds, the first and the last iteration are considered.
     """
     known = _PlainChoices(dummies)
     for line in _reached(code.body, known):
@@ -58,7 +58,7 @@ def _elements(code: Routine, dummies: Mapping[str, Dummy]) -> Iterator[Element]:
 
 
 class _PlainChoices:
-    """Conditions that may be present only for certain orders of elements."""
+    """Conditions in kernel code, classified by whether they depend on the element order."""
 
     def __init__(self, dummies: Mapping[str, Dummy]) -> None:
         self._plain = {key for key, dummy in dummies.items() if dummy.role in _PLAIN}
@@ -69,12 +69,12 @@ class _PlainChoices:
         """The first and the last value of counters, of loops whose bounds are numbers."""
 
     def are_plain(self, line: If) -> bool:
-        """Return whether a choice depends on values of fields, levels and counters alone."""
+        """Return whether conditions depend only on values of fields, levels and counters."""
         found = {name for one in line.branches for name in map(key_of, names_in(one.condition))}
         return found <= self._plain
 
     def has_turns(self, line: Do) -> bool:
-        """Return whether a loop has turns whatever the order is, as one over layers or dofs."""
+        """Return whether a loop has iterations for every order, such as over layers or dofs."""
         first, last = integer_value(line.start), integer_value(line.stop)
         if line.step is not None or (first is not None and last is not None and first > last):
             return False
@@ -82,14 +82,14 @@ class _PlainChoices:
         return found <= self._counts
 
     def enter(self, line: Do) -> None:
-        """Treat the counter of a loop as plain, within the loop and after it."""
+        """Treat the loop counter as independent of the order, inside and after the loop."""
         self._plain.add(line.variable.key)
         first, last = integer_value(line.start), integer_value(line.stop)
         if first is not None and last is not None and line.step is None:
             self.counters[line.variable.key] = first, last
 
     def leave(self, line: Do) -> None:
-        """Forget what the counter of a loop is."""
+        """Remove the range of a loop counter."""
         self.counters.pop(line.variable.key, None)
 
 
@@ -117,7 +117,7 @@ def _reached(lines: Iterable[Line], known: _PlainChoices) -> Iterator[Line]:
 def _needed(
     kernel: Kernel, dummy: Dummy, position: int, items: tuple[Expr, ...]
 ) -> Iterator[Needed]:
-    """Yield the dofs that an element of a dummy's array has for its indices."""
+    """Yield the numbers of dofs that the subscripts of an array element require."""
     arg = kernel.args[position]
     if dummy.role is Role.OPERATOR:
         # The last two of three are the rows and columns of the matrix of a cell.

@@ -1,7 +1,7 @@
-"""Meshes on a device: loops over cells and dofs whose iterations have threads of their own.
+"""Meshes on a device: loops over cells and dofs with one thread per iteration.
 
-A schedule says which loops those are: all cells, or those of one colour, all dofs, and the tiles of
-a colour. `targets/lfric_cuda.py` checks that they may run in any order.
+These are loops over all cells, the cells of one colour, all dofs, and the tiles of a colour.
+`targets/lfric_cuda.py` checks that their iterations are independent.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SHARED_LOOPS = frozenset({Over.CELLS, Over.DOFS, Over.CELLS_OF_COLOUR, Over.TILE
 
 
 def on_device(meshes: Infrastructure) -> Infrastructure:
-    """Return meshes with loops that threads of a device share, whose data are waited for apart."""
+    """Return a mesh table whose loops run on device threads and whose data have separate waits."""
     contract = StoragePolicy(home=Side.DEVICE, waits_apart=True)
     return replace(meshes, beside=_beside, holding=contract)
 
@@ -40,7 +40,7 @@ def _beside(
 
 
 def _loops(statement: Statement) -> Iterator[Loop]:
-    """Yield the outer loops of a statement."""
+    """Yield the outermost loops in a statement."""
     match statement:
         case Loop():
             yield statement
@@ -50,7 +50,7 @@ def _loops(statement: Statement) -> Iterator[Loop]:
 
 
 def _shared(line: Do, loop: Loop) -> Line:
-    """Return a loop with the one inside that threads share, or itself, under what says so."""
+    """Return a loop with its distributed loop (itself or an inner one) marked for threads."""
     if loop.over in SHARED_LOOPS:
         return shared(line)
     inner = tuple(item for item in loop.body if isinstance(item, Loop | DirectiveRegion))
@@ -62,7 +62,7 @@ def _shared(line: Do, loop: Loop) -> Line:
 
 
 def _filled(context: LoweringContext, line: Line) -> Line:
-    """Return the loop that an assignment to several dofs is."""
+    """Return the loop for an assignment to several dofs."""
     match line:
         case Assign(Section(base, (Range(first, last),)), value):
             if first is None or last is None:

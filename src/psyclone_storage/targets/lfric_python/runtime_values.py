@@ -1,6 +1,6 @@
-"""Common parts of the tables for meshes in Python: data by name, numbers and arrays of a set-up.
+"""Common parts of the tables for meshes in Python: data, numbers and arrays of the set-up.
 
-A vector of fields is a sequence in Python, whose parts count from 0.
+A field vector is a Python sequence, whose items are counted from 0.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _IN_FORTRAN = "Leave this call in a program in Fortran."
 
 
 def no_form(what: str, span: Span | None, hint: str = _IN_FORTRAN) -> CompileError:
-    """Return what is said of something that the runtime in Python does not have (G010)."""
+    """Return the error for a feature that the Python runtime does not support (G010)."""
     message = f"The runtime for LFRic in Python has no {what}."
     return CompileError(Diagnostic("G010", message, span, hint=hint))
 
@@ -33,14 +33,14 @@ EXTENTS_OF = "extents of "
 
 
 def component_of(datum: Datum, component: int | None) -> Expr:
-    """Return the object that a datum is, or one of the fields of a vector."""
+    """Return the object of a datum, or one of the fields of a vector."""
     if datum.vector <= 1:
         return Name(datum.name)
     return Element(Name(datum.name), (whole((component or 1) - 1),))
 
 
 def ranks_of(context: LoweringContext, scalar: Datum) -> Expr:
-    """Return the ranks over which a scalar is reduced: those of a field of the same call."""
+    """Return the communicator over which a scalar is reduced: that of a field of the same call."""
     field = next(
         context.of(actual)
         for call in kernel_calls(context.schedule)
@@ -54,7 +54,7 @@ def ranks_of(context: LoweringContext, scalar: Datum) -> Expr:
 def runtime_data_array(
     context: LoweringContext, datum: Datum, component: int | None = None
 ) -> Name:
-    """Return the name of the values of a field, of one of a vector, or of an operator."""
+    """Return the value array of a field, a field-vector component or an operator."""
     part = f"_{component or 1}" if datum.vector > 1 else ""
     rank = 3 if datum.kind is not None and datum.kind.is_operator else 1
     wished = Declare(f"{datum.name}{part}_data", context.ops.value_type(datum), (), colons(rank))
@@ -65,7 +65,7 @@ def runtime_data_array(
 def runtime_number(
     context: LoweringContext, section: SetupSection, key: Hashable, name: str, value: Expr
 ) -> Name:
-    """Return the variable of a set-up that has a number."""
+    """Return the set-up variable for a number."""
     return context.work.assigned(section, key, Declare(name, INTEGER), value)
 
 
@@ -76,10 +76,10 @@ def table(
     wished: Declare,
     value: Expr,
 ) -> Name:
-    """Return the variable of a set-up that has an array of the mesh."""
+    """Return the set-up variable for an array of the mesh."""
     return context.work.assigned(section, key, wished, value)
 
 
 def array_of(name: str, type_: ScalarType, rank: int) -> Declare:
-    """Return the declaration of an array of a rank."""
+    """Return the declaration of an array with the given rank."""
     return Declare(name, type_, (), colons(rank))

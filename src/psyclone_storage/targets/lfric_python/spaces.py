@@ -1,4 +1,4 @@
-"""Requests to a function space: numbers, maps, basis functions and stencils."""
+"""Quantities of function spaces: numbers, maps, basis functions and stencils."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ _OPERATIONS = {
 
 
 def runtime_space(space: SpaceRef) -> Expr:
-    """Return the function space itself."""
+    """Return the function space object."""
     return Member(component_of(space.datum, None), abi.SPACE_OF[space.side])
 
 
 def layers(context: LoweringContext, asked: ops.Layers) -> Expr:
-    """Return the number of layers of the mesh of a space."""
+    """Return the number of layers in the mesh of a space."""
     name = asked.space.datum.name
     value = Member(runtime_space(asked.space), abi.LAYERS)
     return number_of(context, SetupSection.LAYERS, ("layers", name), f"nlayers_{name}", value)
 
 
 def space_number(context: LoweringContext, space: SpaceRef, which: str) -> Expr:
-    """Return a number that a space has, by its name there."""
+    """Return the number `which` of a space."""
     value = Member(runtime_space(space), which)
     return number_of(
         context, SetupSection.DOFS, (which, space.key), f"{which}_{space.label}", value
@@ -52,7 +52,7 @@ def space_number(context: LoweringContext, space: SpaceRef, which: str) -> Expr:
 def end_of(
     context: LoweringContext, space: SpaceRef, which: str, depth: Expr | None = None
 ) -> Expr:
-    """Return the last of some dofs on this rank, of those down to a depth of the halo."""
+    """Return the index of the last dof of some group on this rank, to a halo depth if given."""
     value: Expr = Member(runtime_space(space), which)
     key = (which, space.datum.name, canonical(depth) if depth is not None else "")
     if depth is not None:
@@ -61,7 +61,7 @@ def end_of(
 
 
 def array(context: LoweringContext, space: SpaceRef, which: str) -> Expr:
-    """Return a map of a space, (ndf, cells), or what is known of its dofs, by its name there."""
+    """Return the array `which` of a space, such as a dofmap, (ndf, cells)."""
     wished = array_of(f"{which}_{space.label}", INTEGER, 2)
     value = Member(runtime_space(space), which)
     return table(context, SetupSection.DOFMAPS, (which, space.key), wished, value)
@@ -124,12 +124,12 @@ def _stencil(context: LoweringContext, stencil: StencilRef) -> Expr:
 
 
 def _stem(stencil: StencilRef) -> str:
-    """Return what names of variables for a stencil end in."""
+    """Return the suffix of variable names for a stencil."""
     return f"cells_{stencil.space.label}" if stencil.of_cells else stencil.space.label
 
 
 def stencil_map(context: LoweringContext, asked: ops.StencilMap) -> Expr:
-    """Return the dofs of neighbours: (ndf, size, cells), with a dimension more for branches."""
+    """Return the dofs of stencil cells, (ndf, size, cells); branches add a dimension."""
     stencil = asked.stencil
     rank = 4 if stencil.branched else 3
     wished = array_of(f"stencil_{stencil.space.label}", INTEGER, rank)
@@ -138,7 +138,7 @@ def stencil_map(context: LoweringContext, asked: ops.StencilMap) -> Expr:
 
 
 def runtime_stencil_sizes(context: LoweringContext, asked: ops.StencilSizes) -> Expr:
-    """Return the numbers of neighbours: (cells), or (branches, cells)."""
+    """Return the sizes of stencils, with shape (cells) or (branches, cells)."""
     stencil = asked.stencil
     rank = 2 if stencil.branched else 1
     wished = array_of(f"stencil_sizes_{_stem(stencil)}", INTEGER, rank)
@@ -147,7 +147,7 @@ def runtime_stencil_sizes(context: LoweringContext, asked: ops.StencilSizes) -> 
 
 
 def longest_branch(context: LoweringContext, asked: ops.LongestBranch) -> Expr:
-    """Return the length of the longest branch of a stencil, the cell itself included."""
+    """Return the maximum branch length of a stencil, including the centre cell."""
     stencil = asked.stencil
     value = Member(_stencil(context, stencil), abi.STENCIL_SIZE)
     name = f"stencil_branch_{_stem(stencil)}"
@@ -155,7 +155,7 @@ def longest_branch(context: LoweringContext, asked: ops.LongestBranch) -> Expr:
 
 
 def _direction(context: LoweringContext, said: Expr) -> Expr:
-    """Return the number of a direction: a variable of the invoke, or that of a word."""
+    """Return the number of a direction: a variable of the invoke, or a named constant."""
     is_word = isinstance(said, Name) and said.key in DIRECTIONS
     if (
         isinstance(said, Name)
@@ -167,14 +167,14 @@ def _direction(context: LoweringContext, said: Expr) -> Expr:
 
 
 def direction(context: LoweringContext, asked: ops.StencilDirection) -> Expr:
-    """Return the direction of a line that may lie along x or y, as kernels are passed it."""
+    """Return the direction of a one-dimensional stencil, as passed to kernels."""
     if asked.stencil.direction is None:
         raise InternalError(f"The stencil of '{asked.stencil.space.datum.name}' has no direction.")
     return _direction(context, asked.stencil.direction)
 
 
 def runtime_stencil_cells(context: LoweringContext, asked: ops.StencilCells) -> Expr:
-    """Return the neighbours themselves: (size, cells), with a dimension more for branches."""
+    """Return the stencil cells, with shape (size, cells); branches add a dimension."""
     stencil = asked.stencil
     wished = array_of(f"stencil_{_stem(stencil)}", INTEGER, 3 if stencil.branched else 2)
     value = Member(_stencil(context, stencil), abi.STENCIL_CELLS)
@@ -182,5 +182,5 @@ def runtime_stencil_cells(context: LoweringContext, asked: ops.StencilCells) -> 
 
 
 def _key(stencil: StencilRef) -> tuple[Hashable, ...]:
-    """Return the key of a stencil: one of cells does not depend on a space, whatever its key."""
+    """Return the key of a stencil; for stencils of cells it does not depend on the space."""
     return stencil.of_cells, stencil.key

@@ -1,8 +1,8 @@
-"""Meshes of our runtime as a row: what it says for each operation.
+"""Lowering table of the meshes of our Python runtime.
 
-What does not change for the same data is found by a set-up, which is done once for them: numbers,
-and arrays that the mesh has. Cells and dofs count from 1, as in kernels. Halos are exchanged and
-marked between the loops, by the fields themselves.
+Values that do not change for the same data are determined by a set-up, which runs once: numbers and
+arrays of the mesh. Cells and dofs are counted from 1, as in kernels. Fields exchange their halos
+and update flags between loops.
 """
 
 from __future__ import annotations
@@ -49,10 +49,9 @@ from psyclone_storage.targets.lfric_python.runtime_values import (
 
 
 def meshes_in_c(*, exact_sums: bool = False, run_time_checks: bool = False) -> Infrastructure:
-    """Return the runtime's meshes, as C loops over columns see them, maybe with exact sums.
+    """Return the table of the runtime's meshes for loops in C, with exact sums if requested.
 
-    What is lowered to it raises `CompileError` G010 for what it does not have, and that is all that
-    `run_time_checks` ask for.
+    Lowering raises `CompileError` G010 for unsupported features, including `run_time_checks`.
     """
     return Infrastructure(
         "The runtime for LFRic in Python",
@@ -78,10 +77,10 @@ def meshes_in_c(*, exact_sums: bool = False, run_time_checks: bool = False) -> I
 def runtime_value_type(datum: Datum) -> ScalarType:
     """Return the type of the values of a field, an operator or a scalar.
 
-    Reals of so many bytes are one type, whatever their kinds are called.
+    Reals of equal size are the same type, independent of the kind's name.
 
     Raises:
-        CompileError: G010, there are no data with as many bytes.
+        CompileError: G010, the size is not supported.
     """
     known = OBJECT_TYPES.get(datum.type.name) if isinstance(datum.type, DerivedType) else None
     type_ = known.data if known else datum.type if isinstance(datum.type, ScalarType) else INTEGER
@@ -103,11 +102,11 @@ def _dummies(context: LoweringContext) -> tuple[Declare, ...]:
 
 
 def _add_nothing(_context: LoweringContext) -> None:
-    """Leave a routine unchanged."""
+    """Do nothing."""
 
 
 def _refuse_checks(context: LoweringContext) -> None:
-    """Refuse the first call of a routine, whose fields generated code should look at."""
+    """Raise the error for run-time checks, which are not supported, at the first call."""
     for call in kernel_calls(context.schedule):
         what = f"tests of the fields of '{call.kernel.name}', as RUN_TIME_CHECKS asks for"
         hint = "Set RUN_TIME_CHECKS = none, or leave this call in a program in Fortran."
@@ -124,7 +123,7 @@ def _no_items(
 
 
 def _held(context: LoweringContext, lines: tuple[Line, ...]) -> tuple[Line, ...]:
-    """Return the statements of a routine in a block that holds its fields and operators."""
+    """Return the statements of a routine in a block that acquires its fields and operators."""
     look_at_operators(context)
     look_at_steps(context)
     words = argument_contracts(context)
@@ -144,7 +143,7 @@ def _held(context: LoweringContext, lines: tuple[Line, ...]) -> tuple[Line, ...]
 
 
 def _extents(context: LoweringContext, asked: ops.ExtentsOf) -> ex.Expr:
-    """Return the extents of an array of numbers, which each call has its own of."""
+    """Return the extents of a scalar array, which each call determines."""
     datum = asked.datum
     marked = (f"{EXTENTS_OF}{datum.name}",)
     wished = Declare(f"dims_{datum.name}", INTEGER, marked, (ex.whole(datum.rank),))
@@ -194,9 +193,9 @@ def _exchanged(context: LoweringContext, asked: ops.Exchange) -> tuple[Line, ...
 
 
 def _level(depth: ex.Expr) -> ex.Expr:
-    """Return a depth that an exchange has: at least 1, which a variable need not be.
+    """Return the depth of an exchange: at least 1, even if a variable is 0.
 
-    The stencil of an extent of 0 is the cell itself, whose annexed dofs come with the first level.
+    The stencil of extent 0 is the cell itself, whose annexed dofs belong to the first level.
     """
     return (
         depth
@@ -239,7 +238,7 @@ def _marked_clean(context: LoweringContext, asked: ops.MarkClean) -> tuple[Line,
 
 
 def _filled(context: LoweringContext, asked: ops.FillDofs) -> tuple[Line, ...]:
-    """Return the assignment to dofs that are never read: contiguous, in the halo's order."""
+    """Return the assignment that initialises unread dofs, which are contiguous."""
     space = SpaceRef((asked.datum.name, ""), asked.datum.name, asked.datum, "")
     if asked.annexed:
         before = spaces.end_of(context, space, abi.LAST_OWNED)
@@ -257,7 +256,7 @@ def _filled(context: LoweringContext, asked: ops.FillDofs) -> tuple[Line, ...]:
 
 
 def _reduced(context: LoweringContext, asked: ops.Reduce) -> tuple[Line, ...]:
-    """Return the combination of the values of all ranks."""
+    """Return the statements of a reduction over all ranks."""
     ranks = ranks_of(context, asked.datum)
     value = ex.Member(ex.Name(asked.datum.name), abi.VALUE)
     return (Assign(value, ex.CallFunction(ex.Member(ranks, abi.REDUCTIONS[asked.op]), (value,))),)

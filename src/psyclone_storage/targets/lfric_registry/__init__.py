@@ -1,5 +1,5 @@
-"""From a schedule for LFRic to LFRic's own fields and operators, whose storages a registry has.
+"""Lowering of LFRic schedules to LFRic's original fields with a storage registry.
 
-The types are LFRic's, and cannot be changed. The holds, with their purposes and ends, are planned
-before (`ir.storage_access`), as for fields with storages.
+The types are those of LFRic and cannot be changed. `ir.storage_access` plans the accesses, as for
+fields with storages.
 """

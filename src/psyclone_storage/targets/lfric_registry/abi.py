@@ -1,4 +1,4 @@
-"""The names that generated code spells for LFRic's own fields and the registry of storages."""
+"""Names of LFRic's fields and of the storage registry in generated code."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""LFRic with a registry of storages as a row: fields with storages, found by their arrays.
+"""Lowering table of LFRic with a storage registry.
 
-Flags of halos are the proxies' own. An exchange moves the values near other ranks through the host.
-A module next to LFRic finds these values, because LFRic does not expose them. Maps and other tables
-are transferred for each call of the routine, as LFRic does not report when it frees them, or once,
-if the program does.
+Storages are looked up by arrays. The proxies contain the halo flags. An exchange transfers values
+near other ranks through the host; a separate module finds these values, because LFRic does not
+expose them. Maps and other tables are transferred for each routine call, because LFRic does not
+report when it frees them, or once if the program does.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from psyclone_storage.targets.lfric_storage.table import lfric_storage, window
 def lfric_registry(
     checks: CheckLevel = CheckLevel.NONE, *, exact_sums: bool = False, padding: int = PADDING
 ) -> Infrastructure:
-    """Return LFRic's infrastructure with a registry; arguments as for the plain one."""
+    """Return the table of LFRic with a registry; arguments as for `lfric_infrastructure`."""
     plain = lfric_infrastructure(checks, exact_sums=exact_sums, padding=padding)
     held = lfric_storage(checks, exact_sums=exact_sums, padding=padding)
     return replace(
@@ -73,7 +73,7 @@ def _storage(context: LoweringContext, name: str, component: int | None) -> Name
 
 
 def _values(context: LoweringContext, datum: Datum, component: int | None) -> Expr:
-    """Return the array of a field, of one component of a field vector, or of an operator."""
+    """Return the value array of a field, a field-vector component or an operator."""
     match datum.kind:
         case ArgKind.OPERATOR:
             member: str = members.OperatorMember.STENCIL
@@ -134,9 +134,9 @@ def _around(
     *,
     dirty_only: bool = False,
 ) -> tuple[Line, ...]:
-    """Return an exchange, its start or its finish, with what the storages have to know of it.
+    """Return an exchange, or its start or end, with the notifications of storages.
 
-    With `dirty_only` the exchange skips fields whose halo is clean, and so do their storages.
+    With `dirty_only` the exchange and the storages skip fields with clean halos.
     """
     named = [(_storage(context, datum.name, part), datum, part, depth)
              for datum, part, depth in parts]  # fmt: skip
@@ -161,7 +161,7 @@ def _begun(
     *,
     dirty_only: bool,
 ) -> tuple[Line, ...]:
-    """Return the transfer to the host of the values that an exchange sends, as far as known."""
+    """Return the transfer to the host of the values that an exchange sends."""
     datum, component, depth = part
     procedure = Name(context.work.imports.local(abi.STRIPS_MODULE, abi.BEGIN_EXCHANGE_OF_STRIPS))
     space = Member(proxy(context, datum, component), members.FieldMember.SPACE)

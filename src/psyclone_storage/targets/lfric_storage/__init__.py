@@ -1,5 +1,5 @@
-"""From a schedule for LFRic to fields and operators that are acquired and released: our own.
+"""Lowering of LFRic schedules to fields and operators with storages, from our infrastructure.
 
-Proxies know where values are current. What holds them, for what, and until when is planned before
-(`ir.storage_access`); here it is spelt, and kernels get the windows that an acquire opens.
+Proxies track where values are valid. `ir.storage_access` plans the accesses; this package generates
+their code. Kernels receive the pointers (windows) that an acquire sets.
 """

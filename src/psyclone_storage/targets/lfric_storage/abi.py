@@ -1,4 +1,4 @@
-"""The names of LFRic's fields with storages, in `external/`, that generated code spells."""
+"""Names of LFRic fields with storages (`external/`) in generated code."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Other data that device regions read: maps, sizes, basis functions, arrays of scalars.
+"""Other data that device regions read: maps, sizes, basis functions, scalar arrays.
 
-Each has its own storage, found by the address of the array, and is held around the region that
-reads it there; the region accesses a window. Maps of the infrastructure stay, as they never change.
-Basis functions and weights are made anew for each call of the routine, with the same values: they
-are found by these, and stay, too. Other data of one call are deleted at its end.
+Each array has a storage, found by its address, which is acquired around the region that reads it;
+the region accesses a window. Maps of the infrastructure never change and stay on the device. Basis
+functions and weights are recomputed for each routine call with the same values; their storages are
+found by value and stay too. Other data are deleted at the end of the call.
 """
 
 from __future__ import annotations
@@ -35,9 +35,10 @@ def with_tables(
     *,
     maps_stay: bool = True,
 ) -> tuple[Line, ...]:
-    """Return the lines of a statement with what holds tables around regions on a device.
+    """Return the lines of a statement, with tables acquired around device regions.
 
-    Maps of the infrastructure stay there if it says when it frees them, or if the program does.
+    Maps of the infrastructure stay on the device if the infrastructure or the program reports when
+    it frees them.
     """
     if not isinstance(item, Loop | DirectiveRegion):
         return lines
@@ -56,7 +57,7 @@ def _runs_on_device(line: Line) -> bool:
 
 
 def _tables(context: LoweringContext, blocks: tuple[Line, ...]) -> Iterator[str]:
-    """Yield the names of arrays in regions that are no windows of fields, and not written there."""
+    """Yield the arrays that regions read and that are not windows of fields."""
     held = {name.text for _, name in context.work.asked_for("window")}
     assigned = {line.target for line in walk_lines(blocks) if isinstance(line, Assign)}
     for name in arrays_in(context, blocks):
@@ -65,7 +66,7 @@ def _tables(context: LoweringContext, blocks: tuple[Line, ...]) -> Iterator[str]
 
 
 def _window(context: LoweringContext, name: str, maps_stay: bool) -> Name:
-    """Return the pointer to what a device has of an array, while it is held."""
+    """Return the window (pointer) to the device copy of an array while it is acquired."""
     declared = _declared(context, name)
     attributes = ("pointer", "contiguous")
     wished = Declare(f"{name}_there", declared.type, attributes, colons(len(declared.shape)))
@@ -80,7 +81,7 @@ def _window(context: LoweringContext, name: str, maps_stay: bool) -> Name:
 
 
 def _declared(context: LoweringContext, name: str) -> Declare:
-    """Return the declaration of an array: a variable's, or that of an argument."""
+    """Return the declaration of an array: a variable or an argument."""
     if found := context.work.found(name):
         return found[1]
     datum = context.schedule.datum(name)
@@ -88,7 +89,7 @@ def _declared(context: LoweringContext, name: str) -> Declare:
 
 
 def _stays(context: LoweringContext, name: str) -> bool:
-    """Return whether an array outlives the routine, and its values do not change."""
+    """Return whether an array outlives the routine and is constant."""
     found = context.work.found(name)
     if found is None:
         return False
@@ -97,7 +98,7 @@ def _stays(context: LoweringContext, name: str) -> bool:
 
 
 def _is_alike(context: LoweringContext, name: str) -> bool:
-    """Return whether an array is made anew for each call, with the same values."""
+    """Return whether an array is recomputed for each call with the same values."""
     found = context.work.found(name)
     return found is not None and found[0] in _ALIKE
 
@@ -109,7 +110,7 @@ def _asked(context: LoweringContext, word: str, name: str, *window: Name) -> Cal
 
 
 def _looking_through(lines: Iterable[Line], windows: Mapping[str, Name]) -> tuple[Line, ...]:
-    """Return lines in which regions on a device name windows in place of arrays."""
+    """Return lines in which device regions use windows instead of arrays."""
     values: dict[str, Expr] = dict(windows)
 
     def changed(line: Line) -> Line:

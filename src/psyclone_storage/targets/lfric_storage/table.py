@@ -1,8 +1,7 @@
-"""Fields and operators with storages as a row: LFRic's, but for where values are.
+"""Lowering table of LFRic fields and operators with storages.
 
-Numbers, maps, halos and reductions are those of LFRic. Values are windows, pointers that an acquire
-sets. Flags of halos are marked as in LFRic, by what loops leave, so that an access leaves them as
-they are.
+Numbers, maps, halos and reductions are those of LFRic. Values are accessed by windows: pointers
+that an acquire sets. Loops update halo flags as in LFRic, and an access does not change them.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ CONTRACT = sa.StoragePolicy(through_exchanges=False, at_once=False, directives_a
 def lfric_storage(
     checks: CheckLevel = CheckLevel.NONE, *, exact_sums: bool = False, padding: int = PADDING
 ) -> Infrastructure:
-    """Return LFRic's infrastructure with storages; arguments as for the plain one."""
+    """Return the table of LFRic with storages; arguments as for `lfric_infrastructure`."""
     plain = lfric_infrastructure(checks, exact_sums=exact_sums, padding=padding)
     return replace(
         plain,
@@ -79,7 +78,7 @@ def _owner(
 
 
 def window(context: LoweringContext, datum: Datum, component: int | None) -> Name:
-    """Return the pointer to the values of a field or an operator, while they are held."""
+    """Return the window (pointer) to the values of a field or operator while acquired."""
     match datum.kind:
         case ArgKind.OPERATOR:
             stem, rank = "local_stencil", 3

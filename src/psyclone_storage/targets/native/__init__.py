@@ -1,1 +1,1 @@
-"""Modules of Python that bind data, and C or CUDA that computes: loops with kernels in them."""
+"""Generation of Python modules that bind data, and C or CUDA code with loops and kernels."""

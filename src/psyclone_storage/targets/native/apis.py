@@ -1,4 +1,4 @@
-"""Differences between programs in Python for grids and for meshes of columns, where C computes."""
+"""Differences between Python programs for grids and for meshes with C or CUDA code."""
 
 from __future__ import annotations
 
@@ -39,11 +39,13 @@ _OF_LOGICALS = 4
 class ProgramApi:
     """Differences between programs for grids and for meshes.
 
-    `module` is the runtime, from which a module imports `words` where it calls them; arguments have
-    none of the `reserved` names. `kinds` are the bytes of kinds of numbers. A set-up returns its
-    `tables` under these names, after `checks`. `intent_of` is that of data in C. In a routine
-    that is `typed` each variable has the type that kernels take. On a device threads `share`
-    statements, and Python states the arguments of a `launch`. With `types` it states those of data.
+    - `module`: the runtime module. `words`: its functions, imported if called.
+    - `reserved`: names that arguments must not have.
+    - `kinds`: sizes in bytes of kinds. `tables`: names of the tables that a set-up returns.
+    - `checks`: statements at the start of a set-up. `intent_of`: intent of data in C.
+    - `share`: distribution of statements over device threads. `launch`: launch arguments in Python.
+    - `typed`: adds variables for all types that kernels receive. `types`: whether Python states the
+      types of data.
     """
 
     module: str
@@ -62,7 +64,7 @@ class ProgramApi:
 def _share_loops(
     lines: tuple[Line, ...], routine: GeneratedRoutine, _codes: Mapping[str, Routine]
 ) -> tuple[tuple[Line, ...], SharedLoop | None]:
-    """Return what one thread does of loops over columns: reductions are done by one alone."""
+    """Return the code of one thread for loops over columns; a single thread does reductions."""
     names = NameTable(one.name for one in (*routine.dummies, *routine.variables))
     if any(reduced_names(assigned_scalars(lines), routine)):
         lines = without_directives(lines)
@@ -70,7 +72,7 @@ def _share_loops(
 
 
 def _most_threads(lines: tuple[Line, ...], routine: GeneratedRoutine) -> int:
-    """Return how many threads there are at most: fewer where each has digits of an exact sum."""
+    """Return the maximum number of threads, which is less if each has an exact sum."""
     used = names_in_order(lines)
     is_summing = any(is_exact_sum(item) for item in routine.variables if item.key in used)
     return MOST_SUMMING if is_summing else MOST_THREADS

@@ -1,10 +1,10 @@
-"""The functions that Python calls for the parts of a routine, on the host and on a device.
+"""C functions that Python calls for the parts of a routine, on host and device.
 
     void invoke_0_1(void *const *data, const double *reals, const int64_t *counts, ...)
     PSY_KERNEL void invoke_0_1_points(double *restrict p, ..., const int64_t nlayers, ...)
 
-Both pass what is in tables to the subroutine that a part is. On a device the second is a kernel; on
-a machine without a GPU the first launches it, thread after thread.
+Both pass table entries to the subroutine of the part. On a device the second function is a kernel;
+without a GPU, the first one calls it for one thread after another.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ _LETTERS = {"double": "d", "float": "f", "int32_t": "i"}
 
 @dataclass(frozen=True, slots=True)
 class ScalarArgument:
-    """A scalar that is passed with each call: what Python passes, and what C calls it.
+    """A scalar that Python passes with each call, and its name in C.
 
-    It is an expression of the routine's arguments, or the variable of a `module` by its key.
-    `letter` says of which type it is.
+    It is an expression of the routine's arguments, or a variable of `module` by its key. `letter`
+    is its type.
     """
 
     python: str
@@ -59,12 +59,13 @@ class ScalarArgument:
 
 @dataclass(frozen=True, slots=True)
 class KernelArguments:
-    """The arguments of a kernel of a device, which come before the scalars.
+    """The arguments of a device kernel before the scalars.
 
-    `arrays`, `counts` and `reals` are positions in the tables. `threads` and `colours` are
-    positions of numbers: of how many threads there are, one if that is below 0, and of how many
-    colours, for each of which the kernel is launched. `results` are the types, by letter, of what
-    it reduces to, `x` for the digits of an exact sum. A kernel that is `alone` has one thread.
+    - `arrays`, `counts`, `reals`: positions in the tables.
+    - `threads`, `colours`: positions of the number of threads (negative: one thread) and of
+      colours, for each of which the kernel is launched.
+    - `results`: types of reduction results, by letter; `x` denotes an exact sum.
+    - `alone`: the kernel runs in a single thread.
     """
 
     arrays: tuple[int, ...]
@@ -78,9 +79,9 @@ class KernelArguments:
 
 @dataclass(frozen=True, slots=True)
 class ExportedFunction:
-    """A function that Python calls: its name, its text, and the scalars that it is passed.
+    """A C function that Python calls: its name, its text and its scalar arguments.
 
-    `results` are the types of what it reduces to, by letter; `launch` is for a device.
+    `results` are the types of reduction results, by letter. `launch` is set for a device.
     """
 
     name: str
@@ -91,15 +92,15 @@ class ExportedFunction:
 
     @property
     def types(self) -> str:
-        """The types of what Python passes, by letter."""
+        """The types of the arguments that Python passes, by letter."""
         return "".join(item.letter for item in self.scalars) + self.results
 
 
 @dataclass(slots=True)
 class _SortedArguments:
-    """The arguments of a subroutine by where they come from, and what each is passed.
+    """The arguments of a subroutine, grouped by source, and the passed expressions.
 
-    `tables` are those in the tables, by the name of the table, with their positions there.
+    `tables` maps a table name to arguments and their positions in the table.
     """
 
     parameters: tuple[Parameter, ...]
@@ -113,18 +114,18 @@ class _SortedArguments:
     colour: str = ""
 
     def of_table(self, name: str) -> list[tuple[Parameter, int]]:
-        """Return the arguments that are in a table."""
+        """Return the arguments taken from a table."""
         return self.tables.get(name, [])
 
     def positions(self, name: str) -> tuple[int, ...]:
-        """Return the positions of these in the table."""
+        """Return the positions of these arguments in the table."""
         return tuple(at for _, at in self.of_table(name))
 
 
 def host_function(
     name: str, part: ComputedPart, function: CFunction, plan: PlannedRoutine, tables: ArgumentTables
 ) -> ExportedFunction:
-    """Return the function that Python calls, which passes what is in tables."""
+    """Return the C function that Python calls, which passes table entries to a subroutine."""
     found = _sorted(part, function, plan, tables)
     passed = [
         f"({item.type.name} *)(intptr_t){item.name}"
@@ -149,7 +150,7 @@ def host_function(
 def device_function(
     name: str, part: ComputedPart, function: CFunction, plan: PlannedRoutine, tables: ArgumentTables
 ) -> ExportedFunction:
-    """Return the kernel of a device, and what launches it on a machine without a GPU."""
+    """Return the device kernel of a part, and the function that launches it without a GPU."""
     found, how = _sorted(part, function, plan, tables), part.shared
     threads = colours = _NONE
     if isinstance(how, SharedLoop):
@@ -186,7 +187,7 @@ def device_function(
 def _done_by_thread(
     part: ComputedPart, function: CFunction, found: _SortedArguments
 ) -> Iterator[str]:
-    """Yield what one thread does, if there is one of its number."""
+    """Yield the statements of one thread, guarded by its number."""
     if isinstance(part.shared, SharedPoints):
         yield from _wrapped(f"{_STEP}{function.name}(", found.passed, ");")
         return
@@ -206,19 +207,19 @@ def _done_by_thread(
 
 
 def _letter(item: Parameter, part: ComputedPart) -> str:
-    """Return the letter of what a kernel reduces to: that of the digits of an exact sum, too."""
+    """Return the type letter of a reduction result."""
     if item.key in map(key_of, part.exact):
         return "x"
     return _letter_of(item.type)
 
 
 def _letter_of(type_: CType) -> str:
-    """Return the letter by which Python knows the type of a scalar; conditions are numbers."""
+    """Return the type letter of a scalar; logical values are integers."""
     return _LETTERS.get(type_.name, "i")
 
 
 def _device_arguments(found: _SortedArguments, threads: int) -> tuple[list[str], list[str]]:
-    """Return what a kernel declares, and what it is passed by what launches it."""
+    """Return the parameters of a kernel, and the arguments that its launch passes."""
     own = [
         *(f"{_constant(item)}{item.type.name} *restrict {item.name}"
           for item, _ in found.of_table("data")),
@@ -244,7 +245,7 @@ def _device_arguments(found: _SortedArguments, threads: int) -> tuple[list[str],
 
 
 def _pointer(name: str, found: _SortedArguments) -> str:
-    """Return a scalar, or where an array begins that is passed as a number."""
+    """Return a scalar, or a pointer to an array whose address is passed as an integer."""
     type_ = found.pointers.get(name)
     return f"(const {type_} *)(intptr_t){name}" if type_ else name
 
@@ -256,7 +257,7 @@ def _launching(
     given: Iterable[str],
     how: SharedLoop | SharedPoints | None,
 ) -> list[str]:
-    """Return the function that launches a kernel; one that reduces returns when it has."""
+    """Return the function that launches a kernel; for reductions it waits for the result."""
     threads, colours = at
     results = [f"int64_t {item.name}" for item in found.results]
     count = _place(("counts", threads)) if threads != _NONE else "1"
@@ -285,7 +286,7 @@ def _launching(
 def _sorted(
     part: ComputedPart, function: CFunction, plan: PlannedRoutine, tables: ArgumentTables
 ) -> _SortedArguments:
-    """Return the arguments of a subroutine by where they come from."""
+    """Return the arguments of a subroutine grouped by source."""
     how = part.shared
     indices = how.indices if how else {}
     results = {key_of(one) for one in part.exact}
@@ -322,7 +323,7 @@ def _sorted(
 
 
 def _renamed(function: CFunction) -> tuple[Parameter, ...]:
-    """Return the parameters of a function; none has the name of a table, or of the function."""
+    """Return the parameters of a function, renamed if they conflict with tables or functions."""
     taken = {function.name, *(declared.rpartition("*")[2] for declared in _TABLES)}
     names = NameTable((*taken, *(item.name for item in function.parameters)))
     return tuple(replace(item, name=names.fresh(item.name)) if item.name in taken else item
@@ -330,7 +331,7 @@ def _renamed(function: CFunction) -> tuple[Parameter, ...]:
 
 
 def _passed_arrays(plan: PlannedRoutine) -> dict[str, str]:
-    """Return what Python passes for arguments of C that are not scalars of a routine, by keys."""
+    """Return the expressions that Python passes for C arguments that are not scalars, by key."""
     found: dict[str, str] = {}
     for item in plan.routine.dummies:
         name = python_identifier(item.name)
@@ -362,14 +363,14 @@ def _constant(item: Parameter) -> str:
 
 
 def _counted(how: SharedLoop) -> str:
-    """Return the number of colours that a part is done for, by its name."""
+    """Return the name of the number of colours for which a part is executed."""
     if not isinstance(how.colours, Name):
         raise InternalError("A loop over colours ends where no number of a mesh says.")
     return how.colours.text
 
 
 def _scalar(key: str, plan: PlannedRoutine) -> str:
-    """Return a scalar that is passed: the number in a result that the routine itself sets."""
+    """Return a passed scalar; for a scalar that the routine sets, the value in its result."""
     name = _spelled(key, plan)
     is_set = key in set_between(plan.held) or any(
         key_of(one) == key for part in plan.parts for one in part.reduced
@@ -378,12 +379,12 @@ def _scalar(key: str, plan: PlannedRoutine) -> str:
 
 
 def _spelled(key: str, plan: PlannedRoutine) -> str:
-    """Return an argument of a routine as the routine has it."""
+    """Return a routine argument in the routine's spelling."""
     return python_identifier(next(item.name for item in plan.routine.dummies if item.key == key))
 
 
 def _wrapped(head: str, items: Iterable[str], end: str) -> Iterator[str]:
-    """Yield a list in brackets, in lines that are not too long."""
+    """Yield a parenthesized list, broken into lines of limited length."""
     indent = head[: len(head) - len(head.lstrip())] + _STEP
     line = head
     texts = list(items)

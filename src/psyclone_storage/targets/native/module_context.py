@@ -1,4 +1,4 @@
-"""Modules around the code that is printed in C: kernels, their variables, kinds of numbers."""
+"""Module context for code printed in C: kernels, module variables and kinds."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from psyclone_storage.ir.types import Intrinsic, ScalarType
 def modules_around(
     codes: Mapping[str, Routine], kinds: Mapping[str, int], *, bounds_checks: bool = False
 ) -> ModuleContext:
-    """Return the modules of kernels, and constants that are `kinds` of numbers in any module."""
+    """Return the context with the modules of kernels, and constants for `kinds`."""
     variables = {
         (one.module_key, one.key): one for code in codes.values() for one in _variables(code)
     }
@@ -30,10 +30,10 @@ def modules_around(
 
 
 def _variables(code: Routine) -> Iterator[Symbol]:
-    """Yield the variables that a kernel in Python reads, its module's own and those of others.
+    """Yield the variables that a Python kernel reads, of its own and other modules.
 
-    A name has one type in a module, so kernels of one module agree on it. Variables of modules in
-    Fortran, of which a kernel is one procedure, are not seen from Python.
+    A name has one type in a module, so that kernels of one module agree. Variables of Fortran
+    modules are not visible from Python.
     """
     module = code.module
     if not module.is_python:
@@ -46,7 +46,7 @@ def _variables(code: Routine) -> Iterator[Symbol]:
 
 
 def kind_symbol(name: str, size: int) -> Symbol:
-    """Return the constant of a kind of numbers that have so many bytes."""
+    """Return the constant for a kind parameter with the given size in bytes."""
     value = Literal(str(size), Intrinsic.INTEGER)
     type_ = ScalarType(Intrinsic.INTEGER)
     return Symbol(name, name, Origin.IMPORTED, Sort.CONSTANT, type_, value=value)

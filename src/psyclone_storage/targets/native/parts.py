@@ -1,7 +1,7 @@
-"""Statements of a routine between two exchanges, as subroutines of typed code.
+"""Splitting of a routine into subroutines: the statements between two exchanges.
 
-The arguments of each are what its statements name. On a device each loop is one, and what a thread
-does of it.
+The arguments of a subroutine are the names used in its statements. On a device each loop is a
+subroutine, executed by each thread.
 """
 
 from __future__ import annotations
@@ -36,10 +36,9 @@ Shared = SharedLoop | SharedPoints
 
 @dataclass(frozen=True, slots=True)
 class ComputedPart:
-    """Statements that one function of C does, as a subroutine, and what they reduce to.
+    """Statements executed by one C function, as a subroutine; `reduced` are its reductions.
 
-    What is `exact` is summed into without rounding. On a device, `shared` says how threads share
-    them.
+    `exact` are exact sums. On a device, `shared` describes the distribution over threads.
     """
 
     code: Routine
@@ -50,7 +49,7 @@ class ComputedPart:
 
 @dataclass(frozen=True, slots=True)
 class PlannedRoutine:
-    """A routine before it is printed: its set-up, what it holds, and its parts for C."""
+    """A routine before printing: its set-up, its acquired data and its parts for C."""
 
     routine: un.GeneratedRoutine
     before: tuple[un.Line, ...]
@@ -71,7 +70,7 @@ def planned(
     intent_of: Callable[[Held], str],
     share: ShareAmongThreads | None = None,
 ) -> PlannedRoutine:
-    """Return the parts of a routine, with the intents of data; on a device threads `share` them."""
+    """Return the parts of a routine; on a device `share` distributes them over threads."""
     before = tuple(line for line in routine.body if not isinstance(line, un.HoldData))
     held = next((line for line in routine.body if isinstance(line, un.HoldData)), None)
     if held is None:
@@ -95,10 +94,9 @@ def _part(
     about: tuple[Mapping[str, Routine], Mapping[str, str], Mapping[str, un.Declare]],
     shared: Shared | None,
 ) -> ComputedPart:
-    """Return statements as a subroutine, whose arguments are what they name.
+    """Return statements as a subroutine whose arguments are the names used in them.
 
-    It is told `about` kernels, the intents of the arrays that have the values of data, and the
-    declarations of the routine by key.
+    `about` are the kernels, the intents of data arrays, and the routine's declarations by key.
     """
     lines = rewritten(lines, _with_function)
     known = about[2]
@@ -125,7 +123,7 @@ def _part(
 
 
 def reduced_names(assigned: Iterable[str], routine: un.GeneratedRoutine) -> Iterator[str]:
-    """Yield the arguments among what is assigned: numbers are added in the order of loops."""
+    """Yield the arguments among the assigned variables: the reduction results."""
     own = {item.key: item.name for item in routine.dummies}
     for key in assigned:
         if key in own:
@@ -137,7 +135,7 @@ def _number(name: str) -> un.Declare:
 
 
 def _with_function(line: un.Line) -> tuple[un.Line, ...]:
-    """Return an assignment for the call that asks for a pseudo-random number."""
+    """Return an assignment instead of a call that requests a pseudo-random number."""
     match line:
         case un.Call(ex.Name(key="random_number"), (target,)):
             return (un.Assign(target, ex.CallFunction(ex.Name(RANDOM), ())),)
@@ -157,7 +155,7 @@ def _module(name: str, called: list[Routine]) -> KernelModule:
 
 
 def names_in_order(lines: tuple[un.Line, ...]) -> dict[str, None]:
-    """Return the names in statements, in lower case, in the order of their appearance."""
+    """Return the keys of the names in statements, in order of appearance."""
     found: dict[str, None] = {}
     for line in walk_lines(lines):
         for expr in expressions_of(line):
@@ -182,7 +180,7 @@ def _plain(item: un.Declare) -> un.Declare:
 
 
 def _argument(item: un.Declare, passed: int, intent: str) -> un.Declare:
-    """Return the declaration of what a function is passed, the last extent open if it is not."""
+    """Return the declaration of an argument; its last extent is assumed if not passed."""
     if not item.shape:
         return un.Declare(item.name, item.type, ("intent(in)",))
     shape = item.shape
@@ -194,7 +192,7 @@ def _argument(item: un.Declare, passed: int, intent: str) -> un.Declare:
 
 
 def has_extents(item: un.Declare) -> bool:
-    """Return whether the shape of an array is declared with its extents."""
+    """Return whether an array is declared with explicit extents."""
     return not any(isinstance(one, ex.Range) for one in item.shape)
 
 
@@ -212,10 +210,10 @@ def _extents(item: un.Declare, passed: int) -> Iterator[un.Declare]:
 
 
 def extents_of_table(item: un.Declare) -> int:
-    """Return how many extents of an array of the mesh are passed with it.
+    """Return the number of extents passed with an array of the mesh.
 
-    The last one is open, but of basis functions: a kernel asks for the extents of those on a space
-    that may be any.
+    The last one is not passed, except for basis functions: kernels need all their extents on
+    wildcard spaces.
     """
     is_real = isinstance(item.type, ScalarType) and item.type.intrinsic is Intrinsic.REAL
     rank = len(item.shape)
@@ -223,7 +221,7 @@ def extents_of_table(item: un.Declare) -> int:
 
 
 def extent_of(item: un.Declare, at: int) -> str:
-    """Return what an extent of an array is called."""
+    """Return the name of an extent of an array."""
     return f"{item.name}_n{at}"
 
 
@@ -232,7 +230,7 @@ def _result(item: un.Declare) -> un.Declare:
 
 
 def made_ready(routine: un.GeneratedRoutine) -> Iterator[str]:
-    """Yield what makes arrays of numbers ready to be passed."""
+    """Yield statements that prepare scalar arrays for passing to C."""
     for item in routine.dummies:
         if item.shape and isinstance(item.type, ScalarType):
             type_ = "bool" if item.type.intrinsic is Intrinsic.LOGICAL else dtype_of(item)
@@ -241,7 +239,7 @@ def made_ready(routine: un.GeneratedRoutine) -> Iterator[str]:
 
 
 def dtype_of(item: un.Declare) -> str:
-    """Return the type of NumPy that values have which are declared so."""
+    """Return the NumPy type code of a declared variable."""
     assert isinstance(item.type, ScalarType)
     if item.type.intrinsic is not Intrinsic.REAL:
         return "i4"
@@ -249,5 +247,5 @@ def dtype_of(item: un.Declare) -> str:
 
 
 def found_name(name: str) -> str:
-    """Return what a number is called that is being reduced to."""
+    """Return the name of the variable with a reduction result."""
     return f"{name}_found"

@@ -1,10 +1,9 @@
-"""Units as a module of Python, which binds data, and a file of C or CUDA, which computes.
+"""Printer of units as a Python module, which binds data, and a C or CUDA file.
 
-What a routine does between two exchanges is one function of C, printed as a subroutine of typed
-code is: its arguments are the arrays, numbers and scalars that its statements name. What does not
-change for the same data, such as bounds of loops and maps of the mesh, is found once by a function
-`_..._setup`. A function returns what it reduces to through a pointer. On a device each loop is a
-function, and a kernel.
+The statements between two exchanges form one C function. Its arguments are the arrays, numbers and
+scalars that the statements use. Values that do not change for the same data, such as loop bounds
+and maps, are computed once by the function `_..._setup`. Reduction results are returned by pointer.
+On a device each loop is a function and a kernel.
 """
 
 from __future__ import annotations
@@ -81,10 +80,10 @@ _CUDA_WORDS = """\
 
 @dataclass(frozen=True, slots=True)
 class NativeForm:
-    """Differences between the targets that compute in C.
+    """Differences between the C and CUDA targets.
 
-    `library` is the class that loads the generated source from files that end in `suffix`.
-    `function` generates the entry point of a part; on a `device`, threads share its iterations.
+    `library` is the runtime class that loads the generated source, from files with `suffix`.
+    `function` generates the entry point of a part. On a `device`, threads share its iterations.
     """
 
     api: ProgramApi
@@ -105,11 +104,11 @@ _MESHES_ON_DEVICE = NativeForm(MESHES, meshes.DEVICE_LIBRARY, ".cu", device_func
 def _emit(
     unit: Unit, inlined: InlinedProcedures, *, form: NativeForm
 ) -> tuple[str, tuple[tuple[str, str], ...]]:
-    """Return a module of Python, and the file that it loads: the ending of its name, and its text.
+    """Return a Python module, and the files that it loads: pairs of suffix and text.
 
     Raises:
-        CompileError: G004, a kernel has no form in C; G005, it has none in CUDA; G010, something
-            else has none.
+        CompileError: G004, a kernel cannot be expressed in C; G005, in CUDA; G010, another
+            construct is not supported.
     """
     require_no_modules(unit)
     codes = {code.key: code for code in inlined.codes}
@@ -137,7 +136,7 @@ emit_meshes_cuda = partial(_emit, form=_MESHES_ON_DEVICE)
 def _printed(
     inlined: InlinedProcedures, plans: Iterable[PlannedRoutine], form: NativeForm
 ) -> CUnit:
-    """Return kernels and parts as functions of C."""
+    """Return kernels and parts as C functions."""
     loops = [part.code for plan in plans for part in plan.parts]
     codes = {code.key: code for code in inlined.codes}
     around = modules_around(codes, form.api.kinds, bounds_checks=inlined.bounds_checks)
@@ -150,7 +149,7 @@ def _printed(
 
 
 def _c_text(unit: Unit, printed: CUnit, made: list[_NativeRoutine], form: NativeForm) -> str:
-    """Return helpers, kernels, and the functions that Python calls."""
+    """Return the C file: helpers, kernels, and the functions that Python calls."""
     own = {part.code.key for one in made for part in one.plan.parts}
     kernels = [one for one in printed.functions if one.name not in own]
     helpers, before, words = {*printed.helpers}, "static inline ", ""
@@ -163,7 +162,7 @@ def _c_text(unit: Unit, printed: CUnit, made: list[_NativeRoutine], form: Native
 
 
 def _device_preamble(helpers: set[str]) -> str:
-    """Return the words of CUDA, and the helpers that functions call."""
+    """Return the CUDA preamble with the required helpers."""
     if exact_sums.HELPER in helpers:
         helpers.add(exact_sums.GIVING)
     return f"{_CUDA_WORDS}\n{cuda_preamble(helpers)}"
@@ -174,7 +173,7 @@ def _device_preamble(helpers: set[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _NativeRoutine:
-    """A routine in Python: its functions in C, its set-up, its lines."""
+    """A routine in Python: its C functions, its set-up and its lines."""
 
     plan: PlannedRoutine
     functions: tuple[ExportedFunction, ...]
@@ -214,7 +213,7 @@ def _made(
 
 
 def _body(plan: PlannedRoutine, run: str, calls: list[str], *, apart: bool) -> Iterator[str]:
-    """Yield the statements done while data are held: functions are called by their numbers."""
+    """Yield the statements executed while data are acquired; C functions are called by number."""
     assert plan.held is not None
     waiting = list(zip(plan.parts, calls, strict=True))
     for in_c, group in statement_groups(plan.held.body, apart=apart):
@@ -226,7 +225,7 @@ def _body(plan: PlannedRoutine, run: str, calls: list[str], *, apart: bool) -> I
 
 
 def _call(run: str, given: str, part: ComputedPart) -> Iterator[str]:
-    """Yield the call of a function, and what becomes of what it reduces to."""
+    """Yield the call of a C function, and the assignment of its reduction results."""
     declared = {item.name: item for item in part.code.declarations if isinstance(item, Declare)}
     for name in part.reduced:
         type_ = _C_TYPES[dtype_of(declared[name])]
@@ -260,7 +259,7 @@ def _python(unit: Unit, made: list[_NativeRoutine], form: NativeForm) -> str:
 
 
 def _functions(one: _NativeRoutine, form: NativeForm) -> Iterator[list[str]]:
-    """Yield the set-up of a routine, the object that binds data, and the function."""
+    """Yield the set-up of a routine, the object that binds data, and the Python function."""
     plan, routine = one.plan, one.plan.routine
     if plan.held is not None:
         head = bracketed_list(f"def {_setup_name(routine)}(", setup_arguments(plan), "):", "")
@@ -271,7 +270,7 @@ def _functions(one: _NativeRoutine, form: NativeForm) -> Iterator[list[str]]:
 
 
 def _described(one: _NativeRoutine, held: HoldData, api: ProgramApi) -> Iterator[str]:
-    """Yield the arguments by which the runtime describes a routine."""
+    """Yield the arguments that describe a routine to the runtime."""
     items = [item for item in held.items if not is_of_grid(item)]
     words = ["covered" if item.covered else "written" for item in items]
     accesses = [word if item.written else "read" for word, item in zip(words, items, strict=True)]

@@ -1,4 +1,4 @@
-"""Scalars that functions of C are passed with each call, as Python spells them."""
+"""Scalars passed to C functions with each call, as Python expressions."""
 
 from __future__ import annotations
 
@@ -12,19 +12,22 @@ from psyclone_storage.targets.native.functions import ExportedFunction, ScalarAr
 
 
 def call_arguments(function: ExportedFunction, called: Mapping[ScalarArgument, str]) -> list[str]:
-    """Return the scalars that a function is passed; those of modules as they are `called`."""
+    """Return the scalar arguments of a function.
+
+    `called` are the local names of module variables.
+    """
     return [called.get(replace(item, name=""), item.python) for item in function.scalars]
 
 
 def module_imports(
     functions: Sequence[ExportedFunction], codes: tuple[Routine, ...], names: NameTable
 ) -> tuple[list[str], dict[ScalarArgument, str]]:
-    """Return imports of the variables of kernels' modules, and what each is called here.
+    """Return imports of module variables used by kernels, and their local names.
 
-    They are read with each call, as kernels read them.
+    They are read with each call, as in Python kernels.
 
     Raises:
-        CompileError: P052, names of two of them differ in case alone.
+        CompileError: P052, names of two variables differ only in case.
     """
     scalars = dict.fromkeys(item for function in functions for item in function.scalars)
     known = _known({(one.module, one.python) for one in scalars if one.module}, codes)
@@ -46,7 +49,7 @@ def module_imports(
 def _known(
     read: set[tuple[str, str]], codes: tuple[Routine, ...]
 ) -> dict[tuple[str, str], tuple[str, str]]:
-    """Return the module and the name there of variables by their keys; some of them are `read`."""
+    """Return module and original name of the variables in `read`, by key."""
     found: dict[tuple[str, str], tuple[str, str]] = {}
     for key, module, name in _variables(codes):
         _, other = found.setdefault(key, (module, name))
@@ -58,7 +61,7 @@ def _known(
 
 
 def _variables(codes: tuple[Routine, ...]) -> Iterator[tuple[tuple[str, str], str, str]]:
-    """Yield the variables of modules that kernels read: their key, the module, the name there."""
+    """Yield the module variables that kernels may read: key, module and original name."""
     for code in codes:
         module = code.module
         for key, item in module.declared.items():

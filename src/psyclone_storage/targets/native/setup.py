@@ -1,4 +1,4 @@
-"""Set-up of a routine: the arrays and numbers that are found once for the same data."""
+"""Set-up of a routine: arrays and numbers that are computed once for the same data."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ from psyclone_storage.targets.python_host import bracketed_list, expression_text
 
 @dataclass(frozen=True, slots=True)
 class ArgumentTables:
-    """The arrays and numbers that functions of C find in tables, and the statements of a set-up.
+    """The tables of arrays and numbers for C functions, and the set-up statements.
 
-    A `place` is a table and a position there, by the key of an array or number. `lines` return the
-    tables, without what the runtime puts before: data, and the extents of a grid.
+    `places` maps a key to the table and the position in it. `lines` return the tables, without the
+    data and grid extents that the runtime adds at the front.
     """
 
     places: dict[str, tuple[str, int]]
     lines: tuple[str, ...]
 
     def count(self, name: str) -> int:
-        """Return the position of a count."""
+        """Return the position of a count in its table."""
         return self.places[key_of(name)][1]
 
 
 def set_up(
     plan: PlannedRoutine, words: tuple[str, str, str], checks: Iterable[str] = ()
 ) -> ArgumentTables:
-    """Return the tables of a routine, which have the names `words`, after some `checks`."""
+    """Return the tables of a routine, with the names `words`; `checks` are executed first."""
     assert plan.held is not None
     declared = {item.name: item for item in plan.routine.variables}
     given = {item.array for item in plan.held.items}
@@ -72,14 +72,14 @@ def set_up(
 
 @dataclass(slots=True)
 class _Table:
-    """A table of C: names that the runtime `passed` first, and texts that a set-up `found`."""
+    """A table for C: entries passed by the runtime, followed by entries computed by the set-up."""
 
     name: str
     passed: list[str] = field(default_factory=list)
     found: dict[str, str] = field(default_factory=dict)
 
     def places(self) -> Iterator[tuple[str, tuple[str, int]]]:
-        """Yield the keys of what is in the table, with the name of the table and a position."""
+        """Yield the key of each entry, with the table name and position."""
         for at, name in enumerate(dict.fromkeys((*self.passed, *self.found))):
             yield key_of(name), (self.name, at)
 
@@ -87,7 +87,7 @@ class _Table:
 def _found_variables(
     plan: PlannedRoutine, declared: Mapping[str, Declare]
 ) -> Iterator[tuple[Declare, str]]:
-    """Yield the variables that a set-up finds, with the texts of their values."""
+    """Yield the variables computed in the set-up, with the texts of their values."""
     for line in plan.before:
         if isinstance(line, Blank | Comment):
             continue
@@ -103,7 +103,7 @@ def _is_real(item: Declare) -> bool:
 def _counts_of_data(
     plan: PlannedRoutine, declared: Mapping[str, Declare]
 ) -> Iterator[tuple[str, str]]:
-    """Yield the extents of data that are not those of a grid, and the numbers of threads."""
+    """Yield the extents of data that are not grid extents, and the numbers of threads."""
     assert plan.held is not None
     for owner, item in zip(data_names(plan), plan.held.items, strict=True):
         array = declared[item.array]
@@ -116,23 +116,23 @@ def _counts_of_data(
 
 
 def is_of_grid(item: Held) -> bool:
-    """Return whether data are a property of the grid, which is not an argument."""
+    """Return whether data are a grid property, which is not an argument."""
     return item.owner == Name(item.array)
 
 
 def threads_name(number: int) -> str:
-    """Return by what name it is known how many threads a part has, by its number; none has it."""
+    """Return the key of the number of threads of a part; it is not a valid identifier."""
     return f"%threads {number}"
 
 
 def _lengths(item: Declare) -> dict[str, str]:
-    """Return the texts of the extents of an array that are passed, by their names."""
+    """Return the texts of the passed extents of an array, by name."""
     return {extent_of(item, at): f"{python_identifier(item.name)}.shape[{at - 1}]"
             for at in range(1, extents_of_table(item) + 1)}  # fmt: skip
 
 
 def data_names(plan: PlannedRoutine) -> list[str]:
-    """Return the names of data in a set-up: parts of vectors have their own."""
+    """Return the names of data in a set-up; components of vectors have separate names."""
     assert plan.held is not None
     names = NameTable(item.name for item in (*plan.routine.dummies, *plan.routine.variables))
     found = []
@@ -148,7 +148,7 @@ def data_names(plan: PlannedRoutine) -> list[str]:
 
 
 def setup_arguments(plan: PlannedRoutine) -> list[str]:
-    """Return the arguments of a set-up: data, and others that it reads."""
+    """Return the arguments of a set-up: data and other arguments that it reads."""
     assert plan.held is not None
     data = [name for name, item in zip(data_names(plan), plan.held.items, strict=True)
             if not is_of_grid(item)]  # fmt: skip
@@ -156,7 +156,7 @@ def setup_arguments(plan: PlannedRoutine) -> list[str]:
 
 
 def vector_parts(plan: PlannedRoutine) -> dict[str, list[str]]:
-    """Return the vectors of fields that are held, with the names of their parts."""
+    """Return the acquired field vectors, with the names of their components."""
     assert plan.held is not None
     parts: dict[str, list[str]] = {}
     for item, name in zip(plan.held.items, data_names(plan), strict=True):
@@ -166,13 +166,13 @@ def vector_parts(plan: PlannedRoutine) -> dict[str, list[str]]:
 
 
 def vector_checks(plan: PlannedRoutine) -> Iterator[str]:
-    """Yield statements that check how many fields vectors have."""
+    """Yield statements that check the lengths of field vectors."""
     for name, parts in vector_parts(plan).items():
         yield f'{abi.CHECK_VECTOR}({name}, {len(parts)}, "{name}")'
 
 
 def given_names(plan: PlannedRoutine) -> list[str]:
-    """Return the arguments that a set-up asks besides data: rules, extents and depths."""
+    """Return the arguments of a set-up other than data: rules, extents and depths."""
     asked = {
         part.text
         for line in plan.before
@@ -193,7 +193,7 @@ def _base(owner: Expr) -> Expr:
 
 
 def bound_data(plan: PlannedRoutine) -> str:
-    """Return what is passed to bind a routine's data."""
+    """Return the arguments for binding a routine's data."""
     assert plan.held is not None
     data = ", ".join(
         expression_text(item.owner) for item in plan.held.items if not is_of_grid(item)

@@ -1,4 +1,4 @@
-"""Statements of a routine: groups that are computed in C, and those of Python between them."""
+"""Grouping of a routine's statements into C functions and Python statements between them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from psyclone_storage.targets.lfric_python import abi
 
 
 def is_computed(line: un.Line) -> bool:
-    """Return whether a statement is done in C: what asks an object of the program is not."""
+    """Return whether a statement is executed in C; statements on program objects are not."""
     match line:
         case un.Do() | un.DirectiveBlock() | un.TaskWaitLine():
             return True
@@ -28,7 +28,7 @@ def is_computed(line: un.Line) -> bool:
 
 
 def set_between(held: un.HoldData | None) -> set[str]:
-    """Return the scalars of which statements in Python assign the values, by their keys."""
+    """Return the keys of the scalars that Python statements assign."""
     lines = walk_lines(held.body) if held is not None else ()
     return {
         line.target.base.key
@@ -42,9 +42,10 @@ def set_between(held: un.HoldData | None) -> set[str]:
 def statement_groups(
     body: tuple[un.Line, ...], *, apart: bool = False
 ) -> list[tuple[bool, tuple[un.Line, ...]]]:
-    """Return groups of statements, and whether they are computed; remarks go with what follows.
+    """Return groups of statements, and whether each is executed in C.
 
-    With `apart`, each computed statement is a group, with the assignments that it begins with.
+    Comments belong to the following statement. With `apart`, each C statement is a separate group,
+    including the assignments before it.
     """
     groups: list[tuple[bool, list[un.Line]]] = []
     waiting: list[un.Line] = []
@@ -61,9 +62,9 @@ def statement_groups(
 
 
 def _ends(line: un.Line) -> bool:
-    """Return whether the statement after this one is no part of it.
+    """Return whether the next statement starts a new group.
 
-    The variables to which a loop reduces are set by the assignments before it.
+    Assignments that initialise reductions belong to the following loop.
     """
     return not (isinstance(line, un.Assign) and isinstance(line.target, Name))
 

@@ -1,9 +1,9 @@
-"""Mapping of the statements of a routine to threads of a device.
+"""Mapping of the statements of a routine to device threads.
 
-A loop under `SHARED` is one whose iterations have threads of their own; the lowering of a schedule
-for a device puts it there. A thread takes every n-th iteration, from its own number on, so that any
-number of threads computes the same. Loops over the points of a grid have a thread for each point,
-unless one point sees what another one changes. One thread does all else.
+The lowering marks loops with one thread per iteration by `SHARED`. A thread executes every n-th
+iteration, so that any number of threads computes the same result. Loops over grid points have a
+thread for each point, unless a point depends on another. A single thread executes all other
+statements.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ MOST_SUMMING = 1 << 14
 
 @dataclass(frozen=True, slots=True)
 class SharedLoop:
-    """Sharing of a loop among threads: `first` to `last` are its iterations.
+    """Distribution of a loop over threads; `first` and `last` are its bounds.
 
-    `thread` is the number of one, from 0, of `count`. Where they share the loop once for each of
-    some `colours`, `colour` is what says for which. There are `most` threads at most.
+    `thread` is the thread number from 0, `count` the number of threads, at most `most`. If the loop
+    runs once for each of `colours`, `colour` is the current colour.
     """
 
     thread: Name
@@ -52,41 +52,41 @@ class SharedLoop:
 
     @property
     def arguments(self) -> tuple[Name, ...]:
-        """The variables that a thread is passed besides those of its statements."""
+        """The additional arguments of a thread."""
         return self.thread, self.count
 
     @property
     def indices(self) -> Mapping[str, str]:
-        """The text in CUDA of each variable that numbers a thread, by its key."""
+        """The CUDA expression of each variable with a thread number, by key."""
         return {self.thread.key: THREAD_INDEX}
 
 
 @dataclass(frozen=True, slots=True)
 class SharedPoints:
-    """Loops over points that have threads of their own: `column` and `row` count from 0."""
+    """Distribution of loops over points; `column` and `row` are counted from 0."""
 
     column: Name
     row: Name
 
     @property
     def arguments(self) -> tuple[Name, ...]:
-        """The variables that a thread is passed besides those of its statements."""
+        """The additional arguments of a thread."""
         return self.column, self.row
 
     @property
     def indices(self) -> Mapping[str, str]:
-        """The text in CUDA of each variable that numbers a thread, by its key."""
+        """The CUDA expression of each variable with a thread number, by key."""
         row = "(int32_t) (blockIdx.y * blockDim.y + threadIdx.y)"
         return {self.column.key: THREAD_INDEX, self.row.key: row}
 
 
 def shared(loop: un.Do) -> un.DirectiveBlock:
-    """Return a loop whose iterations have threads of their own."""
+    """Return a loop marked for one thread per iteration."""
     return un.DirectiveBlock(SHARED, NO_OPTIONS, (loop,))
 
 
 def without_directives(lines: Iterable[un.Line]) -> tuple[un.Line, ...]:
-    """Return statements without what threads of a host, or compilers of devices, are told."""
+    """Return statements without directives for host threads or devices."""
     return rewritten(lines, _without_directive)
 
 
@@ -99,9 +99,9 @@ def _without_directive(line: un.Line) -> tuple[un.Line, ...]:
 def in_threads(
     lines: tuple[un.Line, ...], names: NameTable, most: int = MOST_THREADS
 ) -> tuple[tuple[un.Line, ...], SharedLoop | None]:
-    """Return what one thread does of statements, and how threads share them; None for one alone.
+    """Return the statements of one thread, and their distribution; None for a single thread.
 
-    There are `most` threads at most.
+    `most` is the maximum number of threads.
     """
     found = _shared_loop(_without_remarks(lines))
     if found is None:
@@ -122,7 +122,7 @@ def in_threads(
 
 
 def _shared_loop(done: Sequence[un.Line]) -> tuple[un.Do | None, un.Do] | None:
-    """Return the loop that threads share, if that is all there is, and the one over colours."""
+    """Return the loop over colours and the distributed loop, if there is nothing else."""
     match done:
         case [un.DirectiveBlock(directive=directive, body=(un.Do() as loop,))] if (
             directive is SHARED
@@ -137,7 +137,7 @@ def _shared_loop(done: Sequence[un.Line]) -> tuple[un.Do | None, un.Do] | None:
 
 
 def threads_text(how: SharedLoop) -> str:
-    """Return how Python finds, in a set-up, how many threads there are to be."""
+    """Return the Python expression for the number of threads."""
     ends = [_most(how.last)]
     if integer_value(how.first) != 1:
         ends += [f"- ({expression_text(how.first)}) + 1"]
@@ -145,7 +145,7 @@ def threads_text(how: SharedLoop) -> str:
 
 
 def _most(last: Expr) -> str:
-    """Return the maximum over all colours of the last iteration."""
+    """Return the maximum of the last iteration over all colours."""
     match last:
         case Element(Name(text), _):
             return f"int({python_identifier(text)}.max(initial=0))"
@@ -160,10 +160,10 @@ def _most(last: Expr) -> str:
 def points_in_threads(
     lines: tuple[un.Line, ...], routine: un.GeneratedRoutine, codes: Mapping[str, Routine]
 ) -> tuple[tuple[un.Line, ...], SharedPoints | None]:
-    """Return what one thread does of loops over points, and how threads share them.
+    """Return the statements of one thread for loops over points, and their distribution.
 
-    Points have threads of their own in two loops around one call, by whose code no point sees what
-    another one changes. Tiles of columns are for threads of a host.
+    Points have separate threads for two loops around one call, if no point depends on another.
+    Loops over tiles are for host threads and are removed.
     """
     plain_lines = without_directives(lines)
     done = _without_remarks(plain_lines)
@@ -198,9 +198,9 @@ def _without_remarks(lines: tuple[un.Line, ...]) -> list[un.Line]:
 
 
 def _without_tiles(line: un.Line) -> un.Line:
-    """Return loops over tiles of columns, over rows and in a tile as loops over rows and columns.
+    """Return a tiled loop nest as loops over rows and columns.
 
-    Others than these three loops stay as they are.
+    Other loops are returned unchanged.
     """
     if not isinstance(line, un.Do) or line.step is None:
         return line
@@ -214,7 +214,7 @@ def _without_tiles(line: un.Line) -> un.Line:
 
 
 def _only_statement(line: un.Line | None) -> un.Line | None:
-    """Return the one statement in a loop that counts by one."""
+    """Return the only statement in a loop with step 1, or None."""
     if not isinstance(line, un.Do) or line.step is not None:
         return None
     inner = _without_remarks(line.body)

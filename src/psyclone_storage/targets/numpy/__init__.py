@@ -1,1 +1,1 @@
-"""Python with NumPy: whole arrays at a time, to be read, and run without a compiler."""
+"""NumPy target: whole-array code that is readable and needs no compiler."""

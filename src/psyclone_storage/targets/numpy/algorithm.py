@@ -1,7 +1,6 @@
-"""The algorithm's own text in Python with each invoke replaced by a call of its function.
+"""Python algorithms in which each invoke is replaced by a call of the generated function.
 
-Every other character stays as the author wrote it. The functions are imported after the file's own
-imports.
+All other text is preserved. The functions are imported after the imports of the file.
 """
 
 from __future__ import annotations
@@ -64,7 +63,7 @@ def _import(program: Program, text: str, at: int, newline: str) -> str:
 
 
 def _call(name: str, span: Span, args: list[str], newline: str) -> str:
-    """Return the call, broken after its arguments where it would be too long."""
+    """Return the call, with one argument per line if it is too long."""
     text = span.source.text
     before = text[text.rfind("\n", 0, span.start) + 1 : span.start]
     indent = before[: len(before) - len(before.lstrip())]

@@ -1,6 +1,7 @@
-"""Values of typed code as NumPy: expressions, elements of arrays, and the names of a procedure.
+"""NumPy text for values in typed code: expressions and array elements.
 
-Arrays count from 0 here. What NumPy computes otherwise than C, and single precision, is refused.
+Arrays are counted from 0. Operations that NumPy computes differently from C are rejected, and so is
+single precision in Fortran.
 """
 
 from __future__ import annotations
@@ -47,11 +48,11 @@ _EXTREMES = {"min": abi.LESSER, "max": abi.GREATER}
 
 @dataclass(slots=True)
 class ValueWriter:
-    """The writer of the values in one procedure, which may be a kernel.
+    """Writes the values in one procedure, which may be a kernel.
 
-    `varying` are the locals that have a value for each turn of the loop that is done at once, and
-    `ranged` its counter where that is a range. Counters `counted` from 0 are one less. Of what is
-    `found` the variable has a name of its own.
+    `varying` are locals with one value for each iteration of the vectorised loop. `ranged` is its
+    counter if it is a `range`. Counters in `counted` start at 0, one less than in the source.
+    Reductions in `found` use a separate variable.
     """
 
     code: Routine
@@ -63,7 +64,7 @@ class ValueWriter:
     typing: Typing = field(init=False)
 
     def __post_init__(self) -> None:
-        """Find how expressions are spelled."""
+        """Create the writer of expressions."""
         self.typing = Typing(self.code.symbol, self.code.structure, any_kind=True)
         self.spelling = Spelling(
             self._varies, self._element, self._is_whole, self._own, self._may_raise
@@ -72,12 +73,12 @@ class ValueWriter:
     # ------------------------------------------------------------------ expressions
 
     def kind(self, expr: ex.Expr) -> Intrinsic | None:
-        """Return the type of a value, None where it is unknown."""
+        """Return the intrinsic type of a value, or None if it is unknown."""
         found = self.typing.type_of(expr)
         return found.intrinsic if isinstance(found, ScalarType) else None
 
     def name(self, name: ex.Name) -> str:
-        """Return a name as Python has it: that of its declaration, unless NumPy's words need it."""
+        """Return a name as spelled in its declaration; renamed if it conflicts with NumPy names."""
         declared = self.code.declared(name.text)
         text = declared.name if declared is not None else name.text
         if name.key in self.found:
@@ -88,7 +89,7 @@ class ValueWriter:
         return bool(self.varying) and bool(names_in(expr) & self.varying)
 
     def is_short(self, expr: ex.Expr) -> bool:
-        """Return whether a value has four bytes: in Python it says so, in Fortran it is refused."""
+        """Return whether a value is explicitly single precision; always false for Fortran."""
         if not self.code.module.is_python:
             return False
         match expr:
@@ -109,7 +110,7 @@ class ValueWriter:
 
     @property
     def has_short(self) -> bool:
-        """Return whether a variable has four bytes, except matrices of columns in a kernel."""
+        """Return whether the kernel declares single-precision data, except operator matrices."""
         if not self.code.module.is_python:
             return False
         declared = (one for one in self.code.declarations if isinstance(one, Declare))
@@ -120,7 +121,7 @@ class ValueWriter:
         return bool(reals) and all(map(self.is_short, reals))
 
     def _met(self, expr: ex.Binary) -> ex.Binary:
-        """Return an operation with integers converted for operands that are reals of four bytes."""
+        """Return an operation with integers converted for single-precision operands."""
         sides = expr.left, expr.right
         if expr.op not in _MEET or not self._are_short(sides):
             return expr
@@ -144,7 +145,7 @@ class ValueWriter:
         return kind is Intrinsic.INTEGER
 
     def _may_raise(self, expr: ex.Binary) -> bool:
-        """Return whether both sides of a division may be numbers of Python."""
+        """Return whether both operands of a division may be Python numbers, which raise on 0."""
         if self.is_short(expr):
             return False
         return not is_surely(expr.left, self._is_stored) and not is_surely(
@@ -152,7 +153,7 @@ class ValueWriter:
         )
 
     def _is_stored(self, expr: ex.Expr) -> bool:
-        """Return whether a value is an element of an array of NumPy."""
+        """Return whether a value is an element of a NumPy array."""
         match expr:
             case ex.Element(ex.Name(text)):
                 declared = self.code.declared(text)
@@ -191,13 +192,13 @@ class ValueWriter:
         return self.name(name)
 
     def _has_singles(self, declared: Declare) -> bool:
-        """Return whether a variable of Fortran has four bytes; kernels in Python widen elements."""
+        """Return whether a variable is, or for Fortran may be, single precision."""
         kind = declared.type.kind_key if isinstance(declared.type, ScalarType) else None
         in_fortran = not self.code.module.is_python and kind in SOMETIMES_SINGLE
         return in_fortran or kind in SINGLE_KINDS
 
     def _is_single(self, expr: ex.Literal) -> bool:
-        """Return whether a number of Fortran has no kind, and is not the same in double."""
+        """Return whether a Fortran literal without kind differs in double precision."""
         in_fortran = not self.code.module.is_python
         if not in_fortran or expr.kind is not None or expr.is_double:
             return False
@@ -261,7 +262,7 @@ class ValueWriter:
     # ------------------------------------------------------------------ elements
 
     def lowers(self, expr: ex.Index) -> list[int | None]:
-        """Return where each index of an array begins, None where that is not known."""
+        """Return the lower bound of each dimension of an array, None if unknown."""
         declared = self.code.declared(expr.base.text) if isinstance(expr.base, ex.Name) else None
         if declared is None:
             return []
@@ -271,7 +272,7 @@ class ValueWriter:
         ]
 
     def _element(self, expr: ex.Index) -> str | None:
-        """Return the text of elements of an array, None if `expr` is not such an element."""
+        """Return the text of array elements, or None if `expr` is not an array reference."""
         if not isinstance(expr.base, ex.Name) or not isinstance(expr, ex.Element | ex.Section):
             return None
         declared = self.code.declared(expr.base.text)
@@ -292,7 +293,7 @@ class ValueWriter:
         return f"{self.name(expr.base)}[{items}]"
 
     def _is_array(self, expr: ex.Expr) -> bool:
-        """Return whether an index is an array of them, but for the turns of a loop."""
+        """Return whether a subscript is an array, not counting the vectorised counter."""
         for part in ex.walk(expr):
             if isinstance(part, ex.Section):
                 return True
@@ -322,7 +323,7 @@ class ValueWriter:
         return self.shifted(item, -lower)
 
     def shifted(self, expr: ex.Expr, by: int) -> str:
-        """Return an integer that is `by` more, with all constants of its sum folded."""
+        """Return an integer expression plus `by`, with constants folded."""
         parts = list(_summands(expr, 1))
         by += sum(
             sign for sign, one in parts if isinstance(one, ex.Name) and one.key in self.counted
@@ -349,7 +350,7 @@ class ValueWriter:
         return text
 
     def _plainly(self, expr: ex.Expr, outer: int = Precedence.SUM + 1) -> str:
-        """Return a summand; a counter that counts from 0 is itself, as its 1 is added already."""
+        """Return a summand; a counter that starts at 0 is returned without correction."""
         if isinstance(expr, ex.Name) and expr.key in self.counted:
             return self.name(expr)
         return self.spelling.of(expr, outer)

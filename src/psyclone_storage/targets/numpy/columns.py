@@ -1,8 +1,8 @@
-"""Units for LFRic as modules of NumPy: invokes, and a function for each kernel.
+"""Printer of LFRic units as NumPy modules: invokes, and a function for each kernel.
 
-Loops over cells call kernels, which are functions for a column as in Fortran; built-ins are
-inlined. `levels` determines which loops are vectorized. Threads, colours and tiles remain loops,
-executed by one thread.
+Loops over cells call kernels, which process one column as in Fortran; built-ins are inlined.
+`vectorize` determines which loops are vectorised. Threads, colours and tiles remain loops, executed
+by one thread.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def emit_column_module(unit: un.Unit, inlined: InlinedProcedures) -> str:
     """Return the text of a module, ending in a newline.
 
     Raises:
-        CompileError: G010, at each statement that NumPy has no words for, or for bounds checks.
+        CompileError: G010, for each unsupported statement, or for bounds checks.
     """
     require_no_modules(unit)
     if inlined.bounds_checks and inlined.codes:
@@ -101,7 +101,7 @@ def emit_column_module(unit: un.Unit, inlined: InlinedProcedures) -> str:
 
 @dataclass(frozen=True, slots=True)
 class KernelCalled:
-    """One call of a kernel: what it is, and what is known of its arguments there."""
+    """A call of a kernel, with known facts about its arguments."""
 
     key: str
     facts: ColumnFacts
@@ -136,7 +136,7 @@ def _rank(actual: Expr, ranks: Mapping[str, int]) -> int:
 def _facts(
     code: Routine, call: un.Call, items: tuple[Held, ...], before: Mapping[str, Expr]
 ) -> ColumnFacts:
-    """Return what a kernel may know of its arguments where it is called."""
+    """Return the facts about a kernel's arguments at a call."""
     owners = {key_of(item.array): item for item in items}
     fields: list[tuple[str, str]] = []
     maps: list[tuple[str, str]] = []
@@ -160,7 +160,7 @@ def _facts(
 
 
 def _space(item: Held) -> str:
-    """Return the space of a field if its dofs belong to one layer each, as words for it."""
+    """Return the space of a field if each dof belongs to one layer, otherwise an empty text."""
     word = next((one for one in item.meant.split() if one.startswith("space=")), "")
     _, _, names = word.partition(":")
     return word if names and set(names.split(",")) <= SPACES_OF_LAYERS else ""
@@ -170,7 +170,7 @@ def _space(item: Held) -> str:
 
 
 def emit_kernel(code: Routine, calls: list[KernelCalled], problems: list[Diagnostic]) -> list[str]:
-    """Return a kernel as a function of NumPy, for its calls; what has no form is noted."""
+    """Return a kernel as a NumPy function for its calls; unsupported statements are recorded."""
     facts = ColumnFacts(
         frozenset.intersection(*(one.facts.layered for one in calls)),
         frozenset.intersection(*(one.facts.layers for one in calls)),
@@ -200,7 +200,7 @@ def emit_kernel(code: Routine, calls: list[KernelCalled], problems: list[Diagnos
 
 @dataclass(slots=True)
 class _RoutineText:
-    """A routine, while it is printed."""
+    """A routine being printed."""
 
     routine: un.GeneratedRoutine
     codes: Mapping[str, Routine]
@@ -224,7 +224,7 @@ def _function(text: _RoutineText) -> list[str]:
 
 
 def _scalars(text: _RoutineText, held: un.HoldData) -> Iterator[str]:
-    """Yield what makes numbers of the scalars that loops are passed."""
+    """Yield statements that convert scalar arguments of loops to numbers."""
     routine = text.routine
     own = {key for item in held.items for key in names_in(item.owner)}
     lines = [line for line in held.body if is_computed(line)]
@@ -246,7 +246,7 @@ def _scalars(text: _RoutineText, held: un.HoldData) -> Iterator[str]:
 
 
 def _held_lines(text: _RoutineText, held: un.HoldData) -> Iterator[str]:
-    """Yield what is done while data are held: parts that compute, and statements between them."""
+    """Yield the statements executed while data are acquired."""
     is_set = set_between(held)
     for in_numpy, part in statement_groups(held.body):
         if not in_numpy:
@@ -263,7 +263,7 @@ def _held_lines(text: _RoutineText, held: un.HoldData) -> Iterator[str]:
 
 
 def _reduced(lines: Iterable[un.Line], routine: un.GeneratedRoutine) -> tuple[str, ...]:
-    """Return the arguments to which statements reduce, each once."""
+    """Return the arguments to which statements reduce."""
     return tuple(dict.fromkeys(reduced_names(assigned_scalars(lines), routine)))
 
 
@@ -274,7 +274,7 @@ def _with_values(values: Mapping[str, Expr], expr: Expr) -> Expr:
 
 
 def _computed(text: _RoutineText, part: tuple[un.Line, ...], found: set[str]) -> list[str]:
-    """Return what a routine computes, with calls of kernels."""
+    """Return the lines of a computed part, with kernel calls."""
     routine = text.routine
     place = _NOWHERE.whole()
     code = Routine(

@@ -1,8 +1,8 @@
-"""Expressions as Python spells them, with no more brackets than Python asks for.
+"""Expressions in Python syntax with the minimum of parentheses.
 
-Owns the mapping from typed code to functions of NumPy and operators. A value that differs from
-point to point is an array, so that conditions are joined element by element. A value that is the
-same for all points is a number, and has Python's own operators.
+Maps typed code to NumPy functions and operators. Values that differ between points are arrays, so
+conditions are combined elementwise. Values that are the same for all points are Python numbers and
+use Python operators.
 """
 
 from __future__ import annotations
@@ -27,26 +27,26 @@ _SMALL = 1
 
 
 class UnsupportedError(Exception):
-    """Typed code has a construct without a spelling in Python with NumPy; the text names it."""
+    """Typed code contains a construct that NumPy code cannot express; the text names it."""
 
 
 def _never(_expr: ex.Expr) -> bool:
-    """Return that nothing is."""
+    """Return False."""
     return False
 
 
 def _as_here(_expr: ex.Expr) -> None:
-    """Return that nothing is spelled otherwise."""
+    """Return None: no special spelling."""
 
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """The spelling of expressions.
+    """Writes expressions in Python.
 
-    `varies` returns whether a name has a different value at each point; `element` returns the text
-    of an element of an array; `is_whole` returns whether a value is an integer. `own` returns the
-    text of an expression with a special spelling, None for all others. `raises` returns whether a
-    division of reals may be one of numbers of Python, which raise an error on division by 0.
+    `varies` returns whether a name differs between points. `element` returns the text of an array
+    element. `is_whole` returns whether a value is an integer. `own` returns the text of specially
+    spelled expressions, or None. `raises` returns whether a real division may use Python numbers,
+    which raise an error for division by 0.
     """
 
     varies: Callable[[ex.Expr], bool]
@@ -56,7 +56,7 @@ class Spelling:
     raises: Callable[[ex.Binary], bool] = _never
 
     def of(self, expr: ex.Expr, outer: int = 0) -> str:
-        """Return the text of `expr` as an operand of an operator of rank `outer`."""
+        """Return the text of `expr` as an operand of an operator with precedence `outer`."""
         return self._write(expr).within(outer)
 
     def _write(self, expr: ex.Expr) -> RankedText:
@@ -116,7 +116,7 @@ class Spelling:
         return table.binary(op, left, right)
 
     def _quotient(self, expr: ex.Binary) -> RankedText:
-        """Return a division of integers, `//` where it consists of a rounded-down one."""
+        """Return an integer division; `//` if it is known to be exact."""
         match expr.left:
             case ex.Binary(Operator.MINUS, first, ex.Index(ex.Name("modulo"), (again, by))) if (
                 first == again and by == expr.right
@@ -167,7 +167,7 @@ class Spelling:
 
 
 def python_literal(expr: ex.Literal) -> str:
-    """Return a constant as Python writes it."""
+    """Return a literal in Python syntax."""
     text = expr.text
     match expr.intrinsic:
         case Intrinsic.LOGICAL:
@@ -180,9 +180,9 @@ def python_literal(expr: ex.Literal) -> str:
 
 
 def python_identifier(name: str, words: Collection[str] = ()) -> str:
-    """Return a name that is valid in Python and not in `words`; the mapping is injective.
+    """Return a valid Python identifier that is not in `words`; the mapping is injective.
 
-    Python's own words get a trailing underscore, and so do `words`, with any number of underscores.
+    Python keywords and `words` get a trailing underscore.
     """
     return f"{name}_" if keyword.iskeyword(name) or name.rstrip("_") in words else name
 

@@ -1,9 +1,9 @@
-"""A kernel for one point as a function of NumPy for all points of a box at once.
+"""Printer of a point kernel as a NumPy function for all points of a box.
 
-Each statement is done for all points before the next one. That is what a loop over the points
-does, if a kernel looks at no neighbour of what it writes: one that does is refused, as the order of
-points shows. A condition that differs from point to point becomes a mask: values are computed
-everywhere and kept where it holds. Before values are kept they need not be right, only there.
+Each statement is executed for all points before the next one. This equals a loop over the points if
+the kernel reads no neighbour of a value that it writes; other kernels are rejected. A condition
+that differs between points becomes a mask: values are computed everywhere and stored where the mask
+holds.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ _HINT = "Leave it to a target with a compiler, or write it as assignments under 
 
 
 def emit_box_function(code: Routine) -> list[str]:
-    """Return the lines of a function that does for a box of points what `code` does for one.
+    """Return the lines of a function that executes `code` for all points of a box.
 
     Raises:
-        CompileError: G010, at each statement that NumPy has no words for.
+        CompileError: G010, for each unsupported statement.
     """
     writer = _Writer.of(code)
     writer.check_points()
@@ -59,9 +59,9 @@ def emit_box_function(code: Routine) -> list[str]:
 
 
 def reading_of(code: Routine, words: Collection[str] = ()) -> list[str]:
-    """Return the statements that read the variables of a kernel's own module, and of others.
+    """Return the statements that read module variables used by a kernel.
 
-    The names of the values differ from `words`.
+    Local names of the values are not in `words`.
     """
     lines = [
         f"from {code.module.name} import {_called(name, python_identifier(name, words))}"
@@ -93,7 +93,7 @@ def _constants(code: Routine) -> Iterator[str]:
 
 
 def _read(symbol: ex.Symbol, here: str) -> tuple[str, str]:
-    """Return what imports a variable of another module, and reads it as what it is declared."""
+    """Return the import of a variable of another module, and the conversion of its value."""
     array, _, index = symbol.name.rstrip("]").partition("[")
     assert isinstance(symbol.type, ScalarType)
     said = ", ".join(
@@ -111,7 +111,7 @@ def _read(symbol: ex.Symbol, here: str) -> tuple[str, str]:
 
 
 def _plain(name: str) -> str:
-    """Return the name of a kernel's name, which differs from those used in computations."""
+    """Return a name of the kernel, renamed if it conflicts with names in the generated code."""
     return python_identifier(name, _WORDS_HERE)
 
 
@@ -121,23 +121,23 @@ def _named(expr: ex.Expr) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class _Mask:
-    """The points that statements are for: those for which all of `terms` hold."""
+    """The points for which statements are executed: those where all `terms` hold."""
 
     terms: tuple[str, ...] = ()
 
     def narrowed(self, term: str) -> _Mask:
-        """Return the points among these for which `term` holds."""
+        """Return the mask combined with the condition `term`."""
         return _Mask((*self.terms, term))
 
     @property
     def text(self) -> str:
-        """The condition, of names of masks."""
+        """The text of the combined condition."""
         return " & ".join(self.terms)
 
 
 @dataclass(slots=True)
 class _Writer:
-    """The writer of the statements of one kernel."""
+    """Writes the statements of one kernel."""
 
     code: Routine
     spelling: Spelling
@@ -152,7 +152,7 @@ class _Writer:
 
     @classmethod
     def of(cls, code: Routine) -> _Writer:
-        """Return what writes the statements of `code`."""
+        """Return the writer for `code`."""
         local = {getattr(item, "name", "") for item in code.declarations}
         taken = NameTable({*code.dummies, *local, "at", "np", "points", "slice", "range"})
         varying = _varying(code)
@@ -176,14 +176,14 @@ class _Writer:
         return cls(code, spelling, varying, written, taken, taken.fresh("alive"), leaves)
 
     def is_array(self, name: str) -> bool:
-        """Return whether an argument is looked at from the point."""
+        """Return whether an argument is an array."""
         declared = self.code.declared(name)
         return declared is not None and bool(declared.shape)
 
     # ------------------------------------------------------------------ statements
 
     def block(self, lines: Iterable[un.Line], mask: _Mask) -> list[str]:
-        """Return the text of statements, for the points of `mask`."""
+        """Return the text of statements for the points of `mask`."""
         found: list[str] = []
         for line in lines:
             try:
@@ -260,7 +260,7 @@ class _Writer:
         return self.block(lines, mask) if lines else []
 
     def _choice(self, line: un.If, mask: _Mask) -> list[str]:
-        """Return a choice that is the same for all points."""
+        """Return an `if` whose condition is the same for all points."""
         found: list[str] = []
         before = set(self.assigned)
         ways: list[set[str]] = []
@@ -312,7 +312,7 @@ class _Writer:
     # ------------------------------------------------------------------ what is refused
 
     def check_points(self) -> None:
-        """Refuse a kernel in which the order of points shows, or that computes with indices."""
+        """Reject a kernel that depends on the order of points, or computes with indices."""
         for line in walk_lines(self.code.body):
             read = list(expressions_of(line))
             if isinstance(line, un.Assign) and isinstance(line.target, ex.Index):
@@ -347,12 +347,12 @@ class _Writer:
 
 @dataclass(frozen=True, slots=True)
 class _Arrays:
-    """The arrays of a kernel, of which elements are boxes of points."""
+    """Arrays of a kernel, whose elements become slices for a box of points."""
 
     code: Routine
 
     def element(self, expr: ex.Index) -> str | None:
-        """Return the text of an element of an argument, None if `expr` is not such an element."""
+        """Return the text of an array element, or None if `expr` is not one."""
         match expr.base:
             case ex.Name(text):
                 declared = self.code.declared(text)
@@ -367,7 +367,7 @@ class _Arrays:
 
 
 def offset_of(expr: ex.Index, code: Routine) -> tuple[int, int] | None:
-    """Return how far from its point an element lies, None where that is not known."""
+    """Return the offset of an array element from the kernel's point, or None if unknown."""
     if len(expr.items) != len(_OWN):
         return None
     found = [
@@ -391,7 +391,7 @@ def _distance(item: ex.Expr, index: str) -> int | None:
 
 
 def _behind(stop: ex.Expr, step: int) -> ex.Expr:
-    """Return the first value that a loop does not reach, as `range` has it."""
+    """Return the exclusive end of a loop, as for `range`."""
     value = ex.integer_value(stop)
     if value is not None:
         return ex.Literal(str(value + 1 if step > 0 else value - 1), Intrinsic.INTEGER)
@@ -406,7 +406,7 @@ def _behind(stop: ex.Expr, step: int) -> ex.Expr:
 
 
 def _certainly_done(line: un.Do, step: int) -> bool:
-    """Return whether a loop has one turn at least, of which nothing is left out."""
+    """Return whether a loop has at least one complete iteration."""
     ends = ex.integer_value(line.start), ex.integer_value(line.stop)
     if ends[0] is None or ends[1] is None or (ends[1] - ends[0]) * step < 0:
         return False
@@ -421,7 +421,7 @@ def _indented(lines: list[str]) -> list[str]:
 
 
 def _varying(code: Routine) -> set[str]:
-    """Return, in lower case, the locals whose values differ from point to point."""
+    """Return the keys of locals whose values differ between points."""
     found: set[str] = set()
     while True:
         before = len(found)
@@ -431,7 +431,7 @@ def _varying(code: Routine) -> set[str]:
 
 
 def _spread(lines: Iterable[un.Line], code: Routine, found: set[str], *, masked: bool) -> bool:
-    """Add to `found` what differs in `lines`; return whether points have left before their end."""
+    """Add to `found` the varying locals in `lines`; return whether points may leave early."""
     for line in lines:
         match line:
             case un.Assign(ex.Name(text), value):
@@ -452,7 +452,7 @@ def _spread(lines: Iterable[un.Line], code: Routine, found: set[str], *, masked:
 
 
 def _differs(expr: ex.Expr, varying: set[str], code: Routine) -> bool:
-    """Return whether a value may differ from point to point."""
+    """Return whether a value may differ between points."""
     for part in ex.walk(expr):
         if isinstance(part, ex.Name):
             declared = code.declared(part.text)

@@ -1,4 +1,4 @@
-"""The arrays and constants of a procedure's own, made where it begins."""
+"""Local arrays and constants of a procedure, created at its start."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _DTYPES = {
 
 
 def array_definitions(writer: ProcedureWriter) -> Iterator[str]:
-    """Yield what makes the arrays and the constants of a procedure's own."""
+    """Yield statements that create the local arrays and constants of a procedure."""
     code = writer.code
     for item in code.declarations:
         if not isinstance(item, Declare) or item.key in code.dummy_keys:

@@ -1,4 +1,4 @@
-"""Units for grids as modules of NumPy: invokes, and a function for each kernel."""
+"""Printer of grid units as NumPy modules: invokes, and a function for each kernel."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def emit_numpy_module(unit: Unit, inlined: InlinedProcedures) -> str:
     """Return the text of a module, ending in a newline.
 
     Raises:
-        CompileError: G010, the module needs what there is not in Python.
+        CompileError: G010, Python cannot express a part of it.
     """
     require_no_modules(unit)
     routines = [with_own_names(one, abi.RESERVED) for one in unit.routines]

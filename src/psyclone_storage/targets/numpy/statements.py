@@ -1,7 +1,7 @@
-"""Statements of typed code as NumPy: one after the other, or a loop for all its turns at once.
+"""Printer of typed statements as NumPy code, with vectorised loops.
 
-Arrays count from 0 here, and a whole loop is done at once where `levels` says so: the counter is
-then an array of its values, or the range of them where nothing but elements asks for it.
+Arrays are counted from 0. If `vectorize` allows it, a loop is vectorised: its counter becomes an
+array of values, or a `range` if it is used only in subscripts.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ _HINT = "Leave it to target 'c', or write it as assignments, choices and counted
 
 @dataclass(slots=True)
 class ProcedureWriter(ValueWriter):
-    """The writer of the statements of one procedure, which may be a kernel.
+    """Writes the statements of one procedure, which may be a kernel.
 
-    `counter` is that of the loop that is done at once. Calls are those of `kernels`.
+    `counter` is that of the vectorised loop. `kernels` are the kernels that may be called.
     """
 
     facts: ColumnFacts = ColumnFacts()
@@ -49,7 +49,7 @@ class ProcedureWriter(ValueWriter):
     # ------------------------------------------------------------------ statements
 
     def block(self, lines: Iterable[un.Line], behind: tuple[un.Line, ...] = ()) -> list[str]:
-        """Return the text of statements; `behind` are those that are executed after them."""
+        """Return the text of statements; `behind` are those executed after them."""
         every, found = tuple(lines), []
         for at, line in enumerate(every):
             try:
@@ -59,7 +59,7 @@ class ProcedureWriter(ValueWriter):
         return found or ["pass"]
 
     def refuse(self, line: un.Line, why: str) -> None:
-        """Note what of a statement has no form (G010)."""
+        """Record that a statement is not supported (G010)."""
         place = place_of_line(line) or self.code.module.routine
         message = f"'{self.code.name}' cannot be printed for NumPy: {why}."
         self.problems.append(Diagnostic("G010", message, place, hint=_HINT))
@@ -106,7 +106,7 @@ class ProcedureWriter(ValueWriter):
         raise UnsupportedError("it calls a procedure that does not stand in its place")
 
     def ending(self) -> str:
-        """Return the statement that ends a procedure, and gives back what it changed."""
+        """Return the statement that ends a procedure and returns its modified scalars."""
         return f"return {', '.join(self.returned)}".rstrip()
 
     def _assign(self, line: un.Assign) -> str:
@@ -126,7 +126,7 @@ class ProcedureWriter(ValueWriter):
         raise UnsupportedError("this cannot be assigned to")
 
     def _added_to(self, target: ex.Expr, value: ex.Expr) -> str | None:
-        """Return what is done to an element that is changed by a sum, None if it is not."""
+        """Return an in-place addition for an array element, or None."""
         match value:
             case ex.Binary(Operator.PLUS | Operator.MINUS as op, left, right) if (
                 isinstance(target, ex.Element)
@@ -137,7 +137,7 @@ class ProcedureWriter(ValueWriter):
         return None
 
     def converted(self, line: un.Assign) -> str:
-        """Return the value of an assignment, in the type of what is assigned to."""
+        """Return the value of an assignment, converted to the type of the target."""
         text, wanted, found = (
             self.spelling.of(line.value),
             *map(self.kind, (line.target, line.value)),
@@ -153,7 +153,7 @@ class ProcedureWriter(ValueWriter):
         return text
 
     def _as_kept(self, target: ex.Name, value: ex.Expr, text: str) -> str:
-        """Return a value with the bytes of the local that keeps it."""
+        """Return a value converted to the precision of a local variable."""
         is_short = self.is_short(target)
         is_real = self.kind(value) is Intrinsic.REAL
         if is_real and (not self.has_short or (is_short and self.is_short(value))):
@@ -199,12 +199,12 @@ class ProcedureWriter(ValueWriter):
         ]
 
     def _ends(self, line: un.Do, step: int, shift: int) -> tuple[str, str]:
-        """Return the first value of a counter and its exclusive end, `shift` less."""
+        """Return the first value of a counter and its exclusive end, both minus `shift`."""
         behind = 1 if step > 0 else -1
         return self.shifted(line.start, -shift), self.shifted(line.stop, behind - shift)
 
     def _is_index_alone(self, line: un.Do) -> bool:
-        """Return whether a counter is only asked for as a part of indices that count from 1."""
+        """Return whether a counter is used only within subscripts of arrays that start at 1."""
         asked = sum(
             isinstance(part, ex.Name) and part.key == line.variable.key
             for one in walk_lines(line.body)
@@ -249,9 +249,9 @@ class ProcedureWriter(ValueWriter):
         return [head, *body]
 
     def is_range(self, line: un.Do, folds: Mapping[str, Fold]) -> bool:
-        """Return whether a counter is only asked for as an index, all of it, that counts from 1.
+        """Return whether a counter is used only as a complete subscript of arrays that start at 1.
 
-        Elements of a range are no copy, so that no local may be them, and it has no length.
+        A slice is a view, so no local variable may refer to it, and it has no length.
         """
         asked = indices = 0
         for one in walk_lines(line.body):
@@ -277,21 +277,21 @@ class ProcedureWriter(ValueWriter):
         return asked == indices
 
     def folded(self, fold: Fold) -> str:
-        """Return what adds the values of all turns to a local, in their order."""
+        """Return the statement that reduces the values of all iterations, in order."""
         name = self.name(fold.name)
         if self.is_short(fold.name) and not self.is_short(fold.value):
             raise UnsupportedError("a sum of numbers of eight bytes is kept in four each time")
         return f"{name} = {fold.how}({name}, {self._of_turns(fold.value)})"
 
     def _of_turns(self, value: ex.Expr) -> str:
-        """Return the values of all iterations, as one number if they are equal by construction."""
+        """Return the values of all iterations, broadcast if they are equal by construction."""
         text = self.spelling.of(value)
         if not self.counter or self._is_long(value):
             return text
         return f"np.broadcast_to({text}, {self.name(ex.Name(self.counter))}.shape)"
 
     def _is_long(self, value: ex.Expr) -> bool:
-        """Return whether a value is surely an array, of one for each turn."""
+        """Return whether a value certainly is an array with one element per iteration."""
         return is_surely(value, self._is_of_counter)
 
     def _is_of_counter(self, expr: ex.Expr) -> bool:
@@ -303,13 +303,13 @@ class ProcedureWriter(ValueWriter):
         return False
 
     def _with(self, *, varying: frozenset[str] | None = None, from_0: str = "") -> ProcedureWriter:
-        """Return a writer for the body of a loop, whose counter may count from 0."""
+        """Return a writer for a loop body, whose counter may start at 0."""
         counted = self.counted | ({from_0} - {""})
         return replace(self, varying=self.varying if varying is None else varying, counted=counted)
 
 
 def changed_scalars(code: Routine) -> list[int]:
-    """Return the positions of the arguments that are no arrays and are changed."""
+    """Return the positions of scalar arguments that are modified."""
     every = [code.declared(name) for name in code.dummies]
     return [
         at for at, item in enumerate(every)

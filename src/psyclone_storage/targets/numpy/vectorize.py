@@ -1,11 +1,11 @@
-"""The loops that NumPy executes for all iterations at once, with the same bits.
+"""Legality of vectorising loops in NumPy with bit-identical results.
 
-Each statement is then executed for all iterations before the next one. That is equivalent to a loop
-if no iteration reads what another changes: in all statements, each array that is changed has one
-index that is the counter and the same distance from it; locals get a value in each iteration before
-they are read, and no later code reads the last one. Choices that differ from iteration to iteration
-stay loops: an index may be outside of its array where it is not evaluated. Dofs of one column can
-be one dof of two levels, except on spaces that exclude it: `ColumnFacts`. All else stays a loop.
+A vectorised loop executes each statement for all iterations before the next one. This is equivalent
+if no iteration reads a value that another changes. In all statements, a subscript of each changed
+array must be the counter plus the same offset. Locals must be assigned before they are read in each
+iteration, and must not be read after the loop. Conditions that differ between iterations are not
+vectorised, because a subscript may be out of bounds where the condition does not hold. Two dofs of
+a column may coincide in different layers, except on spaces that exclude it (`ColumnFacts`).
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ _FOLDS = {"min": "least", "max": "greatest"}
 
 @dataclass(frozen=True, slots=True)
 class ColumnFacts:
-    """Facts about the arguments of a kernel, by keys.
+    """Facts about the arguments of a kernel, by key.
 
-    `layered` are pairs of a field and the map of its dofs, which are layers apart; `layers` are
+    `layered` are pairs of a field and its dofmap whose dofs are in separate layers. `layers` are
     numbers of layers.
     """
 
@@ -41,7 +41,7 @@ class ColumnFacts:
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """A statement that adds one value to a local in each turn, or keeps the extreme one."""
+    """A reduction statement: adds to a local variable, or updates a minimum or maximum."""
 
     name: ex.Name
     how: str
@@ -49,7 +49,7 @@ class Fold:
 
 
 def terms_of(expr: ex.Expr) -> dict[str, int]:
-    """Return the terms of an integer; an expression that is no sum is a term of its own."""
+    """Return the terms of an integer expression with their factors; '' is the constant term."""
     value = ex.integer_value(expr)
     if value is not None:
         return {"": value} if value else {}
@@ -73,7 +73,7 @@ def _sum(first: Terms, second: Terms, sign: int) -> dict[str, int]:
 
 
 def fold_of(line: un.Line) -> Fold | None:
-    """Return what a statement adds to a local, None if it does something else."""
+    """Return the reduction of a statement, or None if it is not one."""
     match line:
         case un.Assign(ex.Name() as name, ex.Binary(Operator.PLUS, ex.Name() as again, value)) if (
             again.key == name.key and name.key not in names_in(value)
@@ -88,13 +88,13 @@ def fold_of(line: un.Line) -> Fold | None:
 
 
 def adds_exactly(line: un.Line) -> bool:
-    """Return whether a statement adds a value to a sum that is not rounded, in any order."""
+    """Return whether a statement adds to an exact sum."""
     return isinstance(line, un.Call) and line.procedure == ex.Name(ADD_EXACTLY)
 
 
 @dataclass(frozen=True, slots=True)
 class CountedLoop:
-    """A loop, its enclosing code, and the code after it."""
+    """A loop with its enclosing routine and the statements after it."""
 
     loop: un.Do
     code: Routine
@@ -103,11 +103,11 @@ class CountedLoop:
 
     @property
     def key(self) -> str:
-        """The counter."""
+        """The key of the counter."""
         return self.loop.variable.key
 
     def varying(self) -> frozenset[str]:
-        """Return the counter and the locals whose values differ from turn to turn."""
+        """Return the counter and the locals whose values differ between iterations."""
         found = {self.key}
         before = 0
         while len(found) != before:
@@ -119,7 +119,7 @@ class CountedLoop:
         return frozenset(found)
 
     def is_done_at_once(self) -> bool:
-        """Return whether all turns may be done at once."""
+        """Return whether the loop can be vectorised."""
         lines = [
             one for one in walk_lines(self.loop.body) if not isinstance(one, un.Blank | un.Comment)
         ]
@@ -146,7 +146,7 @@ class CountedLoop:
         return all(self._is_in_place(name, own | changed) for name in changed)
 
     def folds(self) -> dict[str, Fold]:
-        """Return the statements that add to locals, by the keys of these."""
+        """Return the reductions of the loop, by key of the local variable."""
         return self._folds(self.varying())
 
     def _folds(self, varying: frozenset[str]) -> dict[str, Fold]:
@@ -169,7 +169,7 @@ class CountedLoop:
         return found
 
     def _is_cut(self, fold: Fold) -> bool:
-        """Return whether each turn may cut off a fraction, as what it adds to is an integer."""
+        """Return whether each iteration may truncate its value because the target is an integer."""
         typing = Typing(self.code.symbol, self.code.structure, any_kind=True)
         kinds = [one.intrinsic if isinstance(one, ScalarType) else None
                  for one in map(typing.type_of, (fold.name, fold.value))]  # fmt: skip
@@ -180,7 +180,7 @@ class CountedLoop:
         return isinstance(part, ex.Name) and part.key in varying
 
     def _is_apart(self, line: un.Line, varying: frozenset[str]) -> bool:
-        """Return whether a statement keeps a loop from being done at once."""
+        """Return whether a statement prevents vectorisation."""
         match line:
             case un.If(branches):
                 heads = [one.condition for one in branches]
@@ -197,7 +197,7 @@ class CountedLoop:
         return any(self._has_no_form(one, varying) for one in expressions_of(line))
 
     def _has_no_form(self, expr: ex.Expr, varying: frozenset[str]) -> bool:
-        """Return whether a part of an expression means something else for all turns at once."""
+        """Return whether a subexpression has a different meaning when vectorised."""
         match expr:
             case ex.Name():
                 declared = self.code.declared(expr.text)
@@ -235,7 +235,7 @@ class CountedLoop:
         return False
 
     def _is_in_place(self, array: str, own: set[str]) -> bool:
-        """Return whether each turn changes and looks at its own elements of an array."""
+        """Return whether each iteration accesses only its own elements of an array."""
         items = [one.items for one in _elements(self.loop.body, array)]
         if len({len(one) for one in items}) != 1:
             return False
@@ -253,7 +253,7 @@ class CountedLoop:
         return not any(_mentions(term, key) for term in rest for key in own)
 
     def _is_layered(self, array: str, forms: list[dict[str, int]]) -> bool:
-        """Return whether elements are dofs of a space whose dofs lie layers apart."""
+        """Return whether array elements are dofs of a space whose dofs are in separate layers."""
         if not self._counts_layers():
             return False
         maps = {name for field, name in self.facts.layered if field == array}
@@ -271,7 +271,7 @@ class CountedLoop:
         return len(distances) == 1
 
     def _counts_layers(self) -> bool:
-        """Return whether the loop has no more turns than there are layers."""
+        """Return whether the loop has at most as many iterations as there are layers."""
         ends = [terms_of(self.loop.start), terms_of(self.loop.stop)]
         if self.loop.step is not None and (ex.integer_value(self.loop.step) or 0) < 0:
             ends.reverse()
@@ -285,7 +285,7 @@ class CountedLoop:
 
 
 def is_surely(expr: ex.Expr, what: Callable[[ex.Expr], bool]) -> bool:
-    """Return whether an operand of a sum or of a product is surely `what`, so that all of it is."""
+    """Return whether an operand of a sum or product certainly satisfies `what`."""
     match expr:
         case ex.Parenthesised(operand) | ex.Unary(_, operand):
             return is_surely(operand, what)
@@ -295,7 +295,7 @@ def is_surely(expr: ex.Expr, what: Callable[[ex.Expr], bool]) -> bool:
 
 
 def asked_first(lines: Iterable[un.Line], key: str) -> bool:
-    """Return whether statements may ask for a local before they give it a value."""
+    """Return whether statements may read a local before assigning it."""
     return _flow(lines, key)[0]
 
 
@@ -325,7 +325,7 @@ def _elements(lines: Iterable[un.Line], array: str) -> Iterator[ex.Element]:
 
 
 def _flow(lines: Iterable[un.Line], key: str) -> tuple[bool, bool]:
-    """Return whether a local may be asked for before it gets a value, and whether it gets one."""
+    """Return whether a local may be read before it is assigned, and whether it is assigned."""
     for line in lines:
         asked, is_set = _flow_of(line, key)
         if asked or is_set:

@@ -1,1 +1,1 @@
-"""Changes of kernels: steps that transform the code of the subroutine that a call names."""
+"""Transformations of the code of kernels."""

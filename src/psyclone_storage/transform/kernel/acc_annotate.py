@@ -1,9 +1,8 @@
-"""Modules with OpenACC directives: procedures that a device may call, variables present there.
+"""OpenACC directives in modules: device procedures and device copies of variables.
 
-A variable of a module has a copy on the device from the start of the program. Each statement that
-changes the variable on the host is followed by an update of the copy, so that a device always reads
-the value that the host would. The names in a procedure determine which variables it may change: a
-superfluous directive is harmless.
+A module variable has a device copy from program start. Each statement that changes the variable on
+the host is followed by an update of the copy, so that the device always reads the host value. The
+names in a procedure determine which variables it may change; a superfluous update is harmless.
 """
 
 from __future__ import annotations
@@ -60,11 +59,11 @@ _LEAVERS = (un.Call, un.Return, un.Goto, un.Exit, un.Cycle, un.Opaque)
 
 @dataclass(frozen=True, slots=True)
 class ForDevice:
-    """Procedures and variables of a module that a device needs, by keys.
+    """Procedures and variables of a module that device code needs, by key.
 
-    `changes` are the variables that its procedures may change themselves, where that is known, and
-    `tables` the constant arrays that those for the device read. New constants have none of the
-    names in `taken`.
+    `changes` are the variables that its procedures may change themselves, if known. `tables` are
+    the constant arrays that device procedures read. Names in `taken` are not used for new
+    constants.
     """
 
     procedures: frozenset[str]
@@ -75,10 +74,10 @@ class ForDevice:
 
 
 def annotated(module: Routine, wanted: ForDevice) -> Routine:
-    """Return `module` with directives for what is `wanted` of it on a device.
+    """Return `module` with directives for the procedures and variables in `wanted`.
 
-    Compilers have no constant arrays of modules there: a procedure gets its own, of a value that it
-    has to know by another name, as its own name hides that of the module.
+    Compilers do not support constant module arrays on devices, so each procedure gets a local
+    constant. Its value refers to the module's array by an alias, because the local name hides it.
     """
     specification = module.specification
     every = [one for found in wanted.tables.values() for one in found]
@@ -111,7 +110,7 @@ def annotated(module: Routine, wanted: ForDevice) -> Routine:
 def _for_device(
     unit: Routine, tables: tuple[ex.Symbol, ...], aliases: Mapping[str, str]
 ) -> Routine:
-    """Return a procedure with `acc routine`, and with constant arrays of its own."""
+    """Return a procedure with `acc routine` and local constant arrays."""
     imported = {one.key: one for one in tables if one.origin is ex.Origin.IMPORTED}
     items = [_without(item, imported, aliases) for item in unit.specification]
     uses = [
@@ -125,7 +124,7 @@ def _for_device(
 def _without(
     item: SpecificationItem, imported: Mapping[str, ex.Symbol], aliases: Mapping[str, str]
 ) -> SpecificationItem:
-    """Return an import without the names that a procedure has as constants of its own."""
+    """Return an import without the names that the procedure declares as local constants."""
     if not isinstance(item, UseStatement):
         return item
     names = tuple(
@@ -143,7 +142,7 @@ def _without(
 
 
 def lower_bounds(table: ex.Symbol) -> tuple[int | None, ...]:
-    """Return the number that each dimension of a constant array begins at, None if unknown."""
+    """Return the lower bounds of a constant array, None for unknown ones."""
     return tuple(
         ex.integer_value(one.lower) if isinstance(one, ex.Range) and one.lower is not None else 1
         for one in table.shape
@@ -164,7 +163,7 @@ def _table(name: str, value: str, table: ex.Symbol, words: str = "") -> un.Opaqu
 
 
 def _for_host(unit: Routine, scope: _Scope) -> Routine:
-    """Return a procedure that brings variables up to date on the device where it changes them."""
+    """Return a procedure that updates the device copies of variables that it changes."""
     inside = scope.of(unit)
     if not inside.variables or _is_pure_unit(unit):
         return unit
@@ -175,7 +174,7 @@ def _for_host(unit: Routine, scope: _Scope) -> Routine:
 
 
 def obstacles(module: Routine, wanted: ForDevice) -> Iterator[tuple[str, un.Line, str]]:
-    """Yield the variables that change where no directive can follow, with the place and reason."""
+    """Yield variables whose change cannot be followed by an update, with place and reason."""
     scope = _Scope(wanted.variables).of(module, hides=False)
     for unit in module.contained:
         if isinstance(unit, Routine):
@@ -202,7 +201,7 @@ def _obstacles(unit: Routine, scope: _Scope) -> Iterator[tuple[str, un.Line, str
 
 
 def _reasons_against(line: un.Line, updates: _Updates, has_regions: bool) -> Iterator[str]:
-    """Yield why no directive can follow the change that `line` may make."""
+    """Yield the reasons why the change in `line` cannot be followed by a directive."""
     if has_regions:
         yield "it is changed in a procedure with directives, between which none may stand"
     goes_on = isinstance(line, un.InputOutput) and any(
@@ -216,7 +215,7 @@ def _reasons_against(line: un.Line, updates: _Updates, has_regions: bool) -> Ite
 
 
 def _named_anew(line: un.Line) -> frozenset[str]:
-    """Return the names that a construct gives to something of its own."""
+    """Return the names that a construct redefines."""
     match line:
         case un.Associate(pairs):
             return frozenset(name.key for name, _ in pairs)
@@ -233,7 +232,7 @@ def _named_anew(line: un.Line) -> frozenset[str]:
 
 
 def _names_given(unit: Routine) -> frozenset[str]:
-    """Return the names that a unit gives to procedures, or imports: none means the language's."""
+    """Return the procedure names that a unit defines or imports, which hide intrinsics."""
     found = {item.name for item in unit.contained if isinstance(item, Routine)}
     stated = frozenset[str]()
     for item in unit.specification:
@@ -254,10 +253,10 @@ def _arrays(unit: Routine) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Scope:
-    """Known names in a procedure: the `variables` to update, and others.
+    """Names known in a procedure; `variables` are those to update.
 
-    `listed` are those that a namelist may contain, `given` the names that do not belong to the
-    language, and `arrays` those that are not function calls if brackets follow them.
+    `listed` are variables that a namelist may contain. `given` are names that do not denote
+    intrinsics. `arrays` are names for which `name(...)` is not a function call.
     """
 
     variables: frozenset[str]
@@ -266,7 +265,7 @@ class _Scope:
     arrays: frozenset[str] = frozenset()
 
     def of(self, unit: Routine, *, hides: bool = True) -> _Scope:
-        """Return what is known inside of `unit`, whose own names hide others or are the first."""
+        """Return the scope inside `unit`, in which its own names may hide others."""
         own, given = _declared(unit), _names_given(unit)
         variables = self.variables - own if hides else self.variables
         listed = (self.listed | _in_namelists(unit.specification)) & variables
@@ -274,18 +273,18 @@ class _Scope:
         return _Scope(variables, listed, self.given | given | own, arrays)
 
     def narrowed(self, variables: frozenset[str] | None) -> _Scope:
-        """Return the scope for these variables alone, if it is known which may change."""
+        """Return the scope restricted to these variables; None means that all may change."""
         return self if variables is None else replace(self, variables=self.variables & variables)
 
 
 def _is_pure_unit(unit: Routine) -> bool:
-    """Return whether the words in front of a procedure's name say that it changes nothing else."""
+    """Return whether the prefix of a procedure declares it pure."""
     words = _BEFORE_NAME.split(unit.opening, maxsplit=1)[0]
     return unit.kind in _PROCEDURES and _PURE.match(words) is not None
 
 
 def _declared(unit: Routine) -> frozenset[str]:
-    """Return the keys of what a procedure declares or imports itself."""
+    """Return the keys of the names that a procedure declares or imports."""
     found = {*unit.dummies, unit.result} - {""}
     for item in unit.specification:
         if isinstance(item, DeclarationStatement):
@@ -301,18 +300,18 @@ def _in_namelists(items: tuple[SpecificationItem, ...]) -> frozenset[str]:
 
 
 class _Updates:
-    """The directives that bring the device's copies of variables up to date, put into a block."""
+    """Inserts updates of device copies into blocks of statements."""
 
     def __init__(self, scope: _Scope) -> None:
         self._scope = scope
         self._variables = scope.variables
 
     def of(self, block: tuple[un.Line, ...]) -> tuple[un.Line, ...]:
-        """Return `block` with a directive after each statement that may change a variable."""
+        """Return `block` with an update after each statement that may change a variable."""
         return tuple(line for old in block for line in self._with_update(old))
 
     def may_need(self, line: un.Line) -> bool:
-        """Return whether what is in a construct may need a value, or go past what follows it."""
+        """Return whether a nested statement may need device values or leave the construct."""
         return any(map(self._may_need, walk_lines((line,))))
 
     def _with_update(self, line: un.Line) -> Iterator[un.Line]:
@@ -330,7 +329,7 @@ class _Updates:
             yield _update(changed)
 
     def _with_each_leaver(self, line: un.Line, variables: frozenset[str]) -> un.Line:
-        """Return a construct with an update in front of all that may need a value, or go past."""
+        """Return a construct with updates before statements that may need values or leave it."""
 
         def changed(block: tuple[un.Line, ...]) -> tuple[un.Line, ...]:
             found: list[un.Line] = []
@@ -344,12 +343,12 @@ class _Updates:
         return with_each_block(line, changed)
 
     def _may_need(self, line: un.Line) -> bool:
-        """Return whether a statement may go elsewhere, or call what needs a value on the device."""
+        """Return whether a statement may jump, or call a procedure that needs device values."""
         parts = (part for expr in expressions_of(line) for part in ex.walk(expr))
         return isinstance(line, _LEAVERS) or any(map(self._may_call, parts))
 
     def _may_call(self, part: ex.Expr) -> bool:
-        """Return whether a part of an expression may call a function that is not the language's."""
+        """Return whether an expression may call a function that is not intrinsic."""
         if not isinstance(part, ex.Index) or any(isinstance(item, ex.Range) for item in part.items):
             return False
         known = self._scope.arrays | (PURE - self._scope.given)
@@ -359,7 +358,7 @@ class _Updates:
         return frozenset[str]().union(*(self.changed_by(one) for one in walk_lines((line,))))
 
     def changed_by(self, line: un.Line) -> frozenset[str]:
-        """Return the variables that `line` itself may change, those inside of it left out."""
+        """Return the variables that `line` may change, without nested statements."""
         match line:
             case un.Assign(target, value) | un.PointerAssign(target, value):
                 found = {base_of(target)} | self._passed_in(value) | self._passed_in(target)
@@ -376,7 +375,7 @@ class _Updates:
         return frozenset(found & self._variables)
 
     def _passed_in(self, expr: ex.Expr) -> set[str]:
-        """Return the variables that functions in `expr` are passed."""
+        """Return the variables passed to functions in `expr`."""
         found: set[str] = set()
         for part in ex.walk(expr):
             if isinstance(part, ex.Index) and self._may_call(part):
@@ -394,7 +393,7 @@ def _reads_namelists(line: un.Line) -> bool:
 
 
 def _is_one_line(line: un.Line) -> bool:
-    """Return whether a statement follows a condition on the same line."""
+    """Return whether an `if` or `where` is a single-line statement."""
     extent = getattr(line, "extent", None)
     if not isinstance(line, un.If | un.Where) or extent is None:
         return False

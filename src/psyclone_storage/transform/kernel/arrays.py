@@ -1,4 +1,4 @@
-"""Steps for the array assignments of a kernel: as loops over elements, or with ranges."""
+"""Steps for array assignments in kernels: conversion to loops or to explicit ranges."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ KEEP_BOUNDS = frozenset({"lbound", "ubound", "allocated", "associated", "present
 
 
 def with_ranges(code: Routine) -> Routine:
-    """Return `code` with whole arrays in assignments written with a range per dimension."""
+    """Return `code` with whole arrays in assignments replaced by sections with ranges."""
     return replace(code, body=rewritten(code.body, lambda line: (_ranged_line(line, code),)))
 
 
@@ -81,12 +81,12 @@ def _check_loops(code: Routine) -> Reasons:
 
 @dataclass(frozen=True, slots=True)
 class ArraysToLoops(ChangesCode):
-    """Write the array assignments of a kernel as loops over elements.
+    """Convert array assignments in a kernel to loops over elements.
 
-    Fortran evaluates the entire right-hand side before it assigns, which a loop does not. So an
-    assignment is refused if it reads its target at other places than it writes, or if its target
-    may have an alias; and if the kernel's own declarations do not determine its shape, or the
-    assignment may change it.
+    Fortran evaluates the entire right-hand side before it assigns; a loop does not. The step is
+    rejected if an assignment reads elements of its target other than the one being written, if its
+    target may be aliased, or if its shape is not determined by declarations in the kernel or may
+    change.
 
     before: y(2:n) = 2 * x(1:n-1)
     after:  do idx = 2, n; y(idx) = 2 * x(idx - 1); end do
@@ -95,11 +95,11 @@ class ArraysToLoops(ChangesCode):
     name: ClassVar[str] = "arrays-to-loops"
 
     def check_code(self, code: Routine) -> Iterable[Diagnostic]:
-        """Return all reasons against the loops."""
+        """Return diagnostics if array assignments cannot be converted to loops."""
         return _check_loops(code)
 
     def transform_code(self, code: Routine) -> Routine:
-        """Return `code` with the loops."""
+        """Return `code` with array assignments as loops."""
         return scalarise_assignments(code)
 
 
@@ -107,8 +107,8 @@ class ArraysToLoops(ChangesCode):
 class ArraysToRanges(ChangesCode):
     """Write whole arrays in the assignments of a kernel with a range for each dimension.
 
-    The name of an allocatable array stays where it is assigned to: that may give it new extents,
-    which an assignment to its elements does not.
+    An allocatable array on the left-hand side is not changed, because assigning to the whole array
+    may reallocate it.
 
     before: y = 2 * x
     after:  y(:) = 2 * x(:)
@@ -117,9 +117,9 @@ class ArraysToRanges(ChangesCode):
     name: ClassVar[str] = "arrays-to-ranges"
 
     def check_code(self, code: Routine) -> Iterable[Diagnostic]:
-        """Return all reasons against the ranges."""
+        """Return diagnostics if no ranges can be added."""
         return _check_ranges(code)
 
     def transform_code(self, code: Routine) -> Routine:
-        """Return `code` with the ranges."""
+        """Return `code` with explicit ranges."""
         return with_ranges(code)

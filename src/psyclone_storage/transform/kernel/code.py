@@ -1,17 +1,18 @@
-"""The code of kernels for all steps on it: find it, check it, replace it.
+"""Access to kernel code, for all steps that transform it.
 
-A step that changes the code of a kernel makes a kernel of its own for one call: the author's module
-is copied with the changed subroutine in it, or the subroutine goes into the PSy layer. So a
-kernel that keeps a state in its module is left alone: a copy would have a state of its own.
+A step that changes the code of a kernel creates a specialised kernel for one call: either the
+module is copied with the changed subroutine, or the subroutine moves into the PSy layer. Kernels
+with state in their modules are rejected, because a copy would have separate state.
 
-A kernel whose name is that of an interface has several subroutines, of which the compiler
-chooses one by the types of the arguments. A step changes all of them or none.
+A kernel whose name is a generic interface has several subroutines, of which the compiler selects
+one by argument types. A step changes all of them or none.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
+from typing import ClassVar
 
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic
@@ -56,17 +57,16 @@ _NOT_INLINED = "Change the procedure, or leave the kernel out of this step."
 def calls_for(
     schedule: Schedule, iterations: Collection[Iteration] = tuple(Iteration)
 ) -> Iterator[StepPlace]:
-    """Yield the place of each call of a kernel for `iterations` that is no built-in."""
+    """Yield the place of each kernel call for `iterations`, without built-ins."""
     for call in kernel_calls(schedule):
         if call.kernel.iteration in iterations and not call.kernel.is_builtin:
             yield {"call": call.uid}
 
 
 def check_call(schedule: Schedule, uid: str) -> Reasons:
-    """Return why the code of `uid` cannot be changed.
+    """Return diagnostics if the code of the call `uid` cannot be changed.
 
-    There is no such call (T003, T004), it is a built-in (T050), or a subroutine uses variables of
-    its module (T053).
+    The call does not exist (T003, T004), is a built-in (T050), or uses module variables (T053).
     """
     if problems := check_present(schedule, uid):
         return problems
@@ -91,9 +91,9 @@ def check_call(schedule: Schedule, uid: str) -> Reasons:
 
 
 def check_body(schedule: Schedule, uid: str) -> Reasons:
-    """Return why no statement of `uid` can be changed.
+    """Return diagnostics if the statements of the call `uid` cannot be changed.
 
-    The reasons are those of `check_call`, and a directive that refers to the present form of a loop
+    In addition to the reasons of `check_call`, a directive may refer to a loop in its present form
     (T007).
     """
     if problems := check_call(schedule, uid):
@@ -104,7 +104,7 @@ def check_body(schedule: Schedule, uid: str) -> Reasons:
 
 
 def check_loop_directives(code: Routine) -> Reasons:
-    """Return which directives refer to the present form of a loop (T007)."""
+    """Return diagnostics for directives that refer to a loop in its present form (T007)."""
     return tuple(
         Diagnostic(
             "T007",
@@ -118,10 +118,9 @@ def check_loop_directives(code: Routine) -> Reasons:
 
 
 def check_called(schedule: Schedule, uid: str) -> Reasons:
-    """Return why no subroutine of `uid` can be changed.
+    """Return diagnostics if the subroutines of the call `uid` cannot be changed.
 
-    The reasons are those of `check_call`, and statements that are already inlined in the loop
-    (T054).
+    In addition to the reasons of `check_call`, the statements may already be inlined (T054).
     """
     if problems := check_call(schedule, uid):
         return problems
@@ -134,9 +133,9 @@ def check_called(schedule: Schedule, uid: str) -> Reasons:
 
 
 def check_callers(schedule: Schedule, uid: str) -> Reasons:
-    """Return why the subroutines of `uid` cannot get other arguments (T056).
+    """Return diagnostics if the argument lists of the subroutines of `uid` cannot change (T056).
 
-    Procedures of their modules call them with those that they have, and are copied with them.
+    Other procedures of their modules call them with the current arguments and would be copied too.
     """
     return tuple(
         Diagnostic(
@@ -160,7 +159,7 @@ def place_in_algorithm(schedule: Schedule, uid: str) -> Span | None:
 
 
 def codes_of(schedule: Schedule, uid: str) -> tuple[Routine, ...]:
-    """Return the subroutines of the call `uid`, which the workbench has put there."""
+    """Return the subroutines of the call `uid`; the workbench has read them."""
     call = find(schedule, uid)
     assert isinstance(call, KernelCall)
     assert call.known_codes
@@ -168,12 +167,12 @@ def codes_of(schedule: Schedule, uid: str) -> tuple[Routine, ...]:
 
 
 def inlined_codes(schedule: Schedule, uid: str) -> tuple[InlinedCode, ...]:
-    """Return the subroutines of the call `uid` with the procedures inlined that they call."""
+    """Return the subroutines of the call `uid` with the procedures that they call inlined."""
     return tuple(map(inline_procedures, codes_of(schedule, uid)))
 
 
 def check_remaining_calls(inlined: InlinedCode) -> Reasons:
-    """Return why calls of a subroutine were not inlined (T070)."""
+    """Return diagnostics for calls in a subroutine that were not inlined (T070)."""
     message = f"A call in '{inlined.code.name}' stays"
     return tuple(
         Diagnostic("T070", f"{message}: {why}.", place, hint=_NOT_INLINED)
@@ -184,9 +183,9 @@ def check_remaining_calls(inlined: InlinedCode) -> Reasons:
 def check_each(
     schedule: Schedule, uid: str, check: Callable[[Routine], Iterable[Diagnostic]]
 ) -> Reasons:
-    """Return the reasons of `check` against the subroutines of `uid`.
+    """Return the diagnostics of `check` for all subroutines of the call `uid`.
 
-    A reason without a place is placed at the subroutine, which distinguishes them.
+    A diagnostic without a position gets that of the subroutine.
     """
     return tuple(
         placed(reason, code.module.routine)
@@ -196,20 +195,20 @@ def check_each(
 
 
 def placed(reason: Diagnostic, place: Span | None) -> Diagnostic:
-    """Return `reason` at `place`, unless it has a place of its own."""
+    """Return `reason` with the position `place`, unless it already has one."""
     return reason if reason.span is not None else replace(reason, span=place)
 
 
 def with_each(schedule: Schedule, uid: str, change: Callable[[Routine], Routine]) -> Schedule:
-    """Return `schedule` with each subroutine of `uid` as `change` makes it."""
+    """Return `schedule` with `change` applied to each subroutine of the call `uid`."""
     return with_called_codes(schedule, uid, tuple(map(change, codes_of(schedule, uid))))
 
 
 def with_called_codes(schedule: Schedule, uid: str, codes: tuple[Routine, ...]) -> Schedule:
-    """Return `schedule` with `codes` called by `uid` instead of what it called.
+    """Return `schedule` with the subroutines `codes` for the call `uid`.
 
-    A step adds loops, which get addresses, and names and declarations, which are linked. The
-    kernel's own subroutines are no changed ones.
+    New loops get uids, and new names are linked. If `codes` are the original subroutines, the call
+    has no changed ones.
     """
     call = find(schedule, uid)
     assert isinstance(call, KernelCall)
@@ -224,7 +223,7 @@ def _settled(code: Routine) -> Routine:
 
 
 def not_understood(code: Routine, line: Line, what: str) -> Diagnostic:
-    """Return that `line` is why `what` cannot be done (T052)."""
+    """Return a diagnostic: `line` prevents the operation `what` (T052)."""
     statement = f"its statement '{first_words(line)}'"
     message = f"'{code.name}' {what} because of {statement}."
     if isinstance(line, Opaque):
@@ -233,7 +232,7 @@ def not_understood(code: Routine, line: Line, what: str) -> Diagnostic:
 
 
 def place_in(code: Routine, line: Line) -> Span | None:
-    """Return where an author wrote `line`, None if a step has made it."""
+    """Return the source position of `line`, or None if a step has generated it."""
     if not isinstance(line, Opaque):
         return place_of_line(line)
     routine = code.module.routine
@@ -243,9 +242,9 @@ def place_in(code: Routine, line: Line) -> Span | None:
 
 
 def as_on_device(code: Routine) -> Routine:
-    """Return `code` as far as it concerns what it may change where it calls nothing of the host.
+    """Return `code` with the procedures that it can call on a device.
 
-    What it calls there changes nothing but arguments.
+    Such procedures change nothing except their arguments.
     """
     known = {one.name: one for one in code.module.known}
     own = tuple(one for one in code.module.procedures if one.name not in known)
@@ -257,13 +256,13 @@ def as_on_device(code: Routine) -> Routine:
 
 @dataclass(frozen=True, slots=True)
 class OnCall(CheckedStep):  # pylint: disable=abstract-method
-    """Base of steps on the code that one call runs."""
+    """Base of steps on the code of one kernel call."""
 
     call: str
 
     @classmethod
     def places(cls, schedule: Schedule) -> Iterator[StepPlace]:
-        """Yield every call that is not of a built-in."""
+        """Yield every kernel call that is not a built-in."""
         return calls_for(schedule)
 
     def calls_to_read(self, schedule: Schedule) -> tuple[str, ...]:
@@ -276,13 +275,15 @@ class ChangesCode(OnCall):
 
     __slots__ = ()
 
+    name: ClassVar[str]
+
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
-        """Return all reasons against another body."""
+        """Return diagnostics if the statements cannot be changed."""
         problems = check_body(schedule, self.call)
         return problems or check_each(schedule, self.call, self.check_code)
 
     def check_code(self, code: Routine) -> Iterable[Diagnostic]:
-        """Return all reasons against the change of `code`."""
+        """Return diagnostics if `code` cannot be changed."""
         raise NotImplementedError
 
     def transform(self, schedule: Schedule, rules: Rules) -> Schedule:
@@ -298,10 +299,10 @@ class ChangesCode(OnCall):
 
 
 def own_variables(code: Routine) -> tuple[str, ...]:
-    """Return the variables of its module, not the constants, that a subroutine may use.
+    """Return the module variables, without constants, that a subroutine may use.
 
-    Those that other procedures of the module use are among them, if it may call these. Kernels in
-    Python are passed the variables of modules, changed ones, too.
+    Variables used by procedures that it may call are included. Python kernels receive module
+    variables as arguments, so the result is empty for them.
     """
     if code.module.is_python:
         return ()
@@ -311,7 +312,7 @@ def own_variables(code: Routine) -> tuple[str, ...]:
 
 
 def reached_names(code: Routine) -> frozenset[str]:
-    """Return the names that a subroutine takes from around it, as do those it may call."""
+    """Return the names that a subroutine and its callees take from the enclosing module."""
     found: set[str] = set()
     new = code.used_names - local_names(code)
     while new:
@@ -322,7 +323,7 @@ def reached_names(code: Routine) -> frozenset[str]:
 
 
 def _variables(item: Specified) -> frozenset[str]:
-    """Return the variables that an item of a module may declare, in lower case."""
+    """Return the keys of the variables that a module item may declare."""
     match item:
         case Declare() if "parameter" not in item.attributes:
             return frozenset({item.key})

@@ -1,6 +1,6 @@
-"""Sizes that a kernel gets as arguments, as constants that its compiler can count with.
+"""Kernel arguments that become compile-time constants.
 
-The numbers of dofs are those of the table of function spaces, on quadrilateral cells.
+The numbers of dofs come from the table of function spaces on quadrilateral cells.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ _UNSET = -1
 
 @dataclass(frozen=True, slots=True)
 class SetKernelConstants(OnCall):
-    """Make numbers of layers, dofs and quadrature points constants of a kernel.
+    """Replace numbers of layers, dofs and quadrature points in a kernel by constants.
 
-    `number_of_layers` is that of the mesh; `element_order_h` and `element_order_v`, or
-    `element_order` for both, are the orders of the function spaces; with `quadrature` the number of
-    points is that of the order plus three in each direction. Other numbers stay arguments, as do
-    the dofs of spaces that only the algorithm knows, such as `any_space_1`. The arguments are
-    passed as before, but not read: the user answers for the values.
+    `number_of_layers` is that of the mesh. `element_order_h` and `element_order_v`, or
+    `element_order` for both, are the orders of the function spaces. With `quadrature`, the number
+    of quadrature points is the order plus three in each direction. Other numbers remain arguments,
+    such as the dofs of `any_space_1`, which only the algorithm knows. Replaced arguments are still
+    passed, but not used: the user is responsible for correct values.
 
     before: ndf_w0 is an argument
     after:  ndf_w0_dummy is, and `integer, parameter :: ndf_w0 = 8`
@@ -50,7 +50,7 @@ class SetKernelConstants(OnCall):
     quadrature: bool = False
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
-        """Return all reasons against the constants."""
+        """Return diagnostics if the constants cannot be set."""
         if problems := self._check_options(place_near(schedule, self.call)) or check_called(
             schedule, self.call
         ):
@@ -59,20 +59,20 @@ class SetKernelConstants(OnCall):
         return check_each(schedule, self.call, lambda code: self._reasons(code, dummies))
 
     def transform(self, schedule: Schedule, rules: Rules) -> Schedule:
-        """Return `schedule` with the constants in the kernel."""
+        """Return `schedule` with constants in the kernel."""
         dummies = _dummies(schedule, self.call)
         return with_each(
             schedule, self.call, lambda code: _with_constants(code, self._values(code, dummies))
         )
 
     def _orders(self) -> tuple[int, int]:
-        """Return the orders in the horizontal and in the vertical."""
+        """Return the horizontal and vertical element order."""
         if self.element_order != _UNSET:
             return self.element_order, self.element_order
         return self.element_order_h, self.element_order_v
 
     def _check_options(self, place: Span | None) -> Reasons:
-        """Return what is wrong with the options (T057)."""
+        """Return diagnostics for invalid options (T057)."""
         horizontal, vertical = self._orders()
         given = (self.element_order_h, self.element_order_v) != (_UNSET, _UNSET)
         problems = []
@@ -99,7 +99,7 @@ class SetKernelConstants(OnCall):
                 yield Diagnostic("T058", message, code.module.routine)
 
     def _values(self, code: Routine, dummies: tuple[Dummy, ...]) -> Mapping[str, int]:
-        """Return the value of each argument that becomes a constant, by its name in `code`."""
+        """Return the values of the arguments that become constants, by name."""
         pairs = zip(code.dummies, dummies, strict=False)
         values = {name: self._value(dummy) for name, dummy in pairs}
         return {name: value for name, value in values.items() if value is not None}

@@ -1,8 +1,7 @@
-"""Expansions of Fortran's intrinsic functions into code, one function per method.
+"""Expansions of Fortran intrinsic functions into statements.
 
-Each returns the name of a new variable with the value, and the statements that compute it. The
-value is bit-identical, except that `sign` treats -0.0 as a positive number, and that sums are added
-up in the order of the elements.
+Each function returns a new variable for the value and the statements that compute it. The value is
+bit-identical, except that `sign` treats -0.0 as positive and sums are accumulated in element order.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ _NUMBERS = (Intrinsic.INTEGER, Intrinsic.REAL)
 
 
 class UnexpandableError(Exception):
-    """A call cannot be written out; `diagnostic` says why."""
+    """A function call cannot be expanded; `diagnostic` contains the reason."""
 
     def __init__(self, diagnostic: Diagnostic) -> None:
         super().__init__(diagnostic.message)
@@ -41,7 +40,7 @@ class UnexpandableError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class CallSite:
-    """One call of a function. `scalar` says that its value is known to be a scalar."""
+    """A call of an intrinsic function; `scalar` means that its value is known to be scalar."""
 
     name: str
     items: tuple[Expr, ...]
@@ -50,16 +49,16 @@ class CallSite:
 
     @property
     def text(self) -> str:
-        """The call in its source form."""
+        """The source text of the call."""
         return spell(intrinsic(self.name, *self.items))
 
     def refusal(self, because: str, hint: str = "") -> UnexpandableError:
-        """Return that the call cannot be written out (T060)."""
+        """Return an error: the call cannot be expanded (T060)."""
         place = self.scratch.code.place_of(self.name)
         return UnexpandableError(Diagnostic("T060", f"'{self.text}' {because}.", place, hint=hint))
 
     def number(self, *exprs: Expr) -> ScalarType:
-        """Return the type that all `exprs` have whose type is known; it must be of numbers."""
+        """Return the common numeric type of the expressions with known types."""
         code = self.scratch.code
         found = {kind for expr in exprs if (kind := type_of_values(expr, code)) is not None}
         if not found:
@@ -83,7 +82,7 @@ class CallSite:
 
 
 def _scalars(site: CallSite, count: int | None = None) -> tuple[Expr, ...]:
-    """Return the arguments of an elemental function, which must be scalars here."""
+    """Return the arguments of an elemental function, which must be scalar here."""
     items = tuple(item.value if isinstance(item, Keyword) else item for item in site.items)
     if not site.scalar:
         hint = "Apply 'arrays-to-loops' first."
@@ -147,7 +146,7 @@ def _if(condition: Expr, line: Line) -> If:
 
 
 def _reduction(site: CallSite) -> tuple[Expr, Expr | None]:
-    """Return the array of a reduction over all dimensions, and its mask."""
+    """Return the array and the mask of a reduction over all dimensions."""
     array, *others = site.items
     match others:
         case []:
@@ -158,7 +157,7 @@ def _reduction(site: CallSite) -> tuple[Expr, Expr | None]:
 
 
 def _over_elements(site: CallSite, line: Callable[[Expr], Line]) -> tuple[Line, ...]:
-    """Return loops that run `line` for each element of a reduction's array."""
+    """Return loops that execute `line` for each element of the reduced array."""
     array, mask = _reduction(site)
     dimensions = site.array(array)
     code = site.scratch.code
@@ -197,7 +196,7 @@ def _extreme_value(site: CallSite) -> Expansion:
 
 
 def _limit(result: Name, kind: ScalarType, lowest: bool) -> Expr:
-    """Return the value of no element at all: the number that any other one beats."""
+    """Return the neutral element of `maxval` or `minval`."""
     huge = intrinsic("huge", result)
     if not lowest:
         return huge
@@ -207,7 +206,7 @@ def _limit(result: Name, kind: ScalarType, lowest: bool) -> Expr:
 
 
 def _first_element(site: CallSite, array: Expr, result: Name) -> If:
-    """Return that the search starts from the first element, which may be infinite."""
+    """Return an `if` that initialises the search with the first element, which may be infinite."""
     dimensions = site.array(array)
     starts = tuple(item.start for item in dimensions)
     zero = constant(0, ScalarType(Intrinsic.INTEGER))
@@ -250,7 +249,10 @@ def _product_type(site: CallSite, left: Expr, right: Expr) -> ScalarType:
 
 @dataclass(frozen=True, slots=True)
 class _Factors:
-    """The two factors of a product; one of them may be a vector. `inner` is what is added up."""
+    """The factors of a matrix product, one of which may be a vector.
+
+    `inner` is the dimension over which the product sums.
+    """
 
     left: Expr
     right: Expr
@@ -285,10 +287,10 @@ def _matrix_product(site: CallSite) -> Expansion:
 
 
 def matmul_in_place(target: Expr, value: Index, scratch: Scratch) -> tuple[Line, ...] | None:
-    """Return `target = matmul(...)` as loops that add up in the target itself.
+    """Return `target = matmul(...)` as loops that accumulate in the target.
 
-    None where that would change the outcome: the target is a factor, has another type, or may get
-    another shape.
+    The function returns None if this could change the value: the target is a factor, has another
+    type, or may be reallocated.
     """
     site = CallSite("matmul", value.items, False, scratch)
     try:
@@ -312,7 +314,7 @@ def matmul_in_place(target: Expr, value: Index, scratch: Scratch) -> tuple[Line,
 
 
 def _product_lines(site: CallSite, target: Expr, factors: _Factors) -> tuple[Line, ...]:
-    """Return loops that set `target` to the product, the elements added up from the first."""
+    """Return loops that assign a matrix product to `target`, summing in element order."""
     code = site.scratch.code
     own = dimensions_of(target, code)
     assert own is not None
@@ -335,7 +337,7 @@ def _product_lines(site: CallSite, target: Expr, factors: _Factors) -> tuple[Lin
 def _one_product(factors: _Factors, own: Dimensions, at: tuple[Name, ...], code: Routine) -> Expr:
     """Return the product of one element of each factor.
 
-    `at` are the counters of the result, whose dimensions are `own`, and last that of the sum.
+    `at` are the counters of the result, whose dimensions are `own`, followed by that of the sum.
     """
     inner = factors.rows[-1]
     left_at: tuple[Name, ...] = (at[-1],)

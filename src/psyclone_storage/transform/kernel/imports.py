@@ -1,4 +1,4 @@
-"""Variables of modules that a kernel uses, passed to it as arguments."""
+"""Module variables used by a kernel, converted to arguments."""
 
 from __future__ import annotations
 
@@ -40,18 +40,18 @@ _HARMLESS = frozenset({"save", "public", "target"})
 
 @dataclass(frozen=True, slots=True)
 class ImportsToArguments(OnCall):
-    """Pass the variables of modules that a kernel uses as arguments, which the PSy layer imports.
+    """Pass module variables used by a kernel as arguments, which the PSy layer imports.
 
-    The kernel can then be called where modules are not available, as on a device. Variables that it
-    reads are passed as input. Variables that it may change are passed back, and force the points of
-    its loop into order, as does any scalar that a kernel changes. Constants stay imported. The type
-    and shape of a variable are read from its module, below the folders of `-d`.
+    The kernel can then be called where modules are not available, such as on a device. Variables
+    that it only reads are passed as input. Variables that it may change are passed back, and the
+    loop over points must then run in order, as for any scalar that a kernel changes. Constants stay
+    imported. The type and shape of a variable are read from its module, below the folders of `-d`.
 
-    Refused where the kernel imports a name of unknown kind; for a variable of a derived type, that
-    is allocatable or a pointer, or whose extents are not numbers; where the kernel calls
-    procedures, which might access the variable themselves, or another procedure of its module calls
-    it; and, for variables that are changed, in loops with directives and in kernels that are not on
-    a grid.
+    Rejected if the kernel imports a name of unknown kind; for variables of derived type,
+    allocatables, pointers, and variables with extents that are not integer constants; if the kernel
+    calls procedures, which might access the variable themselves, or another procedure of its module
+    calls the kernel; and, for modified variables, in loops with directives and in kernels that are
+    not on a grid.
 
     before: use model_mod, only: rdt in the kernel; call k_code(i, j, a)
     after:  use model_mod, only: rdt in the PSy layer; call k_code(i, j, a, rdt)
@@ -60,7 +60,7 @@ class ImportsToArguments(OnCall):
     name: ClassVar[str] = "imports-to-arguments"
 
     def check(self, schedule: sch.Schedule, rules: Rules) -> Reasons:
-        """Return all reasons against passing the variables."""
+        """Return diagnostics if the variables cannot be passed."""
         if problems := check_called(schedule, self.call):
             return problems
         code, *others = codes_of(schedule, self.call)
@@ -81,11 +81,11 @@ class ImportsToArguments(OnCall):
         return (*_about_changes(schedule, call, code), *self._about_devices(schedule))
 
     def transform(self, schedule: sch.Schedule, rules: Rules) -> sch.Schedule:
-        """Return `schedule` with the variables among the arguments of the call."""
+        """Return `schedule` with the variables as arguments of the call."""
         return self._changed(schedule)
 
     def _about_devices(self, schedule: sch.Schedule) -> Reasons:
-        """Return why the call could not stay on a device (T087)."""
+        """Return diagnostics if the call could not remain on a device (T087)."""
         changed = self._changed(schedule)
         around = path_to(changed, self.call)
         block = [item for item in around if isinstance(item, sch.DirectiveRegion)]
@@ -109,7 +109,7 @@ class ImportsToArguments(OnCall):
 
 
 def check_variables_as_arguments(code: Routine) -> Iterator[Diagnostic]:
-    """Yield why variables of modules cannot be arguments of `code` on a device, for any caller."""
+    """Yield diagnostics if module variables cannot be arguments of `code` on a device."""
     if problems := tuple(_about_names(code)):
         yield from problems
         return
@@ -121,7 +121,7 @@ def check_variables_as_arguments(code: Routine) -> Iterator[Diagnostic]:
 
 
 def check_variables_as_inputs(code: Routine) -> Iterator[Diagnostic]:
-    """Yield why variables may have other values after a call of `code`, or within it."""
+    """Yield diagnostics if `code` may change the variables."""
     if problems := tuple(_about_procedures(code)):
         yield from problems
         return
@@ -133,12 +133,12 @@ def check_variables_as_inputs(code: Routine) -> Iterator[Diagnostic]:
 
 
 def with_imports_passed(code: Routine) -> Routine:
-    """Return `code` with the variables of modules that it uses as its last arguments."""
+    """Return `code` with the module variables that it uses as additional last arguments."""
     return linked(_with_arguments(code))
 
 
 def _variables(code: Routine) -> tuple[Symbol, ...]:
-    """Return the variables that are not passed yet."""
+    """Return the module variables that are not arguments yet."""
     passed = {*code.dummy_keys}
     return tuple(item for item in code.module.variables if item.key not in passed)
 
@@ -154,7 +154,7 @@ _NO_SOURCE = "Give the folder of the module's source with '-d'."
 
 
 def _about_names(code: Routine) -> Iterator[Diagnostic]:
-    """Yield names of which it is not known whether they are variables."""
+    """Yield diagnostics for imported names that may or may not be variables."""
     called = {
         key_of(spell(line.procedure)) for line in walk_lines(code.body) if isinstance(line, Call)
     }
@@ -190,14 +190,14 @@ def _is_plain_extent(extent: Expr) -> bool:
 
 
 def _is_plain_kind(variable: Symbol) -> bool:
-    """Return whether a kind is a number, that of double precision, or a name of known origin."""
+    """Return whether the kind of a variable is a number, double precision or a known name."""
     assert isinstance(variable.type, ScalarType)
     kind = variable.kind or ""
     return variable.home_of_kind is not None or not kind.isidentifier()
 
 
 def _about_call(code: Routine, call: sch.KernelCall) -> Iterator[Diagnostic]:
-    """Yield what is between the kernel and its arguments."""
+    """Yield diagnostics for mismatches between kernel and call."""
     if len(code.dummies) != len(call.dummies):
         text = f"'{code.name}' takes another number of arguments than it is passed."
         yield _reason(code, code.name, text)
@@ -205,7 +205,7 @@ def _about_call(code: Routine, call: sch.KernelCall) -> Iterator[Diagnostic]:
 
 
 def _about_procedures(code: Routine) -> Iterator[Diagnostic]:
-    """Yield what the kernel calls, which may look at the variables, too."""
+    """Yield diagnostics for calls of procedures that might access the variables too."""
     names = {item.key for item in _variables(code)}
     if not names:
         return
@@ -251,7 +251,7 @@ def _about_changes(
 def _met(
     schedule: sch.Schedule, imported: tuple[sch.Datum, ...], variable: Symbol, access: Access
 ) -> tuple[str, tuple[sch.Datum, ...]]:
-    """Return the name of the datum for a variable, and all data that are imported then."""
+    """Return the name of the datum for a variable, and the updated imported data."""
     declared = declaration_of(variable)
     for place, datum in enumerate(imported):
         known = (datum.module, spell(datum.actual))
@@ -275,7 +275,7 @@ def _met(
 
 
 def _passing(call: sch.KernelCall, variable: Symbol, datum: str, access: Access) -> sch.KernelCall:
-    """Return `call` with one more argument, in its metadata as in what is passed."""
+    """Return `call` with an additional argument, in the metadata and in the call."""
     declared = declaration_of(variable)
     assert isinstance(declared.type, ScalarType)
     rank = len(declared.shape)
@@ -301,7 +301,7 @@ def _passing(call: sch.KernelCall, variable: Symbol, datum: str, access: Access)
 
 
 def _with_arguments(code: Routine) -> Routine:
-    """Return `code` with its variables as arguments, and without their imports."""
+    """Return `code` with its module variables as arguments instead of imports."""
     variables = _variables(code)
     names = NameTable(code.used_names | local_names(code))
     uses = [use for old in code.uses if (use := _without(old, variables, names))]
@@ -344,7 +344,10 @@ def _intended(item: Declare, written: bool) -> Declare:
 
 
 def _without(use: Use, variables: Iterable[Symbol], names: NameTable) -> Use | None:
-    """Return what is left of an import; one of a whole module gives variables another name."""
+    """Return an import without `variables`, or None if it becomes empty.
+
+    If the whole module is imported, its variables are renamed.
+    """
     gone = {item.key: declaration_of(item).name for item in variables}
     kept = tuple(name for name in use.names if name.key not in gone)
     if not use.whole:
@@ -360,7 +363,7 @@ def _without(use: Use, variables: Iterable[Symbol], names: NameTable) -> Use | N
 def _kind_here(
     code: Routine, home: tuple[str, str], names: NameTable
 ) -> tuple[str, tuple[Use, ...]]:
-    """Return what a kind is called in the subroutine, and the import that it takes."""
+    """Return the local name of a kind parameter, and the import that it requires."""
     module, original = home
     around = () if code.kernel_use.inlined else code.module.uses
     for use in (*code.uses, *around):

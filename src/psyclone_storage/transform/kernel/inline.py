@@ -1,7 +1,6 @@
-"""Calls of kernels replaced by the statements of the kernels.
+"""Inlining of kernel calls: legality, and the declarations that the statements need.
 
-Here is decided whether that keeps the meaning, and what the statements take along. What is passed
-for the dummies is known to the back end alone, which puts it in (`passes.inline.block`).
+The back end substitutes the actual arguments (`passes.inline.block`).
 """
 
 from __future__ import annotations
@@ -68,18 +67,18 @@ _OF_DUMMIES = regex(r"intent\(.*\)|target|contiguous")
 class InlineCall(OnCall):
     """Replace the call of a kernel by its statements.
 
-    The compiler then sees them inside of the loop. The actual arguments replace the dummies. The
-    declarations and imports of the kernel go into a block around its statements, so that each
+    The compiler then sees the statements inside the loop. The actual arguments replace the dummies.
+    The declarations and imports of the kernel go into a block around its statements, so that each
     iteration and each thread has its own. Procedures that the kernel calls are inlined first, as by
-    `inline-procedures`. This is the last step for a kernel. A loop over cells then gets a procedure
-    of its own, as by `outline`, where that is legal.
+    `inline-procedures`. This must be the last step for a kernel. A loop over cells is then
+    outlined, as by `outline`, if that is legal.
 
-    Refused if the kernel has several subroutines: the choice between them depends on the sizes of
-    kinds, which only the compiler of the program knows. Refused if a statement is not understood
-    that uses anything of the kernel's own, or that jumps; if the kernel keeps values from call to
-    call, allocates or points; if it needs more of its module than constants; or if its dummies are
-    not of the shape that is passed. An early `return` becomes a choice; refused if it is inside of
-    a loop, or if the statements after it would be needed twice.
+    Rejected if the kernel has several subroutines, because the choice between them depends on the
+    sizes of kinds, which only the compiler knows. Rejected if an unsupported statement uses local
+    names of the kernel or jumps; if the kernel has saved variables, allocates memory or uses
+    pointers; if it needs more than constants of its module; or if the shapes of its dummies differ
+    from the actual arguments. An early `return` becomes a conditional; rejected if it is inside a
+    loop, or if the following statements would have to be duplicated.
 
     before: do i ... call k_code(i, j, u_fld%data, dt)
     after:  do i ... u_fld%data(i, j) = u_fld%data(i, j) + dt
@@ -88,7 +87,7 @@ class InlineCall(OnCall):
     name: ClassVar[str] = "inline-call"
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
-        """Return all reasons against taking the statements for the call."""
+        """Return diagnostics if the call cannot be inlined."""
         if problems := check_body(schedule, self.call):
             return problems
         return self._chosen(schedule)[1]
@@ -99,9 +98,9 @@ class InlineCall(OnCall):
         return with_called_codes(schedule, self.call, (_self_contained(code),))
 
     def _chosen(self, schedule: Schedule) -> tuple[Routine, Reasons]:
-        """Return the subroutine to inline, and all reasons against it.
+        """Return the subroutine to inline, and diagnostics if it cannot be inlined.
 
-        Its calls are inlined too, unless only the calling kernel itself may be inlined.
+        Calls in the subroutine are inlined too, if that is possible.
         """
         call, codes = find(schedule, self.call), codes_of(schedule, self.call)
         assert isinstance(call, KernelCall)
@@ -117,10 +116,10 @@ class InlineCall(OnCall):
 
 @dataclass(frozen=True, slots=True)
 class InlinePointCall(InlineCall):
-    """Replace the call of a kernel by its statements, where it is called for every point.
+    """Replace the call of a kernel by its statements, if it is called for every point.
 
-    It does what `inline-call` does. "Everywhere" means the calls for a point of a grid or for a
-    dof, which cost as much as the kernel itself; a call for a column of cells does not.
+    The step does the same as `inline-call`. When no place is given, it applies to calls for a grid
+    point or a dof, which cost as much as the kernel itself, and not to calls for a column of cells.
 
     Refused for the reasons of `inline-call`.
 
@@ -132,7 +131,7 @@ class InlinePointCall(InlineCall):
 
     @classmethod
     def places(cls, schedule: Schedule) -> Iterator[StepPlace]:
-        """Yield every call of a kernel for a point or a dof."""
+        """Yield every kernel call for a grid point or dof."""
         return calls_for(schedule, POINT_ITERATIONS)
 
 
@@ -147,7 +146,7 @@ def _ambiguous(call: KernelCall, codes: tuple[Routine, ...]) -> Diagnostic:
 
 
 def _against(code: Routine, call: KernelCall, schedule: Schedule) -> Iterator[Diagnostic]:
-    """Yield all reasons against replacing `call` by the statements of `code`."""
+    """Yield diagnostics if `call` cannot be replaced by the statements of `code`."""
     if code.kernel_use.in_place:
         message = f"The statements of '{call.uid}' are in place already."
         yield Diagnostic("T065", message, place_of(call))
@@ -164,7 +163,7 @@ def _against(code: Routine, call: KernelCall, schedule: Schedule) -> Iterator[Di
 
 
 def _opaque_reasons(code: Routine) -> Iterator[Diagnostic]:
-    """Yield the statements that mean something else, or nothing, in another place (T052)."""
+    """Yield diagnostics for statements that have another meaning elsewhere (T052)."""
     own = local_names(code) | {item.key for item in surroundings(code).constants}
     for line in walk_lines(without_returns(code.body)):
         unclear = isinstance(line, un.Opaque) and (
@@ -177,12 +176,12 @@ def _opaque_reasons(code: Routine) -> Iterator[Diagnostic]:
 
 
 def _is_called_by_name(line: un.Line) -> bool:
-    """Return whether a jump names a construct, which may be the name of something else outside."""
+    """Return whether an `exit` or `cycle` names a construct."""
     return isinstance(line, un.Exit | un.Cycle) and line.name != ""
 
 
 def _about_scope(code: Routine) -> Iterator[str]:
-    """Yield what the statements would not find outside of their module."""
+    """Yield texts about names that are not accessible outside the kernel's module."""
     around = surroundings(code)
     if line := preprocessor_line(code):
         yield f"it may depend on '{line}', and no preprocessor reads the PSy layer"
@@ -200,7 +199,7 @@ def _about_scope(code: Routine) -> Iterator[str]:
 
 
 def _about_names(code: Routine, schedule: Schedule) -> Iterator[str]:
-    """Yield names from nowhere, such as functions of the language, that data of the invoke have."""
+    """Yield texts about names, such as intrinsics, that conflict with data of the invoke."""
     around = surroundings(code)
     brought = {item.key for item in around.constants} | code.module.passed_variables
     brought |= {name.key for use in around.uses for name in use.names}
@@ -210,7 +209,7 @@ def _about_names(code: Routine, schedule: Schedule) -> Iterator[str]:
 
 
 def _about_variables(code: Routine) -> Iterator[str]:
-    """Yield variables that are more than a value in one call."""
+    """Yield texts about variables that cannot be local to a block."""
     dummies = {*code.dummy_keys}
     for item in code.declarations:
         if not isinstance(item, un.Declare) or item.key in dummies:
@@ -225,9 +224,9 @@ def _about_variables(code: Routine) -> Iterator[str]:
 
 
 def _about_dummies(code: Routine, call: KernelCall) -> Iterator[str]:
-    """Yield dummies that are not what is passed for them.
+    """Yield texts about dummies that do not match the actual arguments.
 
-    Kernels between meshes of 2019 take the map of a cell as one row, of which two are passed.
+    Inter-grid kernels of 2019 receive the map of a cell as one row; current ones as two dimensions.
     """
     if len(code.dummies) != len(call.dummies):
         yield f"it takes {len(code.dummies)} arguments, and {len(call.dummies)} are passed"
@@ -259,14 +258,14 @@ def _about_dummies(code: Routine, call: KernelCall) -> Iterator[str]:
 
 
 def _starts_elsewhere(extent: ex.Expr) -> bool:
-    """Return whether an array may have another first index than 1, as no data of an invoke have."""
+    """Return whether an array may have a lower bound other than 1."""
     return isinstance(extent, ex.Range) and extent.lower is not None
 
 
 def _has_shape(declared: un.Declare, dummy: Dummy, theirs: dict[str, ex.Name]) -> bool:
-    """Return whether elements of a dummy are where those of what is passed for it are.
+    """Return whether a dummy has the same element positions as the actual argument.
 
-    The last extent does not matter for that.
+    The last extent does not matter.
     """
     if len(declared.shape) != dummy.rank:
         return False
@@ -277,10 +276,10 @@ def _has_shape(declared: un.Declare, dummy: Dummy, theirs: dict[str, ex.Name]) -
 def _tells_bounds(
     code: Routine, declared: un.Declare, dummy: Dummy, theirs: dict[str, ex.Name]
 ) -> bool:
-    """Return whether a value depends on bounds of a dummy that what is passed for it has not.
+    """Return whether a value depends on bounds of a dummy that differ from the actual argument.
 
-    Its last extent counts where it is used as a whole, its first indices where `lbound` or `ubound`
-    asks for them.
+    The last extent matters if the whole dummy is used, lower bounds matter for `lbound` and
+    `ubound`.
     """
     name = declared.key
     exprs = [expr for line in walk_lines(code.body) for expr in expressions_of(line)]
@@ -297,7 +296,7 @@ def _asks_for_bounds(expr: ex.Expr) -> bool:
 
 
 def _wholes(expr: ex.Expr) -> Iterator[str]:
-    """Yield the names in `expr` that select a whole array, or all elements up to the last index."""
+    """Yield the names in `expr` that denote a whole array, or elements up to the last index."""
     match expr:
         case ex.Name(text):
             yield key_of(text)
@@ -324,7 +323,7 @@ def _same_extent(mine: ex.Expr, other: ex.Expr, theirs: dict[str, ex.Name]) -> b
 
 
 def _self_contained(code: Routine) -> Routine:
-    """Return `code` with all that its statements need, without dead ends."""
+    """Return `code` with all declarations that its statements need, without early returns."""
     around = surroundings(code)
     unknown = around.unknown - code.used_kinds
     uses = [use for use in (*code.uses, *around.uses) if use.names]
@@ -342,11 +341,11 @@ def _self_contained(code: Routine) -> Routine:
 
 
 def _whole_modules(code: Routine) -> list[str]:
-    """Return the modules that are imported as a whole, each once."""
+    """Return the modules that are imported as a whole."""
     uses = (use for use in (*code.uses, *code.module.uses) if use.whole)
     return list(dict.fromkeys(use.module_key for use in uses))
 
 
 def _without_ends(body: tuple[un.Line, ...]) -> tuple[un.Line, ...]:
-    """Return `body` without empty lines at its start, and without `return`."""
+    """Return `body` without leading blank lines and without `return`."""
     return tuple(dropwhile(lambda line: isinstance(line, un.Blank), without_returns(body)))

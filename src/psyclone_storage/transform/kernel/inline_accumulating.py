@@ -1,7 +1,7 @@
-"""Kernels for columns that add to the same values in every iteration of a loop.
+"""Unroll and jam of column kernels that repeatedly add to the same values.
 
-Such a loop fetches and stores a sum once for each of its iterations. Where several of them run
-together, in the innermost loop over levels, a sum stays in a register from one to the next.
+Such a loop loads and stores a sum in each iteration. If several iterations run together in the
+innermost loop over levels, the sum stays in a register between them.
 """
 
 from __future__ import annotations
@@ -60,26 +60,26 @@ _IN_COLOURS = (Over.CELLS_OF_COLOUR, Over.CELLS_OF_TILE)
 
 @dataclass(frozen=True, slots=True)
 class InlineSummingCall(OnCall):
-    """Inline a kernel for columns, and let iterations that add run together.
+    """Inline a column kernel, and unroll and jam its accumulating loops.
 
-    The step applies to loops whose iterations all add to the same elements, level by level in the
-    loop inside of them: as many iterations as elements of the lowest order have dofs, or four, then
-    load and store a sum once (`kernel-jam`), and the remaining iterations follow. An array section
-    counts as a loop over levels, and variables that hold the start of a column do not count. This
-    changes no bit of the results. If the loop over the rows of a matrix is inside of that over its
-    columns, the two are interchanged if the sums go to dofs that cells share, under colours: these
-    give sums another order anyway. If shape and extent determine the number of columns of a full
-    stencil, a sum over them is unrolled for that number, in one loop over levels with its adjacent
-    loops; other sizes, as at edges, run as above. If only the program knows the extent, that is
-    done for 1 and 2.
+    The step applies to loops whose iterations all add to the same elements, level by level in an
+    inner loop. As many iterations as a lowest-order element has dofs, or four, run together and
+    load and store a sum once (`kernel-jam`); a separate loop handles the remaining iterations. An
+    array section counts as a loop over levels; variables with the start of a column are
+    substituted. Results are bit-identical. If a loop over matrix rows is inside the loop over its
+    columns, the two are interchanged if the sums go to shared dofs under colouring, which changes
+    the order of sums anyway. If shape and extent determine the number of columns of a full stencil,
+    a sum over them is fully unrolled, in one loop over levels with its adjacent loops; other sizes,
+    such as at domain edges, use the general code. If the extent is known only at run time, code for
+    1 and 2 is generated.
 
-    Subroutines of several kinds, of which the arguments choose one, are copied into the PSy layer
-    instead, and are called there.
+    Subroutines for several kinds, selected by argument types, are copied into the PSy layer and
+    called instead.
 
-    Refused where the kernel has no such loop, and for the reasons of `inline-call`, or of
-    `inline-kernel-module`. With `aliases` refused, too, where `outline` with `aliases` would leave
-    the loop around it in the routine: sums are then stored each time, in case another kernel reads
-    them.
+    Rejected if the kernel has no such loop, and for the reasons of `inline-call` or
+    `inline-kernel-module`. With `aliases` also rejected if `outline` with `aliases` would not
+    outline the enclosing loop: sums would then be stored in each iteration, because another kernel
+    might read them.
 
     before: do s = 2, n; do k ...; a(m + k) = a(m + k) + b(stencil(s) + k)
     after:  do s = 2, n - 3, 4; do k ...; a(m + k) = a(m + k) + b(stencil(s) + k); ...
@@ -91,11 +91,11 @@ class InlineSummingCall(OnCall):
 
     @classmethod
     def places(cls, schedule: Schedule) -> Iterator[StepPlace]:
-        """Yield every call of a kernel for a column of cells."""
+        """Yield every kernel call for a column of cells."""
         return calls_for(schedule, COLUMN_ITERATIONS)
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
-        """Return all reasons against the statements in place of the call."""
+        """Return diagnostics if the call cannot be inlined and jammed."""
         if problems := check_call(schedule, self.call):
             return problems
         call, codes = _called(schedule, self.call), codes_of(schedule, self.call)
@@ -112,7 +112,7 @@ class InlineSummingCall(OnCall):
         return InlineCall(self.call).check(schedule, rules)
 
     def transform(self, schedule: Schedule, rules: Rules) -> Schedule:
-        """Return the schedule with the call replaced by the changed statements."""
+        """Return the schedule with the call replaced by the transformed statements."""
         call, in_colours = _called(schedule, self.call), _in_colours(schedule, self.call)
 
         def summed(code: Routine) -> Routine:
@@ -129,9 +129,9 @@ class InlineSummingCall(OnCall):
 
 @dataclass(frozen=True, slots=True)
 class _Sum:
-    """A loop to run together with others: its number, from 1, and in which way.
+    """A loop to unroll and jam: its number (from 1) and the factor.
 
-    With `turned` it changes places with the loop inside of it first.
+    With `turned`, it is first interchanged with its inner loop.
     """
 
     number: int
@@ -146,12 +146,12 @@ def _called(schedule: Schedule, uid: str) -> KernelCall:
 
 
 def _together(schedule: Schedule, uid: str) -> tuple[KernelCall, ...]:
-    """Return the calls that are in the outermost loop around a call."""
+    """Return the calls in the outermost loop around a call."""
     return next(kernel_calls(one) for one in path_to(schedule, uid) if isinstance(one, Loop))
 
 
 def _in_colours(schedule: Schedule, uid: str) -> bool:
-    """Return whether the loop around a call visits cells colour by colour."""
+    """Return whether the loop around a call is coloured."""
     around = path_to(schedule, uid)
     return any(isinstance(item, Loop) and item.over in _IN_COLOURS for item in around)
 
@@ -159,10 +159,10 @@ def _in_colours(schedule: Schedule, uid: str) -> bool:
 def _jammed(
     code: Routine, call: KernelCall, *, in_colours: bool, sizes: tuple[ColumnCounts, ...]
 ) -> Routine:
-    """Return `code` with all its sums made by several iterations together, the last ones first.
+    """Return `code` with its accumulating loops unrolled and jammed, last loops first.
 
-    What is done to a loop does not change the numbers of those before it. Versions for stencils of
-    `sizes` come before the code for any.
+    Transforming a loop does not change the numbers of earlier loops. Versions for stencils of
+    `sizes` precede the general code.
     """
     searched = _searched(code, call.dummies, in_colours)
     if searched is None:
@@ -182,9 +182,9 @@ def _jammed(
 
 
 def _may_sum(code: Routine, dummies: Mapping[str, Dummy]) -> bool:
-    """Return whether a loop around one over levels might add, by its form: most kernels have none.
+    """Return whether the code may contain an accumulating loop, judging by its form.
 
-    A section is a loop, too.
+    Array sections count as loops.
     """
     for line in walk_lines(code.body):
         match heads_and_last(line) if isinstance(line, Do) else None:
@@ -200,14 +200,14 @@ def _may_sum(code: Routine, dummies: Mapping[str, Dummy]) -> bool:
 
 
 def _may_count_levels(loop: Do, dummies: Mapping[str, Dummy]) -> bool:
-    """Return whether a loop ends with the number of layers, or with what a variable holds."""
+    """Return whether the upper bound of a loop is, or may be, the number of layers."""
     known = (dummies.get(name) for name in names_in(loop.stop))
     return any(dummy is None or dummy.role is Role.NLAYERS for dummy in known)
 
 
 @dataclass(frozen=True, slots=True)
 class _Searched:
-    """The code of a kernel with its sums over levels as loops, and those that add, in order."""
+    """Kernel code with sums over levels as loops, and the accumulating loops in order."""
 
     code: Routine
     sums: tuple[_Sum, ...]
@@ -215,7 +215,7 @@ class _Searched:
 
 @kept_with_first
 def _searched(code: Routine, dummies: tuple[Dummy, ...], in_colours: bool) -> _Searched | None:
-    """Return where `code` adds, None if nowhere; each invoke that calls it asks several times."""
+    """Return the accumulating loops of `code`, or None if there are none; cached."""
     described = _by_key(code, dummies)
     if not _may_sum(code, described):
         return None
@@ -230,7 +230,7 @@ def _by_key(code: Routine, dummies: tuple[Dummy, ...]) -> dict[str, Dummy]:
 
 @dataclass(frozen=True, slots=True)
 class _Kernel:
-    """The code of a kernel, how values go through it, and its dummies by their keys."""
+    """Kernel code with its data flow, and its dummies by key."""
 
     code: Routine
     flow: Flow
@@ -238,10 +238,7 @@ class _Kernel:
 
 
 def _sums(code: Routine, dummies: Mapping[str, Dummy], *, in_colours: bool) -> Iterator[_Sum]:
-    """Yield the loops that add to the same elements in each iteration, in order.
-
-    Of loops in each other one is yielded.
-    """
+    """Yield the accumulating loops in order; at most one of each nest."""
     kernel, behind = _Kernel(code, flow_of(code), dummies), 0
     flow = kernel.flow
     for number, loop in enumerate(flow.loops, 1):
@@ -260,9 +257,9 @@ def _sums(code: Routine, dummies: Mapping[str, Dummy], *, in_colours: bool) -> I
 
 
 def _may_turn(kernel: _Kernel, number: int, innermost: FlowNode) -> bool:
-    """Return whether loop `number`, around one around `innermost`, may go inside of that.
+    """Return whether loop `number` may be interchanged with the loop around `innermost`.
 
-    Sums then get another order.
+    The interchange changes the order of sums.
     """
     loop = kernel.flow.loops[number - 1]
     added = _adds(loop, innermost, kernel.dummies)
@@ -276,9 +273,9 @@ def _may_turn(kernel: _Kernel, number: int, innermost: FlowNode) -> bool:
 
 
 def _adds(outer: FlowNode, inner: FlowNode, dummies: Mapping[str, Dummy]) -> Name | None:
-    """Return an array of which all iterations of `outer` change the same elements by adding.
+    """Return an array to whose elements all iterations of `outer` add, or None.
 
-    `inner`, the innermost loop, visits them, level by level.
+    `inner` is the innermost loop, over levels.
     """
     assert isinstance(inner.line, Do)
     stop = names_in(inner.clear(inner.line.stop))
@@ -297,9 +294,9 @@ def _adds(outer: FlowNode, inner: FlowNode, dummies: Mapping[str, Dummy]) -> Nam
 
 
 def _leaves_product(lines: Iterable[Assign]) -> bool:
-    """Return whether an array is left with a product, to which the next iteration may add.
+    """Return whether a product is assigned to an array to which the next iteration may add.
 
-    Processors that multiply and add in one step round once less, where both run together.
+    With fused multiply-add, the jammed loop would round once less.
     """
     bases = [(line, getattr(line.target, "base", None)) for line in lines]
     changed = {base.key for line, base in bases if isinstance(base, Name) and changes_target(line)}
@@ -315,7 +312,7 @@ def _statements(loop: FlowNode) -> list[Line]:
 
 
 def _factor(loop: FlowNode, kernel: _Kernel) -> int:
-    """Return how many iterations run together: all, where they are likely to be few."""
+    """Return the number of iterations to run together; all of them if they are few."""
     line = loop.line
     assert isinstance(line, Do)
     last, first = _last(line.stop, kernel), whole_number(line.start)
@@ -326,7 +323,7 @@ def _factor(loop: FlowNode, kernel: _Kernel) -> int:
 
 
 def _last(stop: Expr, kernel: _Kernel) -> int | None:
-    """Return the last value of a counter: a constant, or the dofs of a cell of lowest order."""
+    """Return the last value of a counter if it is known, assuming lowest-order elements."""
     if not isinstance(stop, Name):
         return whole_number(stop)
     dummy, declared = kernel.dummies.get(stop.key), kernel.code.declared(stop.text)

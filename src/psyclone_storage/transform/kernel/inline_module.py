@@ -1,4 +1,4 @@
-"""Kernels as procedures of the PSy layer, so that the compiler sees them where they are called."""
+"""Kernels copied into the PSy layer, where the compiler can inline them."""
 
 from __future__ import annotations
 
@@ -39,16 +39,16 @@ _IMPLICIT = regex(r"implicit\b", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class InlineKernelModule(OnCall):
-    """Copy a kernel's subroutine into the PSy layer, as a private procedure, and call that.
+    """Copy a kernel's subroutine into the PSy layer as a private procedure, and call that.
 
-    A compiler can then inline it without reading other files. The copy includes the entities of the
-    module that the subroutine uses: constants become its own, it imports what the module imports
-    for it, and procedures that it calls become internal ones. Calls of one kernel share one
-    procedure, as long as no other step specialises one of them.
+    A compiler can then inline it without reading other files. The copy includes the entities of its
+    module that the subroutine uses: constants become local, imports are copied, and called
+    procedures become internal procedures. Calls of one kernel share one procedure, as long as no
+    other step specialises one of them.
 
-    Refused if the subroutine needs a variable or a type of its module, or the preprocessor; if it,
-    or a procedure that it calls, changes what it saves from call to call; or if such a procedure
-    would mean something else inside of it.
+    Rejected if the subroutine needs a variable or type of its module, or the preprocessor; if it,
+    or a procedure that it calls, modifies saved variables; or if such a procedure would have a
+    different meaning inside it.
 
     before: use k_mod, only: k_code
     after:  contains, with k_code in the PSy layer
@@ -57,7 +57,7 @@ class InlineKernelModule(OnCall):
     name: ClassVar[str] = "inline-kernel-module"
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
-        """Return all reasons against taking the subroutine out of its module."""
+        """Return diagnostics if the subroutine cannot be copied."""
         return check_called(schedule, self.call) or check_each(
             schedule, self.call, check_leaving_module
         )
@@ -69,11 +69,11 @@ class InlineKernelModule(OnCall):
 
 @dataclass(frozen=True, slots=True)
 class InlinePointKernel(InlineKernelModule):
-    """Copy a kernel's subroutine into the PSy layer, where it is called for every point.
+    """Copy a kernel's subroutine into the PSy layer, if it is called for every point.
 
-    It does what `inline-kernel-module` does. "Everywhere" means the calls for a point of a grid or
-    for a dof, which cost as much as the kernel itself, so that a compiler should see the kernel; a
-    call for a column of cells does not.
+    The step does the same as `inline-kernel-module`. When no place is given, it applies to calls
+    for a grid point or a dof, which cost as much as the kernel itself, and not to calls for a
+    column of cells.
 
     Refused for the reasons of `inline-kernel-module`.
 
@@ -85,12 +85,12 @@ class InlinePointKernel(InlineKernelModule):
 
     @classmethod
     def places(cls, schedule: Schedule) -> Iterator[StepPlace]:
-        """Yield every call of a kernel for a point or a dof."""
+        """Yield every kernel call for a grid point or dof."""
         return calls_for(schedule, POINT_ITERATIONS)
 
 
 def check_leaving_module(code: Routine) -> Iterator[Diagnostic]:
-    """Yield all reasons against taking a subroutine out of its module (T053, T054, T056)."""
+    """Yield diagnostics if a subroutine cannot be copied from its module (T053, T054, T056)."""
     if code.kernel_use.inlined:
         message = f"'{code.name}' is in the PSy layer already."
         yield Diagnostic("T054", message, code.module.routine)
@@ -124,7 +124,7 @@ def check_leaving_module(code: Routine) -> Iterator[Diagnostic]:
 
 
 def _about_state(code: Routine, helpers: tuple[Procedure, ...]) -> Iterator[Diagnostic]:
-    """Yield the state kept between calls, which callers of the original would not share."""
+    """Yield diagnostics for saved state, which the copy would not share with other callers."""
     names = {item.name for item in helpers}
     for one in (code, *(helper for helper in code.kernel_use.helpers if helper.key in names)):
         for name in sorted(changed_and_saved(one)):
@@ -136,7 +136,7 @@ def _about_state(code: Routine, helpers: tuple[Procedure, ...]) -> Iterator[Diag
 
 
 def _helpers(code: Routine) -> tuple[Procedure, ...]:
-    """Return the procedures of its module that `code` may call, directly or not."""
+    """Return the procedures of its module that `code` may call, directly or indirectly."""
     if all(item.name == code.key for item in code.module.procedures):
         return ()
     reached = reached_names(code)
@@ -144,10 +144,10 @@ def _helpers(code: Routine) -> tuple[Procedure, ...]:
 
 
 def _stays_outside(helper: Procedure, code: Routine) -> str:
-    """Return why `helper` cannot be an internal procedure of `code`, nothing if it can be.
+    """Return why `helper` cannot become an internal procedure of `code`; empty if it can.
 
-    All names in it are its own, or those of the module, imports and functions of the language.
-    Inside of `code` the names of `code` hide these.
+    Its names are local or come from the module, its imports or intrinsics. Inside `code`, names of
+    `code` may hide them.
     """
     if code.internal is not None or "contains" in helper.names:
         return "would stand beside or around other internal procedures"
@@ -170,7 +170,7 @@ def _stays_outside(helper: Procedure, code: Routine) -> str:
 
 
 def _with_helpers(code: Routine, helpers: tuple[Procedure, ...]) -> Routine:
-    """Return `code` with the procedures of its module that it may call as internal ones."""
+    """Return `code` with the module procedures that it may call as internal procedures."""
     if not helpers or code.internal is not None:
         return code
     names = frozenset[str]().union(*(item.names for item in helpers))
@@ -180,7 +180,7 @@ def _with_helpers(code: Routine, helpers: tuple[Procedure, ...]) -> Routine:
 
 @kept_with_first
 def on_its_own(given: Routine) -> Routine:
-    """Return `given` with all that it takes from its module, of which it needs nothing then."""
+    """Return the subroutine with all declarations, imports and procedures that it needs."""
     code = _with_helpers(given, _helpers(given))
     around = surroundings(code)
     whole = tuple(use for use in code.module.uses if use.whole and around.unknown)
@@ -198,7 +198,7 @@ def _without_names(use: Use) -> Use:
 
 
 def _end_of_implicit(code: Routine) -> int:
-    """Return the position after `implicit none`, 0 if there is no such statement."""
+    """Return the position after `implicit none`, or 0."""
     return max(
         (
             place

@@ -1,7 +1,7 @@
-"""Steps that inline the procedures which kernels call (`passes.inline`).
+"""Steps that inline the procedures called by kernels (`passes.inline`).
 
-Compilers do not look into other modules. `auto` puts kernels for columns that call procedures into
-the PSy layer with these inlined, so that a build needs no further file and no flag.
+Compilers do not inline across modules. The recipe `auto` copies column kernels that call procedures
+into the PSy layer and inlines these procedures, so that builds need no additional file or flag.
 """
 
 from __future__ import annotations
@@ -44,21 +44,21 @@ MOST_STATEMENTS = 400
 class InlineProcedures(OnCall):
     """Inline the procedures that a kernel calls.
 
-    The step searches the kernel's module and the folders of `-d` for them, and for those that they
-    call with them. A compiler does not read other files: a call in a loop prevents vectorisation
+    The step searches the kernel's module and the folders of `-d` for these procedures, and inlines
+    their calls too. Compilers do not inline across files: a call in a loop prevents vectorisation
     and costs more than a short procedure itself. Declarations of a procedure move into the kernel
-    under new names; the kernel imports what the procedure uses of its module. Its loops become
-    visible to other steps, which must come after this one. `inline-call` includes this step.
+    under new names; the kernel imports entities that the procedure uses of its module. Loops of the
+    procedure become visible to other steps, which must come after this one. `inline-call` includes
+    this step.
 
-    A call stays if its procedure has optional arguments, keeps values from call to call, changes
-    variables of modules, calls itself, contains a statement that is not understood or a line for
-    the preprocessor, returns from within a loop, or needs a private name of its module; if elements
-    that are passed are not certainly those of one array, if an extent may change meanwhile or is
-    divided, or if the specific procedure of an interface is unknown. A function stays where a
-    condition decides whether it is called. All stay if the preprocessor chooses what the kernel's
-    module imports or contains.
+    A call remains if its procedure has optional arguments, saves variables, changes module
+    variables, is recursive, contains an unsupported statement or a preprocessor line, returns from
+    within a loop, or needs a private name of its module. It also remains if elements of an array
+    argument may not correspond, if an extent may change during the call or is divided, or if the
+    specific procedure of an interface is unknown. A function call under a condition remains. All
+    calls remain if the preprocessor selects imports or contents of the kernel's module.
 
-    Refused if the kernel calls no procedure of a module, or if all calls stay.
+    Rejected if the kernel calls no module procedure, or if all calls remain.
 
     before: do k ...; b(k) = square(a(k))
     after:  do k ...; square_1 = a(k)*a(k); b(k) = square_1
@@ -67,7 +67,7 @@ class InlineProcedures(OnCall):
     name: ClassVar[str] = "inline-procedures"
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
-        """Return why no procedure can take the place of its call."""
+        """Return diagnostics if no call can be inlined."""
         if problems := check_body(schedule, self.call) or check_called(schedule, self.call):
             return problems
         codes, inlined = codes_of(schedule, self.call), inlined_codes(schedule, self.call)
@@ -85,15 +85,15 @@ class InlineProcedures(OnCall):
 
 @dataclass(frozen=True, slots=True)
 class InlineCallingKernel(OnCall):
-    """Copy a kernel for columns into the PSy layer, with the procedures that it calls inlined.
+    """Copy a column kernel into the PSy layer and inline the procedures that it calls.
 
-    It does what `inline-procedures` and `inline-kernel-module` do, for kernels that call procedures
-    of other modules from within loops: a call for each level prevents vectorisation of a loop and
-    costs more than a short procedure itself, and a compiler does not read other files. A call
-    outside of all loops costs as little as that of the kernel.
+    The step combines `inline-procedures` and `inline-kernel-module`, for kernels that call
+    procedures of other modules from within loops: a call for each level prevents vectorisation and
+    costs more than a short procedure itself, and compilers do not inline across files. A call
+    outside all loops costs as little as that of the kernel.
 
-    Calls stay for the reasons of `inline-procedures`. Refused if all those in loops stay, if the
-    kernel would have more than 400 statements, and for the reasons of `inline-kernel-module`.
+    Calls remain for the reasons of `inline-procedures`. Rejected if all calls in loops remain, if
+    the kernel would have more than 400 statements, and for the reasons of `inline-kernel-module`.
 
     before: use k_mod, only: k_code, which calls square(a(k)) of another module for each level
     after:  contains, with k_code in the PSy layer: do k ...; square_1 = a(k)*a(k); ...
@@ -103,11 +103,11 @@ class InlineCallingKernel(OnCall):
 
     @classmethod
     def places(cls, schedule: Schedule) -> Iterator[StepPlace]:
-        """Yield every call of a kernel for a column of cells."""
+        """Yield every kernel call for a column of cells."""
         return calls_for(schedule, COLUMN_ITERATIONS)
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
-        """Return all reasons against the kernel in the PSy layer."""
+        """Return diagnostics if the kernel cannot be copied."""
         inlined = _inlined(schedule, self.call)
         if inlined and not any(map(_in_loops, inlined)):
             return tuple(_nothing_gained(inlined))
@@ -121,15 +121,15 @@ class InlineCallingKernel(OnCall):
         )
 
     def transform(self, schedule: Schedule, rules: Rules) -> Schedule:
-        """Return the schedule with the kernel, and what it calls, in the PSy layer."""
+        """Return the schedule with the kernel and its callees in the PSy layer."""
         codes = tuple(on_its_own(one.code) for one in _inlined(schedule, self.call))
         return with_called_codes(schedule, self.call, codes)
 
 
 def _inlined(schedule: Schedule, uid: str) -> tuple[InlinedCode, ...]:
-    """Return what may come to the layer of the call `uid`, nothing if it calls no subroutine.
+    """Return the subroutines of the call `uid` with inlined calls; empty if there are none.
 
-    Nothing is inlined where that cannot gain anything: reading procedures takes long.
+    Calls are not inlined if that cannot gain anything, because reading procedures takes time.
     """
     call = find(schedule, uid)
     if not isinstance(call, KernelCall) or any(
@@ -142,7 +142,7 @@ def _inlined(schedule: Schedule, uid: str) -> tuple[InlinedCode, ...]:
 
 
 def _may_gain(code: Routine) -> bool:
-    """Return whether a loop of `code`, or a procedure of its module, may call others."""
+    """Return whether a loop of `code`, or a procedure of its module, may call other modules."""
     if not any(map(_sees_others, (code, *code.kernel_use.helpers))):
         return False
     bodies = [*_loops(code.body), *(helper.body for helper in code.kernel_use.helpers)]
@@ -151,7 +151,7 @@ def _may_gain(code: Routine) -> bool:
 
 
 def _sees_others(code: Routine) -> bool:
-    """Return whether a name in `code` may be that of another module's procedure."""
+    """Return whether a name in `code` may denote a procedure of another module."""
     return any(
         symbol.origin in (Origin.IMPORTED, Origin.UNRESOLVED)
         and symbol.sort is not Sort.TYPE
@@ -161,7 +161,7 @@ def _sees_others(code: Routine) -> bool:
 
 
 def _loops(body: tuple[Line, ...]) -> Iterator[tuple[Line, ...]]:
-    """Yield what the outermost loops hold."""
+    """Yield the bodies of the outermost loops."""
     for line in body:
         if isinstance(line, Do | While):
             yield line.body
@@ -171,7 +171,7 @@ def _loops(body: tuple[Line, ...]) -> Iterator[tuple[Line, ...]]:
 
 
 def _unknown(code: Routine) -> Iterator[str]:
-    """Yield the names in loops that may be those of functions, of modules that were not found."""
+    """Yield names in loops that may be functions of modules that were not found."""
     for body in _loops(code.body):
         for line in walk_lines(body):
             for expr in expressions_of(line):
@@ -181,7 +181,7 @@ def _unknown(code: Routine) -> Iterator[str]:
 
 
 def _in_loops(inlined: InlinedCode) -> tuple[PlacedProcedure, ...]:
-    """Return what took the place of calls in loops, of other modules than the kernel's."""
+    """Return the inlined procedures of other modules whose calls were in loops."""
     return tuple(one for one in _elsewhere(inlined) if one.in_loop)
 
 
@@ -191,7 +191,7 @@ def _elsewhere(inlined: InlinedCode) -> Iterator[PlacedProcedure]:
 
 
 def _nothing_gained(inlined: tuple[InlinedCode, ...]) -> Iterator[Diagnostic]:
-    """Yield why no call in a loop has become statements (T067, T070)."""
+    """Yield diagnostics that explain why no call in a loop was inlined (T067, T070)."""
     code = inlined[0].code
     for one in inlined:
         yield from check_remaining_calls(one)
@@ -222,5 +222,5 @@ def _too_long(code: Routine) -> Diagnostic:
 
 
 def _length(code: Routine) -> int:
-    """Return how many statements `code` has, those in blocks included."""
+    """Return the number of statements in `code`, including nested ones."""
     return sum(not isinstance(line, Blank | Comment) for line in walk_lines(code.body))

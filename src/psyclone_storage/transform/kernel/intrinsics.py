@@ -1,9 +1,8 @@
-"""Expansion of calls of Fortran's intrinsic functions into code.
+"""Expansion of intrinsic function calls in kernel code.
 
-A result goes to a new variable before the statement that needs it. `transform.kernel.expansions`
-defines which functions can be expanded, and how. This module handles the places of the calls: in
-assignments, in the conditions of choices, in the bounds of loops and in arguments of calls. Calls
-in statements that are not understood stay.
+A result is assigned to a new variable before the statement that needs it.
+`transform.kernel.expansions` defines the expansions. This module handles calls in assignments,
+conditions, loop bounds and call arguments. Calls in unsupported statements remain.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ FUNCTIONS = frozenset(EXPANSIONS)
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """State of one run: the functions to expand, the code so far, and the reasons found."""
+    """State of one expansion: the functions to expand, the code so far and the diagnostics."""
 
     wanted: frozenset[str]
     scratch: Scratch
@@ -54,7 +53,7 @@ class _Task:
 
 
 def calls_of_functions(code: Routine, wanted: frozenset[str]) -> Iterator[ex.CallFunction]:
-    """Yield the calls of the functions `wanted`, in lower case, in a kernel's statements."""
+    """Yield the calls of the functions `wanted` (lower case) in a kernel."""
     for line in walk_lines(code.body):
         for expr in expressions_of(line):
             for part in ex.walk(expr):
@@ -63,7 +62,7 @@ def calls_of_functions(code: Routine, wanted: frozenset[str]) -> Iterator[ex.Cal
 
 
 def written_out(code: Routine, wanted: frozenset[str]) -> tuple[Routine, Reasons]:
-    """Return `code` with the functions `wanted` written out, and why some could not be (T060)."""
+    """Return `code` with the functions `wanted` expanded, and diagnostics for others (T060)."""
     task = _Task(wanted, Scratch(code), [])
     body = tuple(_lines(code.body, task))
     return replace(task.scratch.code, body=body), tuple(dict.fromkeys(task.reasons))
@@ -82,7 +81,7 @@ def _lines(lines: tuple[Line, ...], task: _Task) -> Iterator[Line]:
 
 
 def _line(line: Line, task: _Task) -> Iterator[Line]:
-    """Yield the statements before a statement, and the statement without the wanted functions."""
+    """Yield the statements that replace a statement with calls of wanted functions."""
     match line:
         case Assign(target, value):
             yield from _assignment(target, value, task)
@@ -110,7 +109,7 @@ def _line(line: Line, task: _Task) -> Iterator[Line]:
 
 
 def _left_in(line: Line, task: _Task) -> Iterator[Diagnostic]:
-    """Yield the wanted functions that stay in a statement: no other could go before it (T060)."""
+    """Yield diagnostics for wanted functions that cannot be expanded in a statement (T060)."""
     masked = walk_lines((line,)) if isinstance(line, Where | Forall | DoConcurrent) else (line,)
     exprs = (expr for inner in masked for expr in expressions_of(inner))
     for part in (part for expr in exprs for part in ex.walk(expr)):
@@ -134,7 +133,7 @@ def _assignment(target: ex.Expr, value: ex.Expr, task: _Task) -> Iterator[Line]:
 
 
 def _choice(line: If, task: _Task) -> Iterator[Line]:
-    """Yield a choice; a later condition is computed only where the earlier ones do not hold."""
+    """Yield an `if`; later conditions are evaluated only if the earlier ones do not hold."""
     first, *later = line.branches
     before, (condition,) = _all_out([first.condition], True, task)
     yield from before
@@ -155,9 +154,9 @@ def _choice(line: If, task: _Task) -> Iterator[Line]:
 
 
 def _all_out(exprs: list[ex.Expr], scalar: bool, task: _Task) -> tuple[list[Line], list[ex.Expr]]:
-    """Return expressions without wanted functions, and the statements that go before them.
+    """Return expressions without wanted functions, and the statements that precede them.
 
-    `scalar` says that they are known to be scalars.
+    `scalar` means that the expressions are known to be scalar.
     """
     before: list[Line] = []
     found: list[ex.Expr] = []
@@ -186,7 +185,7 @@ def _out(expr: ex.Expr, scalar: bool, task: _Task) -> tuple[list[Line], ex.Expr]
 
 
 def _parts_out(expr: ex.Expr, scalar: bool, task: _Task) -> tuple[list[Line], ex.Expr]:
-    """Return `expr` with its parts written out; parts of a scalar operation are scalars."""
+    """Return `expr` with its subexpressions expanded; operands of scalar operations are scalar."""
     before: list[Line] = []
     operands = scalar and not _takes_arrays(expr)
 
@@ -199,14 +198,14 @@ def _parts_out(expr: ex.Expr, scalar: bool, task: _Task) -> tuple[list[Line], ex
 
 
 def _takes_arrays(expr: ex.Expr) -> bool:
-    """Return whether a scalar may be made of arrays here, as by a function of whole arrays."""
+    """Return whether a scalar expression may have array arguments."""
     if not isinstance(expr, ex.Index) or isinstance(expr, ex.Element | ex.Section | ex.Substring):
         return False
     return ex.intrinsic_called(expr) not in ELEMENTAL
 
 
 def _products_out(expr: ex.CallFunction, task: _Task) -> tuple[list[Line], ex.CallFunction]:
-    """Return a call with the matrix products in its arguments written out first."""
+    """Return a call with the matrix products in its arguments expanded first."""
     inner = replace(task, wanted=task.wanted & {"matmul"})
     before: list[Line] = []
     items: list[ex.Expr] = []
@@ -222,14 +221,14 @@ def _products_out(expr: ex.CallFunction, task: _Task) -> tuple[list[Line], ex.Ca
 
 @dataclass(frozen=True, slots=True)
 class IntrinsicsToCode(ChangesCode):
-    """Expand intrinsic functions in a kernel into code: those of `only`, or all that are supported.
+    """Expand intrinsic functions in a kernel: those in `only`, or all supported ones.
 
-    These are `abs`, `sign`, `min`, `max`, `sum`, `product`, `maxval`, `minval`, `dot_product` and
-    `matmul`; several in `only` are joined by `+`. The values are bit-identical, except that sums
-    are added up in the order of elements, and that `sign` treats -0.0 as positive.
+    Supported are `abs`, `sign`, `min`, `max`, `sum`, `product`, `maxval`, `minval`, `dot_product`
+    and `matmul`; join several in `only` by `+`. Values are bit-identical, except that sums are
+    accumulated in element order and `sign` treats -0.0 as positive.
 
-    Refused where the kernel's own declarations do not determine a type or shape: the temporary
-    variable needs both.
+    Rejected if declarations in the kernel do not determine the type and shape of a function, which
+    the temporary variable requires.
 
     before: y = matmul(a, x)
     after:  y(:) = 0 and two loops that add a(i, j) * x(j) to y(i)
@@ -240,7 +239,7 @@ class IntrinsicsToCode(ChangesCode):
     only: str = ""
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
-        """Return all reasons against writing the functions out."""
+        """Return diagnostics if the functions cannot be expanded."""
         if unknown := sorted(self._wanted - FUNCTIONS):
             message = f"'{unknown[0]}' cannot be written out."
             hint = f"There are {listed(sorted(FUNCTIONS), 'and')}."
@@ -248,11 +247,11 @@ class IntrinsicsToCode(ChangesCode):
         return ChangesCode.check(self, schedule, rules)
 
     def transform_code(self, code: Routine) -> Routine:
-        """Return the changed `code`."""
+        """Return `code` with expanded functions."""
         return written_out(code, self._wanted)[0]
 
     def check_code(self, code: Routine) -> Reasons:
-        """Return which functions cannot be written out."""
+        """Return diagnostics for functions that cannot be expanded."""
         if not any(calls_of_functions(code, self._wanted)):
             return (nothing_to_do(code, f"calls no {listed(sorted(self._wanted))}"),)
         return written_out(code, self._wanted)[1]

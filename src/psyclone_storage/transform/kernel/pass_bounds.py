@@ -1,4 +1,4 @@
-"""The bounds of loops over a grid, handed to the kernel, which looks at them itself."""
+"""Loop bounds passed to a grid kernel, which then tests them itself."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ _BOUNDS = (
 
 @dataclass(frozen=True, slots=True)
 class MoveBoundsInside(OnCall):
-    """Let loops run over all points of a grid; the kernel skips points outside its own bounds.
+    """Let loops run over all grid points; the kernel skips points outside its own bounds.
 
-    The kernel gets the bounds as arguments. So loops have extents that are the same for all kernels
-    on fields of one size, as OpenCL requires; the computation does not change. A loop runs over all
-    points once all kernels in it check their bounds.
+    The kernel gets the bounds as arguments. Loops then have the same extents for all kernels on
+    fields of the same size, as OpenCL requires; the computation does not change. A loop runs over
+    all points once all its kernels test their bounds.
 
-    Refused for kernels that are not on a grid, in loops whose bounds a step has written or cut, and
-    where another procedure of the kernel's module calls the unchanged kernel.
+    Rejected for kernels that are not on a grid; in loops whose bounds a step has set, or that were
+    split; and if another procedure of the kernel's module calls the original kernel.
 
     before: do j = ystart, ystop; do i = xstart, xstop; call k_code(i, j, a)
     after:  do j = 1, size(a, 2); do i = 1, size(a, 1); call k_code(i, j, a, xstart, xstop, ...)
@@ -47,7 +47,7 @@ class MoveBoundsInside(OnCall):
     name: ClassVar[str] = "bounds-inside"
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
-        """Return all reasons against bounds inside of the kernel."""
+        """Return diagnostics if the kernel cannot test its bounds."""
         if problems := check_call(schedule, self.call):
             return problems
         call = find(schedule, self.call)
@@ -97,7 +97,7 @@ def _grid_loops(schedule: Schedule, uid: str) -> list[Loop]:
 
 
 def with_bounds_inside(code: Routine) -> Routine:
-    """Return `code` with four more arguments, the bounds of its first two, and a look at them."""
+    """Return `code` with four bounds as additional arguments, and a test of the first two."""
     scratch = Scratch(code)
     names: list[Name] = []
     inside: Expr | None = None

@@ -1,7 +1,7 @@
-"""Changes of the variables of a procedure by the calls in its body.
+"""Variables that a procedure changes through its calls.
 
-A call may change a variable that it passes to another procedure. It may also associate a pointer
-with data that outlive the call.
+A call may change a variable passed as an argument. It may also associate a pointer with data that
+outlive the call.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from psyclone_storage.transform.kernel.state import kept_variables, unknown_vari
 
 @dataclass(frozen=True, slots=True)
 class PassingCall:
-    """A call, and the bodies of the procedures that it may call; an empty one is not known."""
+    """A call and the procedures that it may call, each followed by inlined helpers if known."""
 
     call: ProcedureCall
     bodies: tuple[tuple[Routine, ...], ...]
@@ -33,9 +33,9 @@ class PassingCall:
 def changed_by_calls(
     code: Routine, sites: list[PassingCall]
 ) -> tuple[frozenset[str], tuple[str, ...], frozenset[str]]:
-    """Return what the calls in `code` change: variables that outlive it, and pointers.
+    """Return the variables and pointers that calls in `code` change.
 
-    The pointers are those that calls associate with shared data. The result has no callers.
+    The variables outlive `code`; the pointers become associated with shared data.
     """
     aimed = {name for site in sites for name in _aimed(code, site)}
     behind = names_behind(code)
@@ -52,7 +52,7 @@ def _passed(
     behind: Mapping[str, frozenset[str]],
     changes: Callable[[tuple[Routine, ...], object, int], bool],
 ) -> Iterator[str]:
-    """Yield those of `owners` that a call passes to what changes them."""
+    """Yield the variables in `owners` that a call passes to a procedure that changes them."""
     for at, arg in enumerate(site.call.args):
         base = base_of(arg)
         kept = ({base} | behind.get(base, frozenset())).intersection(owners)
@@ -85,9 +85,9 @@ def _aimed(code: Routine, site: PassingCall) -> Iterator[str]:
 
 
 def _points_at_shared(codes: tuple[Routine, ...]) -> bool:
-    """Return whether a procedure associates a pointer with data that outlive its call.
+    """Return whether a procedure may associate a pointer with data that outlive the call.
 
-    What it passes its pointers to may do so, too.
+    Procedures to which it passes its pointers count too.
     """
     for code in codes[:1]:
         owners = kept_variables(code)
@@ -109,7 +109,7 @@ def _is_pointer(code: Routine, key: str) -> bool:
 
 
 def _sets_pointer(codes: tuple[Routine, ...], arg: object, at: int) -> bool:
-    """Return whether a procedure may associate the argument at a position, or its components."""
+    """Return whether a procedure may associate a pointer argument or its components."""
     key = _dummy(codes, arg, at)
     if not key or "intent(in)" in getattr(codes[0].declared(key), "words", ()):
         return False
@@ -124,14 +124,14 @@ def _changes_target(codes: tuple[Routine, ...], arg: object, at: int) -> bool:
 
 
 def _dummy(codes: tuple[Routine, ...], arg: object, at: int) -> str:
-    """Return the dummy argument for the argument at a position, or nothing."""
+    """Return the dummy for the argument at a position or with a keyword; empty if unknown."""
     keys = codes[0].dummy_keys if codes else ()
     key = arg.key if isinstance(arg, Keyword) else next(iter(keys[at : at + 1]), "")
     return key if key in keys else ""
 
 
 def _changes(codes: tuple[Routine, ...], arg: object, at: int) -> bool:
-    """Return whether a procedure may change the argument at a position, or of a keyword."""
+    """Return whether a procedure may change an argument, given by position or keyword."""
     if not codes:
         return True
     key = _dummy(codes, arg, at)

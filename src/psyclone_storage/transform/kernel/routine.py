@@ -1,7 +1,7 @@
-"""Kernels that a device may call: `acc routine` and `omp declare target` in their subroutines.
+"""Kernels callable on a device: `acc routine` and `omp declare target` directives.
 
-A procedure on a device has its arguments, its own variables and constants, and nothing else: the
-variables of modules are on the host, and so is every procedure that is not made for a device.
+A device procedure can access its arguments, local variables and constants. Module variables and
+other procedures are on the host unless they are annotated.
 """
 
 from __future__ import annotations
@@ -56,17 +56,17 @@ _NAMES: Mapping[_Asked, str] = {
 
 @dataclass(frozen=True, slots=True)
 class MakeAccRoutine(OnCall):
-    """Let OpenACC code call a kernel: its subroutine gets the directive `acc routine`.
+    """Make a kernel callable from OpenACC code: its subroutine gets `acc routine`.
 
     `parallelism` is `seq`, `vector`, `worker` or `gang`: the level of parallelism within one call.
-    The call gets a kernel of its own, see `-okern`. Refused where the subroutine may use entities
-    that are not on the device: a variable of a module, one that it saves, another procedure, or a
-    statement that is not understood and that calls, reads or writes. `force` assumes that imported
-    names are constants, and that procedures called and variables saved are on the device.
+    The call gets a kernel of its own, see `-okern`. Rejected if the subroutine may use entities
+    that are not on the device: a module variable, a saved variable, another procedure, or an
+    unsupported statement with calls or input/output. `force` assumes that imported names are
+    constants, and that called procedures and saved variables are on the device.
 
-    Procedures with `acc routine` in their module are on the device, and variables with
-    `acc declare` are, as long as the kernel does not change them: `psyclone-storage-kern -device
-    -device-modules` writes modules of other projects with these directives.
+    Procedures with `acc routine` in their module are on the device. So are variables with `acc
+    declare`, unless the kernel changes them. `psyclone-storage-kern -device -device-modules` writes
+    annotated copies of modules of other projects.
 
     before: subroutine k_code(n, a)
     after:  subroutine k_0_code(n, a) with `!$acc routine seq`
@@ -78,7 +78,7 @@ class MakeAccRoutine(OnCall):
     force: bool = False
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
-        """Return all reasons against calling the kernel from OpenACC code."""
+        """Return diagnostics if the kernel cannot be called from OpenACC code."""
         if self.parallelism not in _LEVELS:
             message = f"'{self.parallelism}' is no parallelism of 'acc routine'."
             hint = f"There are {listed(_LEVELS, 'and')}."
@@ -94,7 +94,7 @@ class MakeAccRoutine(OnCall):
 
 @dataclass(frozen=True, slots=True)
 class DeclareTarget(OnCall):
-    """Let OpenMP code on a device call a kernel: its subroutine gets `omp declare target`.
+    """Make a kernel callable from OpenMP device code: it gets `omp declare target`.
 
     The call gets a kernel of its own, see `-okern`. Refused for the same reasons as `acc-routine`.
 
@@ -107,7 +107,7 @@ class DeclareTarget(OnCall):
     force: bool = False
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
-        """Return all reasons against calling the kernel from OpenMP code on a device."""
+        """Return diagnostics if the kernel cannot be called from OpenMP device code."""
         return _check(schedule, self.call, OmpDeclareTarget, self.force)
 
     def transform(self, schedule: Schedule, rules: Rules) -> Schedule:
@@ -143,10 +143,10 @@ def check_device_routine(
     *,
     force: bool = False,
 ) -> Iterator[Diagnostic]:
-    """Yield why the statements of `code`, or of its helpers, must not run on a device (T052, T055).
+    """Yield diagnostics if `code` or its helpers cannot run on a device (T052, T055).
 
-    Of the procedures and variables `there`, by their keys in `code`, the caller knows. With `force`
-    only statements count.
+    Procedures and variables in `there` (keys) are known to be on the device. With `force`, only the
+    statements are checked.
     """
     yield from _leaves_the_device(code)
     if force:
@@ -167,9 +167,9 @@ def check_device_routine(
 
 
 def names_on_device(code: Routine, asked: _Asked = AccRoutineDirective) -> frozenset[str]:
-    """Return the names that modules put on a device for `code` to call or to read.
+    """Return the names that modules place on a device for `code`.
 
-    Variables that the code may change are excluded: their values would not be copied back.
+    Variables that the code may change are excluded, because their values are not copied back.
     """
     if asked is not AccRoutineDirective or not code.module.on_device:
         return frozenset()
@@ -177,13 +177,13 @@ def names_on_device(code: Routine, asked: _Asked = AccRoutineDirective) -> froze
 
 
 def changed_on_device(code: Routine) -> frozenset[str]:
-    """Return the keys of what `code` may change, if it runs where its modules put procedures."""
+    """Return the keys of the variables that `code` may change on a device."""
     known = as_on_device(code)
     return written_names(known.body, RoutineNames(known))
 
 
 def has_preprocessed_head(code: Routine) -> bool:
-    """Return whether lines of the preprocessor divide the specification part of `code`."""
+    """Return whether preprocessor lines are inside the specification part of `code`."""
     return code.specified is None or "\n#" in code.specified.text.replace(" ", "")
 
 
@@ -194,7 +194,7 @@ def _about_head(code: Routine) -> Iterator[Diagnostic]:
 
 
 def _called_behind(code: Routine, helpers: tuple[Routine, ...]) -> frozenset[str]:
-    """Return the keys of those of `helpers` that `code` calls, directly or not."""
+    """Return the keys of the `helpers` that `code` calls, directly or indirectly."""
     calls = {one.key: values_of(one) & {other.key for other in helpers} for one in helpers}
     found: set[str] = set()
     new = calls[code.key]
@@ -205,7 +205,7 @@ def _called_behind(code: Routine, helpers: tuple[Routine, ...]) -> frozenset[str
 
 
 def values_of(code: Routine) -> frozenset[str]:
-    """Return the names of values in `code`, without that of its own, if it is a function."""
+    """Return the names of values in `code`, without its own name if it is a function."""
     own = next((one for one in code.module.procedures if one.name == code.key), None)
     names_result = own is not None and own.is_function and "result" not in key_of(code.suffix)
     return code.used_values - ({code.key} if names_result else set())
@@ -225,7 +225,7 @@ def _leaves_the_device(code: Routine) -> Iterator[Diagnostic]:
 
 
 def _on_the_host(code: Routine, there: frozenset[str]) -> Iterator[Diagnostic]:
-    """Yield what the subroutine may use that is not on a device (T055)."""
+    """Yield diagnostics for entities that are not on a device (T055)."""
     hint = "With 'force' it is taken for something that is on the device."
     annotated = (
         "Give modules that are written for devices ('psyclone-storage-kern -device-modules') with"
@@ -265,7 +265,7 @@ def _on_the_host(code: Routine, there: frozenset[str]) -> Iterator[Diagnostic]:
 
 
 def _bound_functions(code: Routine) -> Iterator[str]:
-    """Yield the functions of derived types and operators that the subroutine calls, as written."""
+    """Yield the type-bound functions and defined operators that a subroutine uses."""
     for line in walk_lines(code.body):
         for expr in expressions_of(line):
             for part in walk(expr):

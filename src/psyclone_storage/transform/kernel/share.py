@@ -1,4 +1,4 @@
-"""Loops inside a kernel whose iterations a device shares, within one call of the kernel."""
+"""Loops inside a kernel that run in parallel on a device, within one call of the kernel."""
 
 from __future__ import annotations
 
@@ -41,17 +41,16 @@ _LEVELS = tuple(level.value for level in DeviceLevel if level is not DeviceLevel
 
 @dataclass(frozen=True, slots=True)
 class ShareInKernel(OnKernelNest):
-    """Let the lanes of a device share a loop in a kernel that is called on it.
+    """Distribute a loop inside a device kernel over a level of device parallelism.
 
-    `level` is the level of parallelism: `vector`, `worker` or `gang`. The kernel must have been
-    prepared by `acc-routine` with a `parallelism` of at least that level, and the loop around its
-    calls must leave it to the kernel. A kernel that is inlined must be in a region of OpenACC
-    instead, under `acc-loop{gang=true}`. Variables that each iteration sets for itself are private,
-    and reductions are combined at the end. `sums` allows sums and products of real numbers to get
-    their terms in another order, which changes them by rounding.
+    `level` is `vector`, `worker` or `gang`. The kernel must have been prepared by `acc-routine`
+    with a `parallelism` of at least that level, and the loop around its calls must not use that
+    level. An inlined kernel must instead be in an OpenACC region, under `acc-loop{gang=true}`.
+    Variables that each iteration sets are private, and reductions are combined at the end. `sums`
+    permits reassociation of sums and products of reals, which changes rounding.
 
-    Refused if an iteration depends on another, or if that is not known; if a variable that the loop
-    sets is used after it; and if a loop around it or inside of it is shared by the same level.
+    Rejected if an iteration depends on another, or if that is unknown; if a variable set by the
+    loop is used after it; and if an enclosing or inner loop uses the same level.
 
     before: do k = 1, n; t = b(k); a(k) = t * t
     after:  !$acc loop vector independent private(t); do k = 1, n; t = b(k); a(k) = t * t
@@ -64,11 +63,11 @@ class ShareInKernel(OnKernelNest):
 
     @property
     def assertions(self) -> UserAssertions:
-        """The permission to round sums in another order."""
+        """The permission to reassociate sums."""
         return UserAssertions(sums=self.sums)
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
-        """Return all reasons against sharing the loop."""
+        """Return diagnostics if the loop cannot be distributed."""
         if self.level not in _LEVELS:
             message = f"'{self.level}' does not share loops of a kernel."
             hint = f"There are {listed(_LEVELS, 'and')}."
@@ -81,7 +80,7 @@ class ShareInKernel(OnKernelNest):
         )
 
     def check_nest(self, nest: CodeFootprint) -> Reasons:
-        """Return all reasons against sharing the iterations of `nest`."""
+        """Return diagnostics if the iterations of `nest` cannot be distributed."""
         return tuple(_reasons(self.level, nest))
 
     def transform_code(self, code: Routine) -> Routine:
@@ -111,7 +110,7 @@ def _reasons(level: str, nest: CodeFootprint) -> Iterator[Diagnostic]:
 
 
 def _check_region(schedule: Schedule, uid: str, level: str) -> Iterator[Diagnostic]:
-    """Yield why `level` cannot share loops of a kernel that is inlined (T081, T084)."""
+    """Yield diagnostics if `level` cannot be used in an inlined kernel (T081, T084)."""
     code, place = codes_of(schedule, uid)[0], place_in_algorithm(schedule, uid)
     if not code.kernel_use.in_place:
         return
@@ -130,7 +129,7 @@ def _check_region(schedule: Schedule, uid: str, level: str) -> Iterator[Diagnost
 
 
 def _check_reductions(nest: CodeFootprint) -> Iterator[Diagnostic]:
-    """Yield the reduction variables that a clause cannot name where they are inlined (T084)."""
+    """Yield diagnostics for reduction variables that no clause can name (T084)."""
     code = nest.flow.code
     for item in independence_of(nest.loop, nest.flow).reductions:
         if key_of(item.name) in code.dummy_keys:
@@ -139,7 +138,7 @@ def _check_reductions(nest: CodeFootprint) -> Iterator[Diagnostic]:
 
 
 def _is_out_of_order(level: str, loop: FlowNode, flow: Flow) -> bool:
-    """Return whether a loop has a directive already, or is around or in a shared one wrongly."""
+    """Return whether a loop has a directive, or conflicts with the level of another loop."""
     own = DeviceLevel(level).rank
     for other, directive in _shared_loops(flow):
         # Where no level is given, the compiler may take any.
@@ -154,7 +153,7 @@ def _is_out_of_order(level: str, loop: FlowNode, flow: Flow) -> bool:
 
 
 def _shared_loops(flow: Flow) -> Iterator[tuple[FlowNode, AccLoopDirective]]:
-    """Yield each loop that has a directive in front of it, with that."""
+    """Yield each loop with a preceding OpenACC `loop` directive, and the directive."""
     for before, node in pairwise(flow.nodes):
         meaning = before.line.meaning if isinstance(before.line, DirectiveLine) else None
         alike = before.around == node.around and before.blocks == node.blocks

@@ -1,16 +1,16 @@
-"""Kernel versions that are specialised for the number of columns of full stencils.
+"""Kernel versions specialised for the number of columns of full stencils.
 
-The shape and extent of a stencil determine the number of its columns, wherever the mesh contains
-all of them. At the edges of a limited area there are fewer, which the program determines at run
-time. So the general code remains, with an additional version for the full stencil. This version
-unrolls sums over the columns, in one loop over levels with the loops right before and after: a sum
-then stays in a register from the first column to the last.
+Shape and extent of a stencil determine the number of its columns if the mesh contains all of them.
+At the edges of a limited-area domain there are fewer, which is known only at run time. The general
+code therefore remains, and an additional version handles the full stencil. This version unrolls
+sums over the columns, fused with adjacent loops over levels: a sum then stays in a register from
+the first column to the last.
 
-A compiler evaluates known values at compile time. Where that could round differently from the
-run-time code, as for powers and exponentials, there is no version. There is no version either where
-a size or the number of a column is part of a value: `x * y * w` is one product less where `w` is
-known to be 1, and fused multiply-adds then round another product. Sizes and numbers may select an
-element, and a sum may be divided by a size.
+A compiler folds constants at compile time. If that could round differently from the run-time code,
+as for powers and exponentials, no version is generated. Neither is it if a size or a column number
+is part of a value: `x * y * w` has one product less if `w` is known to be 1, and fused multiply-add
+then rounds another product. Sizes and numbers may select elements, and sums may be divided by a
+size.
 """
 
 from __future__ import annotations
@@ -58,10 +58,10 @@ _LIKELY = (1, 2)
 
 
 def full_sizes(call: KernelCall, schedule: Schedule, code: Routine) -> tuple[ColumnCounts, ...]:
-    """Return the sizes of full stencils for which versions of `code` are worth while.
+    """Return the sizes of full stencils for which specialised versions are useful.
 
-    One, if the algorithm says how far its stencils reach; else those that are likely, as long as
-    one variable says it.
+    There is one size if the algorithm gives a constant extent. If a single variable determines all
+    extents, likely values are used.
     """
     pairs = zip(map(key_of, code.dummies), call.dummies, strict=False)
     sizes = {key: one for key, one in pairs if one.role is Role.STENCIL_SIZE and not one.rank}
@@ -83,7 +83,7 @@ def full_sizes(call: KernelCall, schedule: Schedule, code: Routine) -> tuple[Col
 
 
 def _reach(call: KernelCall, dummy: Dummy, schedule: Schedule) -> int | str | None:
-    """Return how far a stencil reaches, or the text of what says so when the program runs."""
+    """Return the extent of a stencil: a constant, the text of a run-time expression, or None."""
     extent = None if dummy.arg is None else call.args[dummy.arg].extent
     if extent is None:
         return None
@@ -96,7 +96,7 @@ def _reach(call: KernelCall, dummy: Dummy, schedule: Schedule) -> int | str | No
 
 
 def _columns(call: KernelCall, dummy: Dummy, reach: int | str | None) -> int:
-    """Return the number of columns of a full stencil, itself included."""
+    """Return the number of columns of a full stencil, including the centre."""
     assert isinstance(reach, int)
     assert dummy.arg is not None
     match call.kernel.args[dummy.arg].stencil:
@@ -115,9 +115,9 @@ def with_versions(
     sizes: tuple[ColumnCounts, ...],
     sums: Callable[[Routine], Iterator[int]],
 ) -> Routine:
-    """Return `general`, which was made of `given`, with versions of `given` for `sizes`.
+    """Return `general`, which was derived from `given`, with versions of `given` for `sizes`.
 
-    `sums` are the numbers of loops that add to the same elements in each iteration, in order.
+    `sums` returns the numbers of the accumulating loops, in order.
     """
     if not sizes or not _may_have_versions(given, sizes[0]):
         return general
@@ -132,7 +132,7 @@ def with_versions(
 
 
 def _may_have_versions(code: Routine, sizes: Collection[str]) -> bool:
-    """Return whether literals for `sizes` change no value, and the code is short."""
+    """Return whether constants for `sizes` cannot change values, and the code is short."""
     lines = [line for line in walk_lines(code.body) if not isinstance(line, Comment | Blank)]
     if len(lines) > _MOST_LINES or not all(isinstance(line, Assign | Do | If) for line in lines):
         return False
@@ -153,7 +153,7 @@ def _is_exact(part: ex.Expr) -> bool:
 def _version(
     given: Routine, sizes: ColumnCounts, sums: Callable[[Routine], Iterator[int]]
 ) -> Routine | None:
-    """Return `given` for stencils of `sizes`, None if no sum in it gains by that."""
+    """Return `given` specialised for `sizes`, or None if no sum gains by that."""
     values = {key: _number(count, key, given) for key, count in sizes.items()}
     before = loops_of(given)
     body = everywhere(given.body, lambda expr: substituted(expr, values))
@@ -180,9 +180,9 @@ def _bounds(loop: Do) -> frozenset[str]:
 
 
 def _only_address(code: Routine, sizes: ColumnCounts, counters: Collection[str]) -> bool:
-    """Return whether sizes and counters do nothing in a kernel but say which elements are meant.
+    """Return whether sizes and counters are used only as subscripts of arguments.
 
-    Sizes may be bounds of loops, too, and what is divided by.
+    Sizes may also be loop bounds and divisors.
     """
     for line in walk_lines(code.body):
         match line:
@@ -200,11 +200,11 @@ def _only_address(code: Routine, sizes: ColumnCounts, counters: Collection[str])
 def _addresses(
     expr: ex.Expr, sizes: ColumnCounts, counters: Collection[str], code: Routine
 ) -> bool:
-    """Return whether sizes and counters are only in subscripts of arguments in `expr`.
+    """Return whether sizes and counters in `expr` are used only as subscripts of arguments.
 
-    Sizes may be divisors as well: those of full stencils are odd, so that no compiler multiplies.
-
-    The elements of an array that the kernel declares may be known in advance, too.
+    Sizes may also be divisors: those of full stencils are odd, so that no compiler replaces the
+    division by a multiplication. Subscripts of local arrays are not accepted, because their
+    elements may be known at compile time.
     """
     if names_in(expr).isdisjoint((*sizes, *counters)):
         return True
@@ -226,7 +226,7 @@ def _is_of_index(part: ex.Expr) -> bool:
 
 
 def _is_size(expr: ex.Expr, sizes: ColumnCounts) -> bool:
-    """Return whether `expr` is a size, unconverted or converted to a real number."""
+    """Return whether `expr` is a size, possibly converted to real."""
     match expr:
         case ex.Name():
             return expr.key in sizes
@@ -253,7 +253,7 @@ def _is_full(code: Routine, sizes: ColumnCounts) -> ex.Expr:
 
 
 def _count(loop: Do) -> int | None:
-    """Return how many iterations a loop has that counts by one, if they are known and few."""
+    """Return the number of iterations of a loop if it is known and small, otherwise None."""
     start, stop = ex.whole_number(loop.start), ex.integer_value(loop.stop)
     if start is None or stop is None or (loop.step and ex.whole_number(loop.step) != 1):
         return None
@@ -261,9 +261,9 @@ def _count(loop: Do) -> int | None:
 
 
 def with_unrolled(code: Routine, number: int) -> Routine:
-    """Return `code` with all iterations of loop `number` in the loop inside of it.
+    """Return `code` with loop `number` fully unrolled into its inner loop.
 
-    Their number is known, and they may run together (`check_jam`).
+    The number of iterations is known, and `check_jam` has accepted the loop.
     """
 
     def unrolled(loop: Do) -> tuple[Line, ...]:
@@ -286,7 +286,7 @@ def _with_value(lines: tuple[Line, ...], key: str, value: int, code: Routine) ->
 
 
 def _with_neighbours(code: Routine, targets: frozenset[str]) -> Routine:
-    """Return `code` with consecutive loops that change `targets` fused."""
+    """Return `code` with adjacent loops fused that change the arrays `targets`."""
     number = 1
     while number <= len(loops_of(code)):
         code = linked(addressed(code))
@@ -299,10 +299,10 @@ def _with_neighbours(code: Routine, targets: frozenset[str]) -> Routine:
 
 
 def _may_join(nest: CodeFootprint, targets: frozenset[str]) -> bool:
-    """Return whether a loop and the one after it change the same elements.
+    """Return whether a loop and the following one change the same elements.
 
-    A product in the first loop must not be added to in a statement of the second: fused
-    multiply-adds round once less.
+    A product in the first loop must not be added to in the second, because a fused multiply-add
+    rounds once less.
     """
     first, second = nest.line, following_loop(nest.flow.code, nest.line)
     if second is None or not _is_plain(first) or not _is_plain(second):
@@ -318,7 +318,7 @@ def _is_plain(loop: Do) -> bool:
 
 
 def _targets(loop: Do) -> frozenset[str]:
-    """Return the arrays to which statements in a loop assign."""
+    """Return the arrays that statements in a loop assign."""
     lines = (line for line in walk_lines((loop,)) if isinstance(line, Assign))
     return frozenset(name for line in lines for name in _base(line.target))
 

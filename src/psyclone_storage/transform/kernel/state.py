@@ -1,14 +1,14 @@
-"""State that a procedure keeps between calls and changes, for which threads would race.
+"""State that a procedure keeps between calls and modifies, so that threads would race.
 
-Metadata describe arguments. A subroutine can also change variables that it saves, variables of
-modules, and files; threads that execute it concurrently share them. Changes by an assignment, a
-loop, an allocation or a transfer count, also through pointers and in statements that are not
-understood; so do procedures that are passed a variable with the attribute `save`. Paths that end
-the program do not count. The analysis includes all procedures that a kernel calls.
+Metadata describe only arguments. A subroutine can also change saved variables, module variables and
+files, which concurrent threads share. Changes by assignments, loops, allocations and input count,
+including those through pointers and in unsupported statements, as do procedures that receive a
+`save` variable. Paths that end the program do not count. The analysis includes all called
+procedures.
 
-If every access to a variable stores one constant, the order of the stores does not matter: LFRic's
-`conv_gr_code` disables a part of the physics in this way, for each of its columns. That is not a
-race as long as no code that may run concurrently reads the variable.
+If all accesses to a variable store the same constant, their order does not matter: LFRic's
+`conv_gr_code` disables a physics option in this way for each column. This is not a race if no
+concurrent code reads the variable.
 """
 
 from __future__ import annotations
@@ -60,15 +60,15 @@ Mentioned = Callable[[Routine, str], bool]
 
 
 def changed_and_saved(code: Routine) -> frozenset[str]:
-    """Return the variables of the subroutine itself that it saves, and changes or passes on."""
+    """Return the saved local variables that a subroutine changes or passes on."""
     changed = _changed(code, walk_lines(code.body))
     return frozenset(_saved(code)) & (changed | frozenset(_passed(code)))
 
 
 def saved_inside(code: Routine) -> str:
-    """Return a declaration in a block or an internal procedure that saves a variable, or nothing.
+    """Return a declaration with `save` in a block or internal procedure, or an empty text.
 
-    Whether that is changed is not looked at.
+    The function does not check whether the variable is changed.
     """
     inside = [line for line in walk_lines(code.body) if isinstance(line, un.Opaque)]
     inside += [] if code.internal is None else [code.internal]
@@ -83,13 +83,12 @@ def check_shared_state(
     callers: tuple[str, ...] = (),
     aimed: frozenset[str] = frozenset(),
 ) -> Iterator[Diagnostic]:
-    """Yield the changes of `code` to data that threads share (S015), not to private data.
+    """Yield diagnostics for changes of `code` to data shared between threads (S015).
 
-    `passed` are variables that it passes to procedures that change them, and `aimed` pointers that
-    procedures associate with shared data. `callers` are the kernel and the procedures through which
-    it calls `code`, which is the kernel's own if there are none. A variable to which all threads
-    store the same constant is left out if no code reads it: neither the subroutine, nor other code
-    that `mentioned` covers; without `mentioned`, it is counted.
+    `passed` are variables passed to procedures that change them; `aimed` are pointers associated
+    with shared data. `callers` are the call path from the kernel, empty for the kernel itself. A
+    variable to which all threads store the same constant is ignored if no code reads it: neither
+    the subroutine nor the code covered by `mentioned`. Without `mentioned`, it is reported.
     """
     lines = tuple(continuing(code.body, ends_program(code)))
     owners = {**kept_variables(code), **dict.fromkeys(aimed, "a pointer that a procedure sets")}
@@ -106,7 +105,7 @@ def check_shared_state(
 
 
 def unknown_variables(code: Routine) -> frozenset[str]:
-    """Return the names that may be variables of modules that are not found."""
+    """Return names that may be variables of modules that were not found."""
     hidden = local_names(code)
     return frozenset(
         key
@@ -116,9 +115,9 @@ def unknown_variables(code: Routine) -> frozenset[str]:
 
 
 def changes_unknown(code: Routine, passed: frozenset[str]) -> bool:
-    """Return whether `code` may change a variable of a module that is not found.
+    """Return whether `code` may change a variable of a module that was not found.
 
-    `passed` are the variables that it passes to procedures that change them.
+    `passed` are variables passed to procedures that change them.
     """
     unknown = unknown_variables(code) - kept_variables(code).keys()
     if not unknown:
@@ -143,7 +142,7 @@ def _race(code: Routine, text: str, place: Span, callers: tuple[str, ...]) -> Di
 
 
 def ends_program(code: Routine) -> Callable[[un.Line], bool]:
-    """Return whether a statement of `code` ends the program by a message of the infrastructure."""
+    """Return a function that tests whether a statement ends the program with a log message."""
 
     def ends(line: un.Line) -> bool:
         if not isinstance(line, un.Call) or not isinstance(line.procedure, ex.Name):
@@ -159,18 +158,18 @@ def ends_program(code: Routine) -> Callable[[un.Line], bool]:
 
 
 def kept_variables(code: Routine) -> Mapping[str, str]:
-    """Return the variables that outlive a call of `code` and threads share, with their owners."""
+    """Return the variables that outlive a call of `code` and are shared by threads, with owners."""
     owners = {**_of_modules(code), **_saved(code)}
     return {name: owners[name] for name in owners.keys() - _of_each_thread(code)}
 
 
 def _is_switch(code: Routine, name: str, mentioned: Mentioned) -> bool:
-    """Return whether the variable `name` gets the same constant from all, and nothing reads it."""
+    """Return whether only the same constant is stored to `name`, and no code reads it."""
     return _stores_one_constant(code, name) and not mentioned(code, _original(code, name))
 
 
 def _stores_one_constant(code: Routine, name: str) -> bool:
-    """Return whether all that `code` does with the variable `name` is to store one constant."""
+    """Return whether the only accesses of `code` to `name` store one constant."""
     constants: set[str] = set()
     for line in walk_lines(code.body):
         match line:
@@ -190,7 +189,7 @@ def _stores_one_constant(code: Routine, name: str) -> bool:
 
 
 def _with_other_names(code: Routine) -> frozenset[str]:
-    """Return the variables that may be read by another name."""
+    """Return the variables that may be read under another name."""
     declared = (*code.declarations, *code.module.declarations)
     known = [(item.name, item) for item in declared if isinstance(item, un.Declare)]
     known += [(item.key, declaration_of(item)) for item in code.module.variables]
@@ -208,7 +207,7 @@ def _original(code: Routine, name: str) -> str:
 
 
 def _saved(code: Routine) -> Mapping[str, str]:
-    """Return the local variables that keep their values."""
+    """Return the saved local variables."""
     all_saved = any(_ALL_SAVED.match(item.text) for item in _opaque(code))
     saved = {
         name
@@ -226,9 +225,9 @@ def _saved(code: Routine) -> Mapping[str, str]:
 
 
 def _sharing_memory(lines: Iterable[object], names: Collection[str]) -> frozenset[str]:
-    """Return `names` and the variables that an `equivalence` among `lines` gives their memory.
+    """Return `names` and all variables that share their memory by `equivalence`.
 
-    All that one statement names counts as one memory, also where it lists several.
+    All variables in one `equivalence` statement count as one memory, even in separate lists.
     """
     joined = _joined(lines)
     found = frozenset(names)
@@ -238,15 +237,15 @@ def _sharing_memory(lines: Iterable[object], names: Collection[str]) -> frozense
 
 
 def _joined(lines: Iterable[object]) -> list[frozenset[str]]:
-    """Return the names in each `equivalence` among `lines`."""
+    """Return the names in each `equivalence` statement."""
     known = (item for item in lines if isinstance(item, un.Opaque) and _JOINED.match(item.text))
     return [item.names - {"equivalence"} for item in known]
 
 
 def variables_around(code: Routine) -> frozenset[str]:
-    """Return the variables of the module around `code` that the code could see.
+    """Return the variables of the enclosing module that `code` can access.
 
-    Kernels in Python see none: they are passed their values.
+    Python kernels receive them as arguments, so the result is empty for them.
     """
     if code.module.is_python:
         return frozenset()
@@ -261,7 +260,7 @@ def variables_around(code: Routine) -> frozenset[str]:
 
 
 def _of_modules(code: Routine) -> Mapping[str, str]:
-    """Return the variables that may be changed from around, with where they are from."""
+    """Return the module variables that may be changed, with their owners."""
     declared = {item.key for item in code.declarations if isinstance(item, un.Declare)}
     own = {
         item.key: f"a variable of its module '{code.module.name}'"
@@ -309,7 +308,7 @@ def _changed(code: Routine, lines: Iterable[un.Line]) -> frozenset[str]:
 
 
 def _with_targets(code: Routine, found: frozenset[str], written: frozenset[str]) -> frozenset[str]:
-    """Return `found` and what the names that are `written` may refer to."""
+    """Return `found` and the possible targets of the names in `written`."""
     behind = names_behind(code)
     return found.union(*(behind.get(name, frozenset()) for name in written))
 
@@ -338,7 +337,7 @@ def _assigned(code: Routine, lines: Iterable[un.Line]) -> tuple[frozenset[str], 
 
 
 def _passed(code: Routine) -> Iterator[str]:
-    """Yield the names passed to user-written procedures, and the targets of pointers."""
+    """Yield names passed to user-defined procedures, and pointer targets."""
     for line in walk_lines(code.body):
         if isinstance(line, un.Call):
             yield from map(base_of, line.args)
@@ -351,7 +350,7 @@ def _passed(code: Routine) -> Iterator[str]:
 
 
 def _set_in(text: str) -> Iterator[str]:
-    """Yield what statements that are not understood assign to, or give another name."""
+    """Yield names that unsupported statements assign to or associate."""
     for statement in re.split(r"[;\n]", text):
         if target := _SET.match(statement):
             yield key_of(target[1])
@@ -378,7 +377,7 @@ def _targets(line: un.Line, code: Routine) -> tuple[ex.Expr, ...]:
 
 
 def _keeps_targets(line: un.Line, code: Routine) -> bool:
-    """Return whether a statement assigns to an object of `code`, not to targets of pointers."""
+    """Return whether a statement assigns to a local object, and not through a pointer."""
     target = line.target if isinstance(line, un.Assign) else None
     declared = None if target is None else code.declared(base_of(target))
     if (
@@ -397,12 +396,12 @@ def _keeps_targets(line: un.Line, code: Routine) -> bool:
 
 
 def _is_template(item: ex.Expr) -> bool:
-    """Return whether an item of `allocate` is read."""
+    """Return whether an `allocate` option reads its value (`source=`, `mold=`)."""
     return isinstance(item, ex.Keyword) and item.key in ("source", "mold")
 
 
 def _of_namelists(code: Routine) -> frozenset[str]:
-    """Return the names of variables that a namelist may contain, here or in the module."""
+    """Return the names of variables that a namelist may contain."""
     items = (*code.declarations, *code.module.declarations)
     found = (item for item in items if isinstance(item, un.Opaque) and "namelist" in item.names)
     return frozenset[str]().union(*(item.names for item in found))

@@ -1,4 +1,4 @@
-"""Branches out of the loop along a row, for points that take them alike."""
+"""Loop unswitching along grid rows: consecutive points with equal branches form a loop."""
 
 from __future__ import annotations
 
@@ -34,22 +34,21 @@ _MOST_POINTS = 4096
 
 @dataclass(frozen=True, slots=True)
 class UnswitchCall(OnCall):
-    """Take the branches of a kernel out of the loop along a row, for points that take them alike.
+    """Move the branches of a kernel out of the loop along a row (loop unswitching).
 
-    A compiler does not vectorise a loop with branches, as kernels have for land and borders. The
-    step assumes that most points take the path with most operations. Along a row, consecutive
-    points that take it run in a loop without branches, at most `size` of them; the others take
-    their branches one by one. The step adds no computation for a point, and one loop computes all
-    points that take that path, so that no bit depends on where a rank begins. A function like
-    `sin`, whose vector version rounds differently, is called one by one, in a loop before.
+    Compilers do not vectorise loops with branches, such as those for land and borders. The step
+    assumes that most points take the path with most operations. Consecutive points of a row that
+    take this path run in a loop without branches, at most `size` at a time; other points are
+    computed one by one. The step adds no computation. All points on the path use the code of one
+    loop, so that results do not depend on where a rank begins. Functions such as `sin`, whose
+    vector versions round differently, are evaluated point by point in a separate loop before.
 
-    Apply it after `inline-point-call`, and before `outline`, without which a compiler assumes that
+    Apply it after `inline-point-call` and before `outline`, without which a compiler assumes that
     arrays alias. The loop must be along a row: the innermost one, over columns.
 
-    Refused if the statements are not inlined, or if the loop is on a device; if the kernel has no
-    branches, little work, loops or calls; and if a condition or an argument of such a function
-    depends on a value that the kernel or another in the loop computes, or on a function that is not
-    an intrinsic.
+    Rejected if the statements are not inlined, or if the loop runs on a device; if the kernel has
+    no branches, little work, loops or calls; and if a condition or an argument of such a function
+    depends on a value computed in the loop, or on a function that is not intrinsic.
 
     before: do i ...; if (mask(i, j) > 0) then; u(i, j) = ...; end if
     after:  do i_strip ... 32; do while ...; do i = first, next - 1; u(i, j) = ...; end do; ...
@@ -61,11 +60,11 @@ class UnswitchCall(OnCall):
 
     @classmethod
     def places(cls, schedule: Schedule) -> Iterator[StepPlace]:
-        """Yield every call of a kernel for a point of a grid."""
+        """Yield every kernel call for a grid point."""
         return calls_for(schedule, (Iteration.GRID_POINT,))
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
-        """Return all reasons against a loop without branches."""
+        """Return diagnostics if the loop cannot be unswitched."""
         if problems := check_call(schedule, self.call):
             return problems
         call = find(schedule, self.call)
@@ -85,13 +84,13 @@ class UnswitchCall(OnCall):
         return self._path(schedule, call)[1]
 
     def transform(self, schedule: Schedule, rules: Rules) -> Schedule:
-        """Return the schedule with the way that most points take noted."""
+        """Return the schedule with the hot path recorded in the call."""
         call = find(schedule, self.call)
         assert isinstance(call, KernelCall)
         return replaced(schedule, call.uid, with_path(call, self._path(schedule, call)[0]))
 
     def _path(self, schedule: Schedule, call: KernelCall) -> tuple[HotPath | None, Reasons]:
-        """Return the way that most points take, or why it cannot be taken by itself."""
+        """Return the hot path of a call, or diagnostics if it cannot be separated."""
         code, place = codes_of(schedule, self.call)[0], place_of(call)
         *around, loop, _ = path_to(schedule, self.call)
         for item in around:
@@ -113,7 +112,7 @@ class UnswitchCall(OnCall):
 
 
 def _about_loop(schedule: Schedule, loop: Loop, size: int) -> Iterator[Diagnostic]:
-    """Yield what of a loop speaks against strips: what it changes, what else it calls, its work."""
+    """Yield diagnostics for properties of a loop that prevent unswitching."""
     work, with_paths = 0, loop
     for call in kernel_calls(loop):
         if not call.kernel.is_builtin and not is_in_place(call):
@@ -141,7 +140,7 @@ def _about_loop(schedule: Schedule, loop: Loop, size: int) -> Iterator[Diagnosti
 
 
 def with_path(call: KernelCall, path: HotPath | None) -> KernelCall:
-    """Return a call with inlined statements, with the hot path that most points take."""
+    """Return a call of an inlined kernel with the hot path `path`."""
     code = call.codes[0]
     use = replace(code.kernel_use, hot_path=path)
     return replace(call, codes=(replace(code, kernel_use=use),))

@@ -1,12 +1,12 @@
-"""Sums over the levels of a column as loops that are all of what is in the loop around them.
+"""Conversion of sums over sections to loops over levels.
 
-Kernels of models write a column as a section, and keep where it begins in a variable of its own:
+Kernels of models often write a column as a section, with its start in a variable:
 
     do df = 1, ndf
       first = map(df)
       y(first:first + top) = y(first:first + top) + ...
 
-Here a loop over levels takes the place of the section, and what the variable holds its place.
+This module replaces the section by a loop over levels, and the variable by its value.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ _OF_INDEX = (ex.Name, ex.Element, ex.Literal, ex.Binary, ex.Parenthesised)
 
 
 def changes_target(line: Assign) -> bool:
-    """Return whether the new value of what a statement assigns to depends on the one before."""
+    """Return whether the new value of the target depends on its old value."""
     target = ex.canonical(line.target)
     return any(ex.canonical(part) == target for part in ex.walk(line.value))
 
 
 def over_levels(code: Routine) -> Routine:
-    """Return `code` with the sums of its sections as loops, and loops in loops where they can be.
+    """Return `code` with sums over sections as loops, and loops perfectly nested where possible.
 
-    A section that may not be a loop stays, and so does a variable in front of a loop that is
-    needed elsewhere, or whose value may be another one inside of it. No value changes.
+    A section that cannot be converted remains, as does a variable before a loop that is needed
+    elsewhere or changes inside the loop. No value changes.
     """
     scratch = Scratch(code)
     body = rewritten(code.body, lambda line: _levels(line, scratch), into_masked=False)
@@ -63,9 +63,9 @@ def over_levels(code: Routine) -> Routine:
 
 
 def _levels(line: Line, scratch: Scratch) -> tuple[Line, ...]:
-    """Return a sum over a section as a loop over levels that are counted from 0.
+    """Return a sum over a section as a loop over levels, counted from 0.
 
-    What is computed once for a section, as the sum of another one, would be once for each level.
+    A subexpression that is evaluated once for the section, such as another sum, prevents it.
     """
     code = scratch.code
     if not isinstance(line, Assign) or not changes_target(line) or not _is_by_level(line.value):
@@ -92,9 +92,9 @@ def _is_by_level(value: ex.Expr) -> bool:
 
 
 def heads_and_last(loop: Do) -> tuple[tuple[Assign, ...], Line] | None:
-    """Return the assignments to variables at the start of a loop's body, and the last statement.
+    """Return the scalar assignments at the start of a loop body, and its last statement.
 
-    Return None if there is no statement, or something else before the last one.
+    The function returns None if the body has another form.
     """
     lines = [line for line in loop.body if not isinstance(line, Comment | Blank)]
     heads = tuple(line for line in lines[:-1] if isinstance(line, Assign))
@@ -104,9 +104,9 @@ def heads_and_last(loop: Do) -> tuple[tuple[Assign, ...], Line] | None:
 
 
 def _with_loop_alone(code: Routine, number: int) -> Routine:
-    """Return `code` with nothing in front of the loop that ends the body of loop `number`.
+    """Return `code` with the assignments before the inner loop of loop `number` eliminated.
 
-    That is `code` itself where something else is there than variables that hold an index.
+    The result is `code` itself if they do not only define subscripts.
     """
     loop = loops_of(code)[number - 1]
     match heads_and_last(loop):
@@ -122,9 +122,10 @@ def _with_loop_alone(code: Routine, number: int) -> Routine:
 
 
 def _indices(heads: Iterable[Assign], number: int, code: Routine) -> dict[str, ex.Expr]:
-    """Return what the variables hold that begin the body of loop `number`, by their keys.
+    """Return the values of the variables assigned at the start of loop `number`, by key.
 
-    Nothing if one of them does not hold an index in all of the rest of the loop, and no longer.
+    The result is empty if one of them is not constant in the rest of the iteration, or is used
+    later.
     """
     flow = flow_of(code)
     node = flow.loops[number - 1]
@@ -138,7 +139,7 @@ def _indices(heads: Iterable[Assign], number: int, code: Routine) -> dict[str, e
 
 
 def _holds_index(name: ex.Name, value: ex.Expr, loop: FlowNode, flow: Flow) -> bool:
-    """Return whether a variable has `value` in all of the rest of a loop, and is not used later."""
+    """Return whether a variable equals `value` in the rest of an iteration, and only there."""
     key, code = name.key, flow.code
     kind = type_of_values(name, code)
     if kind is None or kind.intrinsic is not Intrinsic.INTEGER or not _is_of(kind, value, code):
@@ -153,9 +154,9 @@ def _holds_index(name: ex.Name, value: ex.Expr, loop: FlowNode, flow: Flow) -> b
 
 
 def _is_of(kind: ScalarType, value: ex.Expr, code: Routine) -> bool:
-    """Return whether a value contains only variables, elements and literals of `kind`.
+    """Return whether a value consists of variables, elements and literals of `kind`.
 
-    An operand of another kind may have too little precision for the accumulator.
+    An operand of another kind might be less precise than the accumulator.
     """
     match value:
         case ex.Binary(op, left, right) if op.kind is OperatorKind.ARITHMETIC:
@@ -170,7 +171,7 @@ def _is_of(kind: ScalarType, value: ex.Expr, code: Routine) -> bool:
 
 
 def _without_declarations(code: Routine, keys: frozenset[str]) -> Routine:
-    """Return `code` without the declarations of those variables that nothing names any more."""
+    """Return `code` without the declarations of variables in `keys` that are no longer used."""
     kept = tuple(item for item in code.declarations if _key_of(item) not in keys)
     unused = keys - set(map(key_of, names_of(code.with_specification(declarations=kept))))
     kept = tuple(item for item in code.declarations if _key_of(item) not in unused)

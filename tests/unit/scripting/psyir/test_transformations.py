@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from file_benches import file_bench
-from psyclone_storage.languages.fortran.print.edit_script import emit_changed
 from psyclone_storage.scripting.errors import GenerationError, TransformationError
-from psyclone_storage.scripting.psyir.containers import FileContainer, Routine
+from psyclone_storage.scripting.psyir.containers import Routine
 from psyclone_storage.scripting.psyir.data import Literal
 from psyclone_storage.scripting.psyir.datatypes import INTEGER_TYPE, ScalarType
 from psyclone_storage.scripting.psyir.directives import (
@@ -25,6 +21,7 @@ from psyclone_storage.scripting.psyir.session import finish
 from psyclone_storage.scripting.psyir.statements import Assignment, UnknownDirective
 from psyclone_storage.scripting.psyir.symbols import DataSymbol
 from psyclone_storage.scripting.transformations.table import TRANSFORMATIONS
+from support.scripting_programs import finished, output_of, tree_on_bench
 
 PROGRAM = """\
 module columns_mod
@@ -71,51 +68,13 @@ contains
   end subroutine helper
 end module columns_mod
 """
-MAIN = """
-program main
-  use columns_mod
-  implicit none
-  real :: a(50, 20), b(50)
-  integer :: i, j
-  a = reshape([(1.0 / i, i = 1, 1000)], [50, 20])
-  b = [(sqrt(real(j)), j = 1, 50)]
-  call advance(50, 20, a, b, 1)
-  write (*, '(z8.8)') a, b
-end program
-"""
 PARALLEL_DO = TRANSFORMATIONS["OMPParallelLoopTrans"]
 DO = TRANSFORMATIONS["OMPLoopTrans"]
 PARALLEL = TRANSFORMATIONS["OMPParallelTrans"]
 
 
-def tree_on_bench(text: str = PROGRAM) -> FileContainer:
-    return FileContainer.on(file_bench(text))
-
-
-def finished(tree: FileContainer) -> str:
-    finish(tree)
-    assert tree.bench is not None
-    return emit_changed(*tree.bench.changed_file())
-
-
-def output_of(text: str, folder: Path, threads: int) -> str:
-    """Return what the program prints with a number of threads."""
-    compiler = shutil.which("gfortran")
-    if compiler is None:
-        pytest.skip("no gfortran")
-    folder.mkdir(exist_ok=True)
-    (folder / "all.f90").write_text(text + MAIN, encoding="utf-8")
-    command = [compiler, "-fopenmp", "-O1", "all.f90", "-o", "run"]
-    subprocess.run(command, cwd=folder, check=True, capture_output=True)
-    environment = {"OMP_NUM_THREADS": str(threads), "PATH": "/usr/bin:/bin"}
-    done = subprocess.run(
-        [str(folder / "run")], env=environment, check=True, capture_output=True, text=True
-    )
-    return done.stdout
-
-
 def test_each_loop_is_accepted_or_refused_and_the_bits_stay(tmp_path: Path) -> None:
-    tree = tree_on_bench()
+    tree = tree_on_bench(PROGRAM)
     accepted = []
     for loop in tree.walk(Loop):
         if loop.ancestor(OMPParallelDoDirective):
@@ -136,7 +95,7 @@ def test_each_loop_is_accepted_or_refused_and_the_bits_stay(tmp_path: Path) -> N
 
 
 def test_only_directives_are_added() -> None:
-    tree = tree_on_bench()
+    tree = tree_on_bench(PROGRAM)
     PARALLEL_DO(omp_schedule="dynamic,4").apply(tree.walk(Loop)[0], {"collapse": True})
     text = finished(tree)
     lines = [line for line in text.splitlines(keepends=True) if "!$omp" not in line]
@@ -147,7 +106,7 @@ def test_only_directives_are_added() -> None:
 
 
 def test_a_region_holds_loops_that_share_its_threads(tmp_path: Path) -> None:
-    tree = tree_on_bench()
+    tree = tree_on_bench(PROGRAM)
     routine = tree.walk(Routine)[0]
     first, second = routine.walk(Loop, stop_type=Loop)[:2]
     PARALLEL().apply([first, second])
@@ -167,7 +126,7 @@ def test_a_region_holds_loops_that_share_its_threads(tmp_path: Path) -> None:
 
 
 def test_a_region_that_is_not_finished_is_left_out(tmp_path: Path) -> None:
-    tree = tree_on_bench()
+    tree = tree_on_bench(PROGRAM)
     routine = tree.walk(Routine)[0]
     loops = routine.walk(Loop, stop_type=Loop)
     PARALLEL().apply(loops[:3])
@@ -179,7 +138,7 @@ def test_a_region_that_is_not_finished_is_left_out(tmp_path: Path) -> None:
 
 
 def test_promises_become_facts_with_their_lines() -> None:
-    tree = tree_on_bench()
+    tree = tree_on_bench(PROGRAM)
     loops = tree.walk(Loop)
     call = loops[-1].loop_body[0]
     call.routine.symbol.is_pure = True
@@ -191,7 +150,7 @@ def test_promises_become_facts_with_their_lines() -> None:
 
 
 def test_a_promise_that_did_not_help_is_withdrawn() -> None:
-    tree = tree_on_bench()
+    tree = tree_on_bench(PROGRAM)
     with pytest.raises(TransformationError, match="helper"):
         PARALLEL_DO(omp_schedule="static").apply(
             tree.walk(Loop)[-1], options={"ignore_dependencies_for": ["b"]}
@@ -213,16 +172,16 @@ def test_what_is_not_supported_is_refused_by_name(
     name: str, keywords: dict[str, object], message: str
 ) -> None:
     with pytest.raises(TransformationError, match=message):
-        TRANSFORMATIONS[name]().apply(tree_on_bench().walk(Loop)[0], **keywords)
+        TRANSFORMATIONS[name]().apply(tree_on_bench(PROGRAM).walk(Loop)[0], **keywords)
 
 
 def test_a_schedule_that_openmp_does_not_have_is_refused() -> None:
     with pytest.raises(TransformationError, match="no schedule 'statik'"):
-        PARALLEL_DO(omp_schedule="statik").apply(tree_on_bench().walk(Loop)[0])
+        PARALLEL_DO(omp_schedule="statik").apply(tree_on_bench(PROGRAM).walk(Loop)[0])
 
 
 def test_nodes_keep_their_identity_over_edits_and_directives() -> None:
-    tree = tree_on_bench()
+    tree = tree_on_bench(PROGRAM)
     routine = tree.walk(Routine)[0]
     loops = routine.walk(Loop)
     made = Assignment.create(
@@ -244,7 +203,7 @@ def test_nodes_keep_their_identity_over_edits_and_directives() -> None:
 
 
 def test_an_edit_that_makes_a_region_illegal_is_refused() -> None:
-    tree = tree_on_bench()
+    tree = tree_on_bench(PROGRAM)
     routine = tree.walk(Routine)[0]
     loops = routine.walk(Loop)
     PARALLEL_DO(omp_schedule="static").apply(loops[2])
@@ -255,7 +214,7 @@ def test_an_edit_that_makes_a_region_illegal_is_refused() -> None:
 
 
 def test_new_variables_are_private_to_threads() -> None:
-    tree = tree_on_bench()
+    tree = tree_on_bench(PROGRAM)
     routine = tree.walk(Routine)[0]
     loop = routine.walk(Loop)[2]
     flag = routine.symbol_table.new_symbol("flag", symbol_type=DataSymbol, datatype=INTEGER_TYPE)
@@ -270,7 +229,7 @@ def test_new_variables_are_private_to_threads() -> None:
 
 @pytest.mark.parametrize("option", ["force_private", "ignore_dependencies_for"])
 def test_a_name_that_the_file_does_not_have_is_refused(option: str) -> None:
-    tree = tree_on_bench()
+    tree = tree_on_bench(PROGRAM)
     loop = tree.walk(Loop)[0]
     with pytest.raises(TransformationError, match="no variable 'modee'") as caught:
         PARALLEL_DO(omp_schedule="static").apply(loop, {option: ["modee"]})
@@ -280,13 +239,13 @@ def test_a_name_that_the_file_does_not_have_is_refused(option: str) -> None:
 
 @pytest.mark.parametrize("wanted", [0, -3, "x", 1.5])
 def test_collapse_is_a_positive_integer_or_true(wanted: object) -> None:
-    loop = tree_on_bench().walk(Loop)[0]
+    loop = tree_on_bench(PROGRAM).walk(Loop)[0]
     with pytest.raises(TransformationError, match="positive integer or True"):
         PARALLEL_DO(omp_schedule="static").apply(loop, collapse=wanted)
 
 
 def test_the_hint_of_an_unknown_option_has_the_options() -> None:
-    loop = tree_on_bench().walk(Loop)[0]
+    loop = tree_on_bench(PROGRAM).walk(Loop)[0]
     with pytest.raises(TransformationError) as caught:
         PARALLEL_DO(omp_schedule="static").apply(loop, zzz=1)
     assert "collapse" in caught.value.problems[0].hint
@@ -294,13 +253,13 @@ def test_the_hint_of_an_unknown_option_has_the_options() -> None:
 
 
 def test_a_file_is_named_in_messages() -> None:
-    tree = tree_on_bench()
+    tree = tree_on_bench(PROGRAM)
     with pytest.raises(TransformationError, match=r"'program\.f90' is a file"):
         PARALLEL_DO(omp_schedule="static").apply(tree)
 
 
 def test_nodes_that_no_program_has_are_refused() -> None:
-    tree = tree_on_bench()
+    tree = tree_on_bench(PROGRAM)
     one = Literal("1.0", ScalarType(ScalarType.Intrinsic.REAL, ScalarType.Precision.UNDEFINED))
     with pytest.raises(GenerationError, match="'Literal' cannot be child 0"):
         tree.walk(Assignment)[0].lhs.replace_with(one)

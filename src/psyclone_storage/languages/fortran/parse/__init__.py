@@ -1,1 +1,1 @@
-"""The Fortran front end: algorithms, kernel metadata and the interfaces of kernel subroutines."""
+"""Fortran parser for algorithms, kernel metadata and kernel subroutines."""

@@ -1,7 +1,7 @@
-"""Statements that do one thing and hold no other: jumps, memory, input and output.
+"""Parsing of simple statements: jumps, allocation, input and output.
 
-Assignments and calls are in `executable`. A statement with a part that no expression of ours can
-say gives None.
+Assignments and calls are parsed in `executable`. The function returns None for a statement with an
+expression that the typed IR cannot represent.
 """
 
 from __future__ import annotations
@@ -35,7 +35,10 @@ ActionStatement = (
 
 
 def read_simple(text: str) -> ActionStatement | None:
-    """Return the statement that `text` is, which holds no other; None if it is not understood."""
+    """Parse a simple statement, which contains no other statement.
+
+    Return None if not understood.
+    """
     line = read_action(text)
     if line is not None:
         return line
@@ -128,7 +131,7 @@ def _nullify(_: str, rest: str) -> ActionStatement | None:
 
 
 def _only_brackets(rest: str) -> str | None:
-    """Return the text in the brackets that enclose all of `rest`, None if they do not."""
+    """Return the text in parentheses if these enclose all of `rest`, else None."""
     if rest.startswith("(") and closing(rest, 0) == len(rest) - 1:
         return rest[1:-1].strip()
     return None
@@ -170,7 +173,7 @@ def _transfer(word: str, rest: str) -> ActionStatement | None:
 
 
 def _on_file(text: str, rest: str) -> ActionStatement | None:
-    """Return a statement on a file, whose unit is in brackets with more, or alone."""
+    """Parse a file statement with its unit in parentheses, or with the unit alone."""
     found = _WORD.match(text)
     word = found.group().lower() if found else ""
     inside = _only_brackets(rest)
@@ -189,7 +192,7 @@ def _listed(text: str, rule: Callable[[str], Expr]) -> tuple[Expr, ...]:
 
 
 def _argument(text: str) -> Expr:
-    """Return a value that may have a keyword."""
+    """Parse an argument, with or without a keyword."""
     named = _KEYWORD.match(text)
     return Keyword(named["name"], _value(text[named.end() :])) if named else _value(text)
 
@@ -199,7 +202,7 @@ def _value(text: str) -> Expr:
 
 
 def _item(text: str) -> Expr:
-    """Return something to be transferred: a value, or values for all values of a variable."""
+    """Parse an item of an input or output list: an expression or an implied `do` loop."""
     if text.startswith("(") and closing(text, 0) == len(text) - 1:
         inside = text[1:-1]
         parts = [inside[start:stop] for start, stop in list_items(inside, 0, len(inside))]

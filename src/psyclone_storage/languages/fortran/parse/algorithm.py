@@ -1,8 +1,8 @@
-"""Algorithm files in Fortran: every invoke with the scopes around it.
+"""Parsing of Fortran algorithm files: invokes with their enclosing scopes.
 
-`read_algorithm` collects all that is wrong with a file before it raises. What the invokes mean is
-not known here. The text is preprocessed already where it has to be; without that, all branches
-of a conditional are read.
+`read_algorithm` reports all errors of a file together. Invokes are not interpreted here. A file
+that needs preprocessing must be preprocessed before. Otherwise all branches of a conditional are
+read.
 """
 
 from __future__ import annotations
@@ -50,16 +50,17 @@ _PROGRAM_HINT = "An algorithm is a program, a module, a submodule or a procedure
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """An invoke and the innermost scope that is open around it."""
+    """Invoke with its innermost enclosing scope."""
 
     invoke: InvokeCall
     scope: ScopeNode
 
 
 def read_algorithm(source: SourceText) -> ParsedAlgorithm:
-    """Return the invokes of `source`, which may be none, and its scopes.
+    """Parse an algorithm file and return its invokes, possibly none, and its scopes.
 
-    Raises `CompileError` with every problem of the file.
+    Raises:
+        CompileError: every error in the file.
     """
     _check_text(source)
     file = read_scopes(source)
@@ -79,7 +80,7 @@ def read_algorithm(source: SourceText) -> ParsedAlgorithm:
 
 
 def _holds_invoke(problem: Diagnostic) -> bool:
-    """Return whether a statement that is no Fortran is, or ends in, an invoke."""
+    """Return whether a malformed statement is or contains an invoke."""
     return problem.span is not None and bool(
         _INVOKE.search(problem.span.source.line(problem.span.line))
     )
@@ -165,7 +166,7 @@ def _in_order(problems: list[Diagnostic]) -> list[Diagnostic]:
 
 
 def _check_text(source: SourceText) -> None:
-    """Raise `CompileError` if `source` cannot be Fortran at all."""
+    """Raise `CompileError` if the file is empty or not a text file."""
     if not source.text.strip():
         raise CompileError(
             Diagnostic("P002", f"'{source.name}' is empty.", file=source.name, hint=_PROGRAM_HINT)
@@ -177,7 +178,7 @@ def _check_text(source: SourceText) -> None:
 
 
 def _check_units(file: FileScopes, problems: list[Diagnostic]) -> None:
-    """Raise `CompileError` if the file is in fixed form or no program unit was found."""
+    """Raise `CompileError` if the file is in fixed form or contains no program unit."""
     source = file.source
     fixed = _FIXED_FORM.search(source.text)
     if source.name.lower().endswith(_FIXED_SUFFIXES) or (fixed and (problems or not file.scopes)):
@@ -205,7 +206,7 @@ def _check_units(file: FileScopes, problems: list[Diagnostic]) -> None:
 
 
 def _check_names(invokes: tuple[ParsedInvoke, ...], scopes: tuple[Scope, ...]) -> list[Diagnostic]:
-    """Report labels whose routines have the same name as each other or as something else."""
+    """Return diagnostics for labels whose routine names clash with each other or other names."""
     problems = []
     labels: dict[str, InvokeLabel] = {}
     taken: dict[str, Span] | None = None
@@ -223,7 +224,7 @@ def _check_names(invokes: tuple[ParsedInvoke, ...], scopes: tuple[Scope, ...]) -
 
 
 def _names_of(scopes: tuple[Scope, ...]) -> dict[str, Span]:
-    """Return the names that begin as routines of invokes do, and where they are given."""
+    """Return the names that start with the prefix of invoke routines, with their locations."""
     names: dict[str, Span] = {}
     for scope in scopes:
         names.setdefault(scope.name.lower(), scope.span)

@@ -1,4 +1,4 @@
-"""Procedures of modules, each read on demand, with the declarations of the enclosing module."""
+"""Procedures of modules, parsed on demand, with the declarations of the enclosing module."""
 
 from __future__ import annotations
 
@@ -35,8 +35,9 @@ _NOT_NESTED = ("P005", "P006")
 def read_code(source: SourceText, name: str) -> rt.Routine:
     """Return the subroutine `name` of a module.
 
-    Raises `CompileError` if no module of the file has such a subroutine (P048), or the units of
-    the file cannot be told apart (P005, P006).
+    Raises:
+        CompileError: P048, no module of the file has this subroutine; P005 or P006, the program
+            units do not nest correctly.
     """
     file = read_scopes(source)
     raise_if_any([problem for problem in file.problems if problem.code in _NOT_NESTED])
@@ -49,7 +50,7 @@ def read_code(source: SourceText, name: str) -> rt.Routine:
 
 
 def code_of(scope: ScopeNode, module: ScopeNode | None = None) -> rt.Routine:
-    """Return the procedure of `scope`, which is in `module`, its parent if none is given."""
+    """Return the procedure of `scope`; `module` is the enclosing scope, by default the parent."""
     around = module or scope.parent
     assert around is not None
     own = replace(_module(around), routine=scope.place, symbols=SymbolTable())
@@ -57,7 +58,7 @@ def code_of(scope: ScopeNode, module: ScopeNode | None = None) -> rt.Routine:
 
 
 def _with_helpers(code: rt.Routine, scope: ScopeNode) -> rt.Routine:
-    """Return `code` with the procedures of its module that it may call, directly or not."""
+    """Return `code` with all procedures of its module that it calls directly or indirectly."""
     around = scope.parent
     assert around is not None
     inside = {item.key: item for item in around.children}
@@ -89,7 +90,7 @@ def _is_wanted(scope: ScopeNode, name: str) -> bool:
 
 
 def _module(around: ScopeNode) -> rt.KernelModule:
-    """Return the declarations that a module provides to its procedures; it is read once for all."""
+    """Return the declarations of a module that its procedures can use; the result is cached."""
     if around.module is None:
         around.module = _read_module(around)
     return around.module
@@ -114,20 +115,20 @@ def _read_module(around: ScopeNode) -> rt.KernelModule:
 
 
 def _structures(around: ScopeNode) -> tuple[rt.Structure, ...]:
-    """Return the derived types of a module, by their plain names and as those of the module."""
+    """Return the derived types of a module, each both without and with its module name."""
     own = tuple(structures_in(around))
     return (*(replace(item, module="") for item in own), *own)
 
 
 def _end_before(around: ScopeNode) -> int:
-    """Return the end of the unit before `around`, 0 if it is the first."""
+    """Return the end of the preceding program unit, or 0 for the first unit."""
     first = around.place.start
     units = [item.stop for item in around.file.scopes if item.parent is None and item.stop <= first]
     return max(units, default=0)
 
 
 def procedure_of(scope: ScopeNode) -> Procedure:
-    """Return what other procedures of a module know of one."""
+    """Return the record of a procedure for its callers in the same module."""
     names = frozenset[str]().union(*(words_in(item.text) for item in scope.statements))
     is_function = scope.kind is ScopeKind.FUNCTION
     pure = scope.head is not None and scope.head.is_pure
@@ -143,7 +144,7 @@ def _code(scope: ScopeNode, module: rt.KernelModule) -> rt.Routine:
 
 
 def _elements(scope: ScopeNode) -> list[Element]:
-    """Return all elements between the opening and the end statement of `scope`."""
+    """Return all elements between the first and the last statement of `scope`."""
     first = scope.opening.whole().stop
     inside = scope.statements[1:]
     place = Span(scope.opening.source, first, inside[-1].offset(0))
@@ -151,9 +152,9 @@ def _elements(scope: ScopeNode) -> list[Element]:
 
 
 def _contains(run: Sequence[Element]) -> int:
-    """Return the position of the `contains` of the scope itself, the end of `run` if it has none.
+    """Return the position of the `contains` statement of a scope, or the end of `run`.
 
-    That of a type comes before `end type`.
+    A `contains` statement inside a derived type is ignored.
     """
     in_type = False
     for place, item in enumerate(run):

@@ -1,7 +1,7 @@
-"""Brackets, strings and lists in the text of one statement.
+"""Parentheses, strings and lists in the text of one statement.
 
-Owns the search for text outside brackets and strings. Positions are those of the given text;
-nothing is evaluated and nothing is reported.
+These functions search for text outside parentheses and strings. Positions are relative to the given
+text. Nothing is evaluated or reported.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ _OPERAND = regex(r"[A-Za-z]\w*|\d+")
 
 
 def punctuation(text: str, start: int, stop: int) -> Iterator[tuple[int, int, str]]:
-    """Yield `(position, depth, mark)` for every bracket, comma and assignment outside strings.
+    """Yield `(position, depth, mark)` for each bracket, comma and assignment outside strings.
 
-    An opening bracket and its closing one have the depth of the text around them. An unclosed
-    string is a mark of its own: its quote.
+    `depth` is the nesting depth of the surrounding text, also for opening and closing brackets. For
+    an unclosed string, `mark` is its quotation mark.
     """
     depth = 0
     for found in _MARK.finditer(text, start, stop):
@@ -37,7 +37,7 @@ def punctuation(text: str, start: int, stop: int) -> Iterator[tuple[int, int, st
 
 
 def closing(text: str, opening: int) -> int:
-    """Return the position of the bracket that closes the one at `opening`, or -1."""
+    """Return the position of the bracket matching the one at `opening`, or -1."""
     depth = 0
     for found in _BRACKET.finditer(text, opening):
         mark = found.group()
@@ -59,10 +59,9 @@ def first_outside(text: str, mark: str, start: int = 0) -> int:
 
 
 def list_items(text: str, start: int, stop: int) -> list[tuple[int, int]]:
-    """Return start and stop of the items that commas separate, without the blanks around them.
+    """Return the start and stop of each item in a comma-separated list, without blanks.
 
-    Blank text has no items; between two commas there is one, perhaps empty: then it lies at the
-    second comma.
+    Blank text has no items. An empty item between two commas is located at the second comma.
     """
     commas: list[int] = []
     depth = 0
@@ -90,10 +89,9 @@ def _trimmed(text: str, start: int, stop: int) -> tuple[int, int]:
 
 
 def missing_mark(text: str, position: int) -> tuple[int, int, str] | None:
-    """Return the place of a mistake in `text` and the hint that fixes it, None if neither is known.
+    """Return the location of a syntax error and a hint, or None if the cause is unknown.
 
-    It is a bracket that is not closed, or a comma that is missing at `position`, where reading
-    stopped.
+    The error is an unclosed bracket, or a missing comma at `position`, where parsing stopped.
     """
     if found := _unclosed(text):
         start, mark = found
@@ -106,7 +104,7 @@ def missing_mark(text: str, position: int) -> tuple[int, int, str] | None:
 
 
 def _unclosed(text: str) -> tuple[int, str] | None:
-    """Return the innermost bracket that is not closed, or is closed by another kind of bracket."""
+    """Return the innermost bracket that is unclosed or closed by a bracket of another kind."""
     opened: list[tuple[int, str]] = []
     for found in _PAIRED.finditer(text):
         mark = found[0]

@@ -1,6 +1,6 @@
-"""The code of called procedures: subroutines and functions of a module.
+"""Code of called procedures: subroutines and functions of a module.
 
-A name of an interface denotes all the procedures of the module that the interface names.
+The name of a generic interface denotes all specific procedures of that interface.
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ _MODULES = (ScopeKind.MODULE, ScopeKind.SUBMODULE)
 
 
 def read_called(source: SourceText, module: str, name: str) -> tuple[tuple[Routine, str], ...]:
-    """Return the procedures that `name` in `module` denotes, each with the name of its result.
+    """Return the procedures that `name` denotes in `module`, each with its result name.
 
-    A subroutine has no result. Nothing is returned where the module has no such name, or where a
-    procedure of an interface is not defined in the module.
+    The result name of a subroutine is ''. The function returns an empty tuple if the module does
+    not have this name, or if a specific procedure is defined elsewhere.
     """
     around = next((one for one in read_scopes(source).modules if one.key == module.lower()), None)
     if around is None:
@@ -65,10 +65,10 @@ def read_called(source: SourceText, module: str, name: str) -> tuple[tuple[Routi
 
 
 def read_with_internal(source: SourceText, module: str, name: str) -> tuple[Routine, ...]:
-    """Return a procedure of `module`, and after it its internal procedures.
+    """Return a module procedure followed by its internal procedures.
 
-    Those see the names of the procedure around them as names of their own. Nothing is returned
-    where the module has no such procedure.
+    Names of the host procedure become local names of its internal procedures. The function returns
+    an empty tuple if the module does not have this procedure.
     """
     for around in read_scopes(source).scopes:
         if around.key != module.lower() or around.kind not in _MODULES:
@@ -82,7 +82,7 @@ def read_with_internal(source: SourceText, module: str, name: str) -> tuple[Rout
 
 
 def _seeing(outer: Routine, inner: Routine) -> Routine:
-    """Return an internal procedure with the declarations and imports around it."""
+    """Return an internal procedure with the declarations and imports of its host procedure."""
     hidden = local_names(inner)
     seen = (item for item in outer.declarations
             if not isinstance(item, Declare) or item.key not in hidden)  # fmt: skip
@@ -92,10 +92,10 @@ def _seeing(outer: Routine, inner: Routine) -> Routine:
 
 
 def with_constructs(code: Routine) -> Routine:
-    """Return `code` with the statements of the constructs that it contains as text.
+    """Return `code` with the constructs that are stored as text replaced by their statements.
 
-    The statements of a `block` replace it: its declarations and imports become those of the
-    procedure. A name that is also used outside of the block gets a suffix that begins with '@'.
+    The statements of a `block` construct replace the construct. Its declarations and imports are
+    moved to the procedure. A name also used outside the block gets a suffix starting with '@'.
     """
     opaque = any(isinstance(line, Opaque) for line in walk_lines(code.body))
     if code.module.is_python or not opaque:
@@ -123,7 +123,7 @@ def with_constructs(code: Routine) -> Routine:
 
 
 def _renamed(item: Specified, new: Mapping[str, str]) -> Specified:
-    """Return a declaration with new names for some variables."""
+    """Return a declaration with variables renamed."""
     if isinstance(item, Declare):
         return replace(item, name=new.get(item.key, item.name))
     if isinstance(item, Opaque):
@@ -132,7 +132,7 @@ def _renamed(item: Specified, new: Mapping[str, str]) -> Specified:
 
 
 def _opened(line: Line) -> Iterable[Line]:
-    """Return the statements of a construct that is carried as text, or the line itself."""
+    """Parse a construct stored as text and return its statements; return other lines unchanged."""
     if not isinstance(line, Opaque) or line.place is None:
         return (line,)
     place = line.place
@@ -141,15 +141,15 @@ def _opened(line: Line) -> Iterable[Line]:
 
 
 def _names(lines: Iterable[Line]) -> Counter[str]:
-    """Count the lines in which each name is used."""
+    """Return the number of lines that use each name."""
     return Counter(name for line in walk_lines(lines) for name in names_of_line(line))
 
 
 def specific_procedures(source: SourceText, module: str, name: str) -> tuple[str, ...]:
-    """Return the procedures, in lower case, that `name` refers to in a module.
+    """Return the specific procedures, in lower case, that `name` denotes in a module.
 
-    They are those of a generic interface, or the one of this name. Nothing is returned for an
-    interface of a procedure that no module has.
+    For a name that is not generic, this is the procedure of that name. The function returns an
+    empty tuple if the interface describes an external procedure.
     """
     found: list[str] = []
     for scope in read_scopes(source).modules:
@@ -163,9 +163,9 @@ def specific_procedures(source: SourceText, module: str, name: str) -> tuple[str
 
 
 def bound_procedures(source: SourceText, type_name: str, binding: str) -> tuple[str, ...]:
-    """Return the procedures, in lower case, that a type-bound name refers to.
+    """Return the procedures, in lower case, to which a type-bound name refers.
 
-    Nothing is returned where the type does not name the binding itself, or defers it.
+    The function returns an empty tuple if the type does not define the binding itself or defers it.
     """
     targets: dict[str, tuple[str, ...]] = {}
     for statement in _bindings(source, type_name):
@@ -184,7 +184,7 @@ def bound_procedures(source: SourceText, type_name: str, binding: str) -> tuple[
 
 
 def _bindings(source: SourceText, type_name: str) -> Iterator[SourceStatement]:
-    """Yield the statements after `contains` of the derived types of this name."""
+    """Yield the statements after `contains` in all derived types named `type_name`."""
     for scope in read_scopes(source).scopes:
         for definition in scope.definitions:
             if definition.structure.name == type_name:
@@ -192,10 +192,10 @@ def _bindings(source: SourceText, type_name: str) -> Iterator[SourceStatement]:
 
 
 def read_operators(source: SourceText) -> dict[str, tuple[tuple[str, str], ...]]:
-    """Return the procedures of `operator(...)`, `assignment(=)`, `read(...)` and `write(...)`.
+    """Return the procedures for each defined operator, assignment, and input or output.
 
-    Each is a pair: a procedure name in lower case and nothing, or a binding and the name of its
-    type.
+    Keys are such as `operator(+)`, `assignment(=)`, `read(...)` and `write(...)`. A value contains
+    pairs: a procedure name in lower case and '', or a binding and its derived type.
     """
     found: dict[str, tuple[tuple[str, str], ...]] = {}
     for scope in read_scopes(source).scopes:
@@ -213,7 +213,7 @@ def read_operators(source: SourceText) -> dict[str, tuple[tuple[str, str], ...]]
 
 
 def _overload(opened: re.Match[str]) -> str:
-    """Return the name of an operator or assignment, as `operator(==)`."""
+    """Return the canonical name of a defined operator or assignment, such as `operator(==)`."""
     return f"{opened['word']}({_DOTTED.get(opened['operator'], opened['operator'])})"
 
 
@@ -225,7 +225,7 @@ def _specifics(module: ScopeNode, name: str) -> tuple[str, ...]:
 
 
 def _with_result(scope: ScopeNode) -> tuple[Routine, str]:
-    """Return a procedure with a declaration of its result, also where its head declares that."""
+    """Return a procedure with an explicit declaration of its result, and the result name."""
     code = code_of(scope)
     if scope.kind is ScopeKind.SUBROUTINE:
         return code, ""

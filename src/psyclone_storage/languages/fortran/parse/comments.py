@@ -1,4 +1,4 @@
-"""Lines between statements as lines of a unit, and the preprocessor's conditionals among them."""
+"""Conversion of text between statements to unit lines, and preprocessor conditionals."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _OTHER_BRANCH = frozenset({"else", "elif"})
 
 
 class NestingError(ValueError):
-    """The constructs do not nest as the text is read."""
+    """Error: constructs are not correctly nested."""
 
 
 def remark_line(remark: Remark) -> Comment | Blank | DirectiveLine | Opaque:
-    """Return a single line between two statements as a line of a unit."""
+    """Return the unit line for a comment, blank line, directive or preprocessor line."""
     match remark.kind:
         case RemarkKind.COMMENT:
             return Comment(remark.text, as_written=True, place=remark.place)
@@ -34,9 +34,10 @@ def remark_line(remark: Remark) -> Comment | Blank | DirectiveLine | Opaque:
 
 
 def conditional_run(run: Sequence[Element], position: int) -> int:
-    """Return the position after the `#endif` of the `#if` that may be at `position`.
+    """Return the position after the `#endif` of a conditional that may start at `position`.
 
-    Raises `NestingError` if it is not closed.
+    Raises:
+        NestingError: the conditional is not closed.
     """
     depth = 0
     for place in range(position, len(run)):
@@ -47,7 +48,7 @@ def conditional_run(run: Sequence[Element], position: int) -> int:
 
 
 def conditional_branches(run: Sequence[Element], position: int) -> tuple[int, ...]:
-    """Return the positions of the `#if` at `position`, of its other branches and its `#endif`."""
+    """Return the positions of the `#if` at `position`, its other branches and its `#endif`."""
     stop = conditional_run(run, position)
     depth, found = 0, []
     for place in range(position, stop):
@@ -58,12 +59,12 @@ def conditional_branches(run: Sequence[Element], position: int) -> tuple[int, ..
 
 
 def conditional_step(element: Element) -> int:
-    """Return 1 for an `#if`, -1 for an `#endif`, 0 for anything else."""
+    """Return the nesting change caused by an element: 1 for `#if`, -1 for `#endif`, else 0."""
     return {"if": 1, "ifdef": 1, "ifndef": 1, "endif": -1}.get(conditional_word(element), 0)
 
 
 def is_conditional(element: Element) -> bool:
-    """Return whether `element` starts, ends or divides a conditional of the preprocessor."""
+    """Return whether an element belongs to a preprocessor conditional."""
     return conditional_word(element) != ""
 
 
@@ -73,7 +74,7 @@ def is_other_branch(element: Element) -> bool:
 
 
 def conditional_word(element: Element) -> str:
-    """Return the word of a conditional, as `ifdef` or `endif`; nothing for another element."""
+    """Return the keyword of a preprocessor conditional, such as `ifdef`, or ''."""
     if not isinstance(element, Remark) or element.kind is not RemarkKind.PREPROCESSOR:
         return ""
     found = _CONDITIONAL.match(element.text)

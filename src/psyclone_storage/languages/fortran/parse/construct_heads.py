@@ -1,7 +1,7 @@
-"""The statements that open, divide and end constructs, told apart by their words.
+"""First, branch and end statements of constructs, recognised by their keywords.
 
-What a head says becomes a construct without its statements. A head with a part that no expression
-of ours can say raises `UnreadableError`.
+The first statement is parsed as a construct with an empty body. `UnreadableError` is raised if a
+part cannot be represented in the typed IR.
 """
 
 from __future__ import annotations
@@ -54,7 +54,10 @@ Head = (
 
 @dataclass(frozen=True, slots=True)
 class BracketedCondition:
-    """A condition in brackets after a keyword, and the text after the brackets."""
+    """Condition in parentheses after a keyword, and the text after the parentheses.
+
+    - `rest_at`: the position of `rest` in the text.
+    """
 
     condition: Expr
     rest: str
@@ -74,31 +77,31 @@ def opens(text: str) -> bool:
 
 
 def unnamed_text(text: str) -> str:
-    """Return the text of a statement without the name of its construct."""
+    """Return the text of a statement without its construct name."""
     named = NAMED.match(text)
     return text[named.end() :] if named else text
 
 
 def construct_of(text: str) -> str:
-    """Return the name of the construct that a statement opens, nothing if it has none."""
+    """Return the construct name of a statement, or ''."""
     named = NAMED.match(text)
     return named["name"] if named else ""
 
 
 def ended_construct(text: str) -> str:
-    """Return the word after the `end` of a construct, as `do`; nothing for another statement."""
+    """Return the keyword after `end`, such as `do`, or '' if no construct ends here."""
     found = _END.match(text)
     return found["word"].lower() if found else ""
 
 
 def end_name(text: str) -> str:
-    """Return the name at the end of a construct."""
+    """Return the construct name in an `end` statement, or ''."""
     found = _END.match(text)
     return (found["name"] or "").lower() if found else ""
 
 
 def other_branch(text: str) -> str:
-    """Return `else`, `elseif` or `elsewhere` if a statement starts another branch, else nothing."""
+    """Return `else`, `elseif` or `elsewhere` if a statement starts such a branch, else ''."""
     found = _MORE.match(text)
     if found is None:
         return ""
@@ -112,13 +115,13 @@ def other_branch(text: str) -> str:
 
 
 def is_assigned(rest: str) -> bool:
-    """Return whether the first brackets are those of an element that is assigned to."""
+    """Return whether `rest` is the left-hand side of an assignment that starts with parentheses."""
     close = closing(rest, rest.find("("))
     return rest[close + 1 :].lstrip()[:1] in ("=", "%")
 
 
 def is_case(text: str) -> bool:
-    """Return whether a statement starts a case of a `select`."""
+    """Return whether a statement starts a branch of a `select` construct."""
     found = _CASE.match(text)
     if found is None:
         return False
@@ -130,7 +133,7 @@ def is_case(text: str) -> bool:
 
 
 def read_mask(text: str) -> BracketedCondition:
-    """Return the condition in the first brackets of `text`; raise `UnreadableError` if none."""
+    """Parse the condition in the first parentheses; raise `UnreadableError` if there are none."""
     start = text.find("(")
     close = closing(text, start) if start >= 0 else -1
     if close < 0:
@@ -141,7 +144,7 @@ def read_mask(text: str) -> BracketedCondition:
 
 
 def read_head(text: str) -> Head | None:
-    """Return the construct that a statement opens, but for choices by conditions and masks."""
+    """Parse the first statement of a construct, except `if` and `where`; return None for others."""
     if found := _SELECT.match(text):
         return _select(found["word"].lower(), _inside(text, found.end()))
     if found := _ASSOCIATE.match(text):
@@ -178,14 +181,18 @@ def _loop(rest: str) -> Head | None:
 
 
 def _inside(text: str, opening: int) -> str:
-    """Return the text in the brackets that end `text`."""
+    """Return the text in the parentheses at the end of `text`.
+
+    Raises:
+        UnreadableError: the parentheses do not end the text.
+    """
     if closing(text, opening) != len(text) - 1:
         raise UnreadableError(text)
     return text[opening + 1 : -1].strip()
 
 
 def _controls(text: str) -> tuple[tuple[un.Control, ...], Expr | None, str]:
-    """Return the counters of a head, its mask and the type of the counters."""
+    """Return the loop variables of a `forall` or `do concurrent`, the mask and the type."""
     colons = first_outside(text, "::")
     kind = text[:colons].strip() if colons >= 0 else ""
     start = colons + 2 if colons >= 0 else 0
@@ -208,7 +215,7 @@ def _controls(text: str) -> tuple[tuple[un.Control, ...], Expr | None, str]:
 
 
 def _parts(text: str) -> list[str]:
-    """Return the parts of a range that colons outside of brackets separate."""
+    """Return the parts of a subscript triplet, separated by colons outside brackets."""
     found, depth, start, quote = [], 0, 0, ""
     for at, character in enumerate(text):
         if quote:
@@ -242,7 +249,7 @@ def _associate(inside: str) -> un.Associate:
 
 
 def read_case(text: str) -> un.Case:
-    """Return a case without its statements."""
+    """Parse a `case` statement as a branch with an empty body."""
     found = _CASE.match(text)
     if found is None:
         raise UnreadableError(text)

@@ -1,9 +1,9 @@
-"""Executable statements as lines of a unit, constructs as they nest.
+"""Parsing of executable statements as nested unit lines.
 
-A construct whose head is not understood is opaque as a whole, and so is what a conditional of the
-preprocessor cuts through; everything around it is read. In a kernel, whose names are looked up
-regardless of their position, constructs that give names a local meaning are opaque too, and so are
-conditionals.
+A construct is stored as text if its first statement is not understood or if a preprocessor
+conditional splits it. The surrounding statements are still parsed. In a kernel, names are looked up
+independently of their position. Constructs with local names and preprocessor conditionals are
+therefore also stored as text there.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ _END_WORDS = {
 
 
 def read_lines(body: Sequence[Element]) -> tuple[un.Line, ...]:
-    """Return the statements of a kernel in `body`; a trailing comment precedes its statement."""
+    """Parse the statements of a kernel; a trailing comment is moved before its statement."""
     try:
         return tuple(_ElementCursor(body, whole=False).everything())
     except NestingError:
@@ -78,7 +78,7 @@ def read_lines(body: Sequence[Element]) -> tuple[un.Line, ...]:
 
 
 def read_whole_lines(body: Sequence[Element]) -> tuple[un.Line, ...]:
-    """Return all statements in `body` in their order, with the text between them."""
+    """Parse all statements in `body` in order, together with the text between them."""
     run = tuple(_outside_of_statements(body))
     reading = _ElementCursor(run, whole=True)
     found: list[un.Line] = []
@@ -92,7 +92,7 @@ def read_whole_lines(body: Sequence[Element]) -> tuple[un.Line, ...]:
 
 
 def _outside_of_statements(body: Sequence[Element]) -> Iterator[Element]:
-    """Yield the elements but for comments between the lines of one statement."""
+    """Yield the elements except comments between the lines of one statement."""
     before: list[Remark] = []
     for item in body:
         if isinstance(item, Remark):
@@ -105,13 +105,13 @@ def _outside_of_statements(body: Sequence[Element]) -> Iterator[Element]:
 
 
 def _divides(statement: SourceStatement) -> bool:
-    """Return whether a statement ends a construct, or starts another branch of it."""
+    """Return whether a statement ends a construct or starts another branch."""
     text = statement.text
     return bool(ended_construct(text) or other_branch(text) or is_case(text))
 
 
 class _ElementCursor:
-    """A position in a run of elements, moved on as lines are read."""
+    """Position in a sequence of elements, advanced while lines are parsed."""
 
     def __init__(self, run: Sequence[Element], *, whole: bool, labels: Sequence[str] = ()) -> None:
         self._run = run
@@ -122,20 +122,20 @@ class _ElementCursor:
 
     @property
     def position(self) -> int:
-        """The number of elements that have been read."""
+        """Number of elements already parsed."""
         return self._at
 
     def at_end(self) -> bool:
-        """Return whether everything has been read."""
+        """Return whether all elements are parsed."""
         return self._at >= len(self._run)
 
     def everything(self) -> Iterator[un.Line]:
-        """Yield all lines; raise `NestingError` if a construct ends that has not begun."""
+        """Yield all lines; raise `NestingError` for the end of a construct that was not started."""
         while not self.at_end():
             yield from self.step()
 
     def step(self, until: str = "") -> Sequence[un.Line]:
-        """Return the lines that the next element, or the construct there, is."""
+        """Parse the next element, or the construct that starts with it, and return its lines."""
         element = self._run[self._at]
         if isinstance(element, Remark):
             return (self._remark(element),)
@@ -146,9 +146,9 @@ class _ElementCursor:
         return (*self._trailing(), self._statement(element))
 
     def _block(self, until: str = "") -> Iterator[un.Line]:
-        """Yield lines up to the statement that ends the construct or branch, which is left.
+        """Yield lines up to the end statement of the construct or branch, which is not consumed.
 
-        A loop with the label `until` ends after the labelled statement.
+        A loop with the label `until` ends after the statement with this label.
         """
         while not self.at_end():
             element = self._run[self._at]
@@ -173,7 +173,7 @@ class _ElementCursor:
         return self._opaque(stop)
 
     def _conditional(self) -> un.Line:
-        """Return the branches of a conditional, opaque if a branch cuts through a construct."""
+        """Parse a preprocessor conditional; store it as text if a branch splits a construct."""
         start = self._at
         places = conditional_branches(self._run, start)
         parts: list[un.ConditionalBranch] = []
@@ -190,7 +190,7 @@ class _ElementCursor:
         return un.Conditional(tuple(parts), extent=self._extent(start))
 
     def _trailing(self) -> Iterator[un.Line]:
-        """Yield and remove from the run the trailing comment of the statement here, in a kernel."""
+        """Yield the trailing comment of the current statement in a kernel, and remove it."""
         following = self._at + 1
         if not self._whole and following < len(self._run):
             element = self._run[following]
@@ -250,7 +250,7 @@ class _ElementCursor:
         return line
 
     def _under_mask(self, statement: SourceStatement) -> un.Line | None:
-        """Return an `if` with one statement after the condition."""
+        """Parse an `if` statement without `then`, whose condition is followed by one statement."""
         try:
             mask = read_mask(statement.text)
         except UnreadableError:
@@ -268,7 +268,10 @@ class _ElementCursor:
     # ------------------------------------------------------------------------ constructs
 
     def _construct(self, statement: SourceStatement) -> un.Line | None:
-        """Return the construct that starts here, None if its head is not understood."""
+        """Parse the construct that starts here.
+
+        Return None if its first statement is not understood.
+        """
         text = unnamed_text(statement.text)
         name = construct_of(statement.text)
         if _IF.match(text):
@@ -300,7 +303,7 @@ class _ElementCursor:
         return replace(head, body=body, name=name, place=statement.whole(), extent=extent)
 
     def _labelled_body(self, label: str) -> tuple[un.Line, ...]:
-        """Return the statements up to the one with `label`, which may end loops around, too."""
+        """Return the statements up to the one with `label`, which can end several nested loops."""
         self._labels.append(label)
         body = tuple(self._block(label))
         self._labels.pop()
@@ -376,7 +379,7 @@ class _ElementCursor:
         return replace(found, place=place, extent=extent)
 
     def _scope(self, name: str) -> un.Line | None:
-        """Return a block with its declarations."""
+        """Parse a `block` construct with its declarations."""
         start = self._at
         stop = self._end_of(start)
         inside = self._run[start + 1 : stop - 1]
@@ -430,7 +433,7 @@ class _ElementCursor:
 
 
 class _Balance:
-    """The number of open constructs while elements are skipped."""
+    """Number of open constructs while elements are skipped."""
 
     def __init__(self) -> None:
         self._depth = 0
@@ -438,13 +441,13 @@ class _Balance:
         self._conditionals: list[tuple[int, int | None]] = []
 
     def is_even(self) -> bool:
-        """Return whether nothing is open: no construct, no loop with a label, no conditional."""
+        """Return whether no construct, labelled loop or preprocessor conditional is open."""
         return not (self._depth or self._labels or self._conditionals)
 
     def pass_over(self, element: Element) -> None:
-        """Count what `element` opens and closes; raise `NestingError` if it closes too much.
+        """Update the counters for `element`; raise `NestingError` for an `end` without a start.
 
-        Of a conditional of the preprocessor the first branch counts.
+        In a preprocessor conditional only the first branch is counted.
         """
         if isinstance(element, SourceStatement):
             for word in _directives_in(element):
@@ -483,13 +486,16 @@ class _Balance:
 
 
 def _directives_in(statement: SourceStatement) -> Iterator[str]:
-    """Yield the words of the preprocessor's lines between the lines of a statement."""
+    """Yield the keywords of preprocessor lines between the lines of one statement."""
     if statement.split:
         yield from _DIRECTIVE.findall(statement.whole().text)
 
 
 def _simple(text: str, statement: SourceStatement, at: int) -> un.Line | None:
-    """Return the statement without statements in it that `text` is, from position `at` on."""
+    """Parse a simple statement `text`, which starts at position `at` of `statement`.
+
+    `where` and `forall` statements are included.
+    """
     place = statement.span(at, len(statement.text))
     try:
         if _WHERE.match(text) and not is_assigned(text):
@@ -527,7 +533,7 @@ def _check_balance(run: Sequence[Element]) -> None:
 
 
 def _without_label(found: un.Opaque, statement: SourceStatement) -> un.Opaque:
-    """Return opaque text without the label in front of it, which is a line of its own."""
+    """Return a statement stored as text without its label, which has a line of its own."""
     assert found.place is not None
     first = statement.offset(0)
     place = Span(found.place.source, first, found.place.stop)

@@ -28,9 +28,10 @@ _CONTINUED = regex(r"&[ \t]*\n[ \t]*!\$acc[ \t]*&?", re.IGNORECASE)
 
 
 def found_on_device(module: ScopeNode) -> dict[str, Procedure | None]:
-    """Map the names that directives in `module` place on a device to procedures, variables to None.
+    """Return the names that directives in `module` place on a device.
 
-    A generic name is included if all procedures that it may denote are.
+    The value is a procedure, or None for a variable. A generic name is included if all of its
+    specific procedures are.
     """
     text = module.opening.source.text
     if "!$acc" not in text.lower():
@@ -46,10 +47,10 @@ def found_on_device(module: ScopeNode) -> dict[str, Procedure | None]:
 
 
 def as_called(scope: ScopeNode) -> Procedure:
-    """Return a procedure that runs on a device in the form that a caller on the device needs.
+    """Return the record of a device procedure for callers on the device.
 
-    All that it changes are arguments. For a caller that requires a function without side effects, a
-    function that changes its arguments is not one.
+    The procedure changes only its arguments. A function that changes an argument is recorded as a
+    subroutine, because it has side effects.
     """
     dummies = intents_of(scope)
     changes = any(intent is not Intent.IN for _, intent in dummies)
@@ -59,9 +60,9 @@ def as_called(scope: ScopeNode) -> Procedure:
 
 
 def joined(name: str, procedures: list[Procedure]) -> Procedure:
-    """Return the information on a procedure that is one of several.
+    """Return one record for the specific procedures of the generic `name`.
 
-    An argument is input if it is in all of them, wherever they have it.
+    A dummy argument has intent `in` only if it has this intent in all specific procedures.
     """
     most = max(len(one.dummies) for one in procedures)
     columns = [[one.dummies[at] for one in procedures if at < len(one.dummies)]

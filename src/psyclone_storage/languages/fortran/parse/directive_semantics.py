@@ -1,6 +1,6 @@
-"""The meaning of an author's directive in a kernel, as far as transformations need it.
+"""Parsing of directives in kernels that are relevant for transformations.
 
-Reads `acc routine`, `acc loop` and `omp declare target`. Any other directive is text.
+These are `acc routine`, `acc loop` and `omp declare target`. Any other directive is stored as text.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _CLAUSE = regex(r"(private|reduction)\s*\(([^()]*)\)", re.IGNORECASE)
 
 
 def meaning_of(text: str) -> KernelDirective | None:
-    """Return the text of a directive, without its sentinel's `!$`; None if no step needs it."""
+    """Parse a directive; return None if it is irrelevant for transformations."""
     if found := _ROUTINE.match(text):
         return AccRoutineDirective(next(iter(_levels(text[found.end() :])), DeviceLevel.SEQ))
     if _TARGET.match(text):

@@ -1,7 +1,7 @@
-"""One executable statement as a line of a unit, if it is one of those that are understood.
+"""Parsing of one assignment or call.
 
-Assignments, calls, and the heads of counted loops and choices are; a statement of
-another kind, or one that says something no expression of ours can say, gives None.
+The function returns None for another kind of statement or if an expression cannot be represented in
+the typed IR.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _CALL = regex(r"call\s+(?=[a-z])", re.IGNORECASE)
 
 
 def read_action(text: str) -> Assign | PointerAssign | Call | None:
-    """Return the assignment or call that `text` is, or None."""
+    """Parse an assignment or a call; return None for other statements."""
     try:
         return _call(text) or _assignment(text)
     except UnreadableError:
@@ -49,7 +49,7 @@ def _assignment(text: str) -> Assign | PointerAssign | None:
 
 
 def expression(text: str) -> ex.Expr:
-    """Return the expression in `text`; raise `UnreadableError` if it is not fully understood."""
+    """Parse an expression; raise `UnreadableError` if the typed IR cannot represent it."""
     expr = read_expression(text)
     if any(map(_is_strange, ex.walk(expr))):
         raise UnreadableError(text)
@@ -57,7 +57,7 @@ def expression(text: str) -> ex.Expr:
 
 
 def argument(text: str) -> ex.Expr:
-    """Return what `text` passes: a variable in brackets is its value, as `expression` else."""
+    """Parse an actual argument; a variable in parentheses is passed as an expression."""
     expr = expression(text)
     in_brackets = text.lstrip().startswith("(") and isinstance(expr, ex.Name | ex.Index | ex.Member)
     return ex.Parenthesised(expr) if in_brackets else expr

@@ -1,4 +1,4 @@
-"""The exports of a module that statement analysis needs: derived types and pure procedures."""
+"""Exports of a module that statement analysis needs: derived types and pure procedures."""
 
 from __future__ import annotations
 
@@ -21,13 +21,16 @@ def structures_in(module: ScopeNode) -> Iterator[Structure]:
 
 
 def unit_declaration(item: Declaration) -> Declare:
-    """Return what was read of a declaration as one of a unit."""
+    """Return a parsed declaration as a unit declaration."""
     words = item.attributes
     return Declare(item.name, item.type, words, item.shape, "class" in words, item.value)
 
 
 def scalars_of(scope: ScopeNode, names: frozenset[str]) -> frozenset[str]:
-    """Return the dummy arguments of a procedure, with `names` in it, that are known scalars."""
+    """Return the dummy arguments that are certainly scalars.
+
+    `names` are all words used in `scope`.
+    """
     if names & {"dimension", "codimension", "pointer", "target", "allocatable"}:
         return frozenset()  # statements of their own may make arrays of variables
     plain = {item.key for item in scope.parsed.declarations if not item.shape}

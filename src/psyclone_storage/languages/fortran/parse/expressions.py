@@ -1,9 +1,9 @@
-"""Expressions of Fortran, read by precedence climbing.
+"""Parsing of Fortran expressions by precedence climbing.
 
-Each token is read once; there is no backtracking. Owns the precedence of operators and the form of
-designators, references, constructors and literals. The reader does not decide if a name with
-brackets is an array or a function. Invalid text raises `UnreadableError` with the position of the
-first unexpected token. Image selectors are not supported.
+Each token is read once, without backtracking. This module defines operator precedence and the
+syntax of designators, references, constructors and literals. It does not decide whether a name with
+parentheses is an array or a function. Invalid text raises `UnreadableError` with the position of
+the first unexpected token. Image selectors are not supported.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _CLOSING = {"[": "]", "(/": "/)"}
 
 
 class ExpressionParser:
-    """A position in the tokens of a text, moved on as expressions are read."""
+    """Position in a sequence of tokens, advanced while expressions are parsed."""
 
     def __init__(self, source: str) -> None:
         self.tokens = Tokens(source)
@@ -45,11 +45,11 @@ class ExpressionParser:
         self.at = 0
 
     def fail(self) -> UnreadableError:
-        """Return the error for an unexpected token here."""
+        """Return the error for an unexpected token at the current position."""
         return UnreadableError(self.tokens.source, self.tokens.starts[self.at])
 
     def expect_end(self) -> None:
-        """Raise `UnreadableError` unless all has been read."""
+        """Raise `UnreadableError` if tokens remain."""
         if self.kinds[self.at] != TokenKind.END:
             raise self.fail()
 
@@ -67,7 +67,7 @@ class ExpressionParser:
         self.at += 1
 
     def name(self) -> str:
-        """Return the name here, and consume it."""
+        """Consume a name and return it."""
         if self.kinds[self.at] != TokenKind.NAME:
             raise self.fail()
         self.at += 1
@@ -76,7 +76,7 @@ class ExpressionParser:
     # ------------------------------------------------------------------------ operations
 
     def expression(self, least: int = _DEFINED) -> ex.Expr:
-        """Return the expression here, with operators of rank `least` and above."""
+        """Parse an expression with operators of precedence `least` or higher."""
         left = self._operand(least)
         compared = False
         while (op := self._operator()) is not None:
@@ -95,7 +95,7 @@ class ExpressionParser:
         return left
 
     def _operator(self) -> AnyOperator | None:
-        """Return the binary operator here."""
+        """Return the binary operator at the current position, or None."""
         text = self.texts[self.at]
         kind = self.kinds[self.at]
         if kind == TokenKind.MARK:
@@ -157,7 +157,7 @@ class ExpressionParser:
         return ex.Index(literal, self._items()) if self.texts[self.at] == "(" else literal
 
     def _in_brackets(self) -> ex.Expr:
-        """Return the contents of brackets: an operand, or the two parts of a complex constant."""
+        """Parse text in parentheses: an expression or a complex constant."""
         self.at += 1
         inner = self.expression()
         if self.skip(","):
@@ -171,7 +171,7 @@ class ExpressionParser:
         return inner
 
     def _constructor(self) -> ex.Expr:
-        """Return the array constructor here; one with a type is carried along as text."""
+        """Parse an array constructor; one with a type specification is kept as text."""
         first = self.at
         closing = _CLOSING[self.texts[first]]
         self.at += 1
@@ -189,7 +189,10 @@ class ExpressionParser:
         return ex.ArrayLiteral(tuple(items))
 
     def _skip_type(self) -> bool:
-        """Consume a type and its `::` at the start of a constructor, if there is one."""
+        """Consume a type specification with `::` at the start of a constructor.
+
+        Return whether found.
+        """
         depth = 0
         for place in range(self.at, len(self.texts) - 1):
             text = self.texts[place]
@@ -205,14 +208,14 @@ class ExpressionParser:
         return False
 
     def _constructor_item(self) -> ex.Expr:
-        """Return an item of an array constructor, which may be an implied loop."""
+        """Parse an item of an array constructor: an expression or an implied `do` loop."""
         if self.texts[self.at] != "(":
             return self.expression()
         loop = self._implied_do()
         return loop if loop is not None else self.expression()
 
     def _implied_do(self) -> ex.ImpliedDo | None:
-        """Return the implied loop `(items, i = first, last)` here, or None."""
+        """Parse an implied `do` loop `(items, i = first, last)`; return None for other text."""
         head = self._head_of_implied_do()
         if head is None:
             return None
@@ -234,7 +237,7 @@ class ExpressionParser:
         return ex.ImpliedDo(tuple(items), ex.Name(variable), bounds[0], bounds[1], step)
 
     def _head_of_implied_do(self) -> int | None:
-        """Return the position of `i =` in the brackets that open here, None if it is missing."""
+        """Return the position of `i =` in the current parentheses, or None."""
         depth = 0
         for place in range(self.at, len(self.texts) - 1):
             text = self.texts[place]
@@ -251,7 +254,7 @@ class ExpressionParser:
     # ------------------------------------------------------------------------ designators
 
     def _designator(self) -> ex.Expr:
-        """Return a name with all subscripts, arguments and components that follow it."""
+        """Parse a name with all following subscripts, arguments and components."""
         name = self.name()
         opened = self.texts[self.at] == "("
         if opened and name.lower() in PROCEDURES:
@@ -266,7 +269,7 @@ class ExpressionParser:
                 return found
 
     def _items(self) -> tuple[ex.Expr, ...]:
-        """Return the subscripts or arguments in the brackets that open here."""
+        """Parse a list of subscripts or arguments in parentheses."""
         self.at += 1
         if self.skip(")"):
             return ()
@@ -287,7 +290,7 @@ class ExpressionParser:
         return self._triplet(found) if self.texts[self.at] == ":" else found
 
     def _argument(self) -> ex.Expr:
-        """Return a whole argument: a variable in brackets is passed by its value."""
+        """Parse an actual argument; a variable in parentheses is passed as an expression."""
         opened = self.texts[self.at] == "("
         found = self.expression()
         if opened and isinstance(found, ex.Name | ex.Index | ex.Member):
@@ -295,7 +298,7 @@ class ExpressionParser:
         return found
 
     def _triplet(self, lower: ex.Expr | None) -> ex.Range:
-        """Return the subscript triplet whose first `:` is here."""
+        """Parse the rest of a subscript triplet, starting at its first `:`."""
         self.at += 1
         upper = None if self.texts[self.at] in (":", ",", ")") else self.expression()
         step = self.expression() if self.skip(":") else None
@@ -304,7 +307,7 @@ class ExpressionParser:
     # ------------------------------------------------------------------------ shapes
 
     def shape(self) -> tuple[ex.Expr, ...]:
-        """Return the dimensions in the brackets that open here."""
+        """Parse a list of dimensions in parentheses."""
         self.expect("(")
         dimensions = [self._dimension()]
         while self.skip(","):

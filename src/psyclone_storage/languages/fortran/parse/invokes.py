@@ -1,7 +1,6 @@
-"""One `call invoke(...)`: its calls, their arguments and its label, each with its place.
+"""Parsing of `call invoke(...)`: its calls, their arguments and its label, with locations.
 
-Reads the form only. Whether a call is a kernel or a built-in, and what its arguments are for, is
-not known here.
+Only the syntax is parsed. Whether a call names a kernel or a built-in is determined later.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ _CALL_FORM = (
 
 @dataclass(frozen=True, slots=True)
 class InvokeLabel:
-    """The name that the algorithm gives an invoke, and its place."""
+    """Label of an invoke, with its location."""
 
     text: str
     span: Span
@@ -43,7 +42,7 @@ class InvokeLabel:
 
 @dataclass(frozen=True, slots=True)
 class InvokeCall:
-    """A `call invoke(...)` before the scopes around it are known."""
+    """Parsed `call invoke(...)` without its enclosing scopes."""
 
     calls: tuple[ParsedCall, ...]
     label: InvokeLabel | None
@@ -51,7 +50,7 @@ class InvokeCall:
 
 
 def find_invoke(statement: SourceStatement) -> int:
-    """Return the position of `call` if the statement is, or ends in, an invoke, else -1."""
+    """Return the position of `call` if a statement is or ends with an invoke, else -1."""
     text = statement.text
     if "invoke" not in text and "invoke" not in text.lower():
         return -1
@@ -66,9 +65,10 @@ def find_invoke(statement: SourceStatement) -> int:
 
 
 def read_invoke(statement: SourceStatement, start: int) -> InvokeCall:
-    """Return the invoke whose `call` is at position `start`.
+    """Parse the invoke whose `call` is at position `start`.
 
-    Raises `CompileError` with all errors in it.
+    Raises:
+        CompileError: all errors in the invoke.
     """
     problems: list[Diagnostic] = []
     opening, close = _brackets(statement, start)
@@ -93,7 +93,10 @@ def read_invoke(statement: SourceStatement, start: int) -> InvokeCall:
 
 
 def _brackets(statement: SourceStatement, start: int) -> tuple[int, int]:
-    """Return the positions of the invoke's brackets; raise `CompileError` if they do not fit."""
+    """Return the positions of an invoke's parentheses.
+
+    Raise `CompileError` if they do not match.
+    """
     text = statement.text
     if statement.split:
         raise _problem(
@@ -131,14 +134,14 @@ def _brackets(statement: SourceStatement, start: int) -> tuple[int, int]:
 
 
 def _directive(statement: SourceStatement) -> Span:
-    """Return the place of the first preprocessor line between the lines of a statement."""
+    """Return the location of the first preprocessor line between the lines of a statement."""
     whole = statement.whole()
     found = _DIRECTIVE.search(whole.source.text, whole.start, whole.stop)
     return whole.source.span(*found.span(1)) if found else whole
 
 
 def _unclosed(text: str, opening: int) -> int:
-    """Return the position of the innermost bracket that nothing closes."""
+    """Return the position of the innermost unclosed bracket."""
     stack: list[int] = []
     for at, _, mark in punctuation(text, opening, len(text)):
         if mark in "([":

@@ -1,7 +1,7 @@
-"""Check of the form of a kernel's file: statements that are no Fortran, undeclared arguments.
+"""Syntax check of a kernel file: malformed statements and undeclared arguments.
 
-A kernel's statements are read when a step asks for them. What no compiler takes is said before:
-statements that are no Fortran, and arguments that nothing declares.
+The statements of a kernel are parsed only when a step needs them. This check reports earlier the
+errors that every compiler would report.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from psyclone_storage.languages.fortran.parse.syntax import SyntaxCheck
 
 
 def check_syntax(source: SourceText, procedures: tuple[str, ...]) -> tuple[Diagnostic, ...]:
-    """Return statements that are no Fortran (P014, warnings) and undeclared arguments (M202).
+    """Return malformed statements (P014, warnings) and undeclared arguments (M202).
 
-    Also warn about a procedure of a kernel's type without `nopass` (P018). The arguments are those
-    of `procedures`, where `implicit none` asks for their declaration.
+    Also warn about a procedure of a kernel type without `nopass` (P018).
+    Only the arguments of `procedures` are checked, and only where `implicit none` applies.
     """
     file = read_scopes(source)
     check = SyntaxCheck(source)
@@ -69,6 +69,6 @@ def _undeclared(scope: ScopeNode) -> Iterator[Diagnostic]:
 
 
 def _must_declare(scope: ScopeNode) -> bool:
-    """Return whether `implicit none` holds in `scope`."""
+    """Return whether `implicit none` applies in `scope`."""
     said = next((inner.implicit for inner in scope.outwards() if inner.implicit), "")
     return said.startswith("none")

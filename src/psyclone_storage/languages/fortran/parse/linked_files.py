@@ -1,9 +1,9 @@
-"""Name resolution for a whole file: the entity of each name and the meaning of its brackets.
+"""Name resolution for a whole file: the entity of each name, and array versus function.
 
-Every unit counts: main programs, modules, submodules, and all procedures. A name is looked up in
-the unit, in its imports, in the enclosing units with their imports, and in the language. A
-submodule sees the declarations of the module that it belongs to. The declarations of an
-intermediate submodule are not read, and may define any name.
+All units are included: main programs, modules, submodules, and all procedures. A name is looked up
+in the unit, in its imports, in the enclosing units with their imports, and among the intrinsics. A
+submodule uses the declarations of its ancestor module. The declarations of an intermediate
+submodule are not read, so it may define any name.
 """
 
 from __future__ import annotations
@@ -51,9 +51,10 @@ _NOTHING = ModuleSymbols("", {}, ())
 
 
 def link_file(file: SourceFile, finder: ModuleFinder) -> SourceFile:
-    """Return `file` with a symbol for each name in its units, and brackets told apart.
+    """Return `file` with all names linked to symbols.
 
-    The module of each unit describes its surroundings, for analyses of its statements.
+    References with parentheses are classified as array elements or function calls. Analyses of
+    statements use the module record of each unit for its context.
     """
     linking = _FileLinker(file.source, finder)
     units = tuple(
@@ -63,7 +64,7 @@ def link_file(file: SourceFile, finder: ModuleFinder) -> SourceFile:
 
 
 class _LookedUp(Mapping[_Key, Symbol]):
-    """The symbols that are known, and those that a function finds on request."""
+    """Mapping of symbols that calls a function for keys not yet known."""
 
     __slots__ = ("_find", "_known")
 
@@ -85,7 +86,7 @@ class _LookedUp(Mapping[_Key, Symbol]):
 
 
 class _FileLinker:
-    """The linker of a file: the declarations and scopes in it, by their starts."""
+    """Linker of a file, with its declarations and scopes by start offset."""
 
     def __init__(self, source: SourceText, finder: ModuleFinder) -> None:
         self._finder = finder
@@ -94,7 +95,10 @@ class _FileLinker:
         self._procedures: dict[int, tuple[Procedure, ...]] = {}
 
     def linked(self, unit: Routine, around: tuple[tuple[Routine, NameScope], ...]) -> Routine:
-        """Return a unit with its names linked; those `around` it have their scopes."""
+        """Return a unit with its names linked.
+
+        `around` contains the enclosing units with scopes.
+        """
         scope = NameScope(
             self._own_names(unit), self._finder, around[0][1] if around else None, unit.body
         )
@@ -133,7 +137,7 @@ class _FileLinker:
     def _surroundings(
         self, unit: Routine, scope: NameScope, around: tuple[Routine, ...]
     ) -> KernelModule:
-        """Return what the units around one offer, and the names of other modules in it."""
+        """Return the declarations of the enclosing units and the imported names used in a unit."""
         outermost = around[-1] if around else unit
         extent, whole = unit.extent, outermost.extent
         assert extent is not None
@@ -168,16 +172,16 @@ class _FileLinker:
 
 
 def _start(unit: Routine) -> int:
-    """Return where a unit begins in its file."""
+    """Return the start offset of a unit in its file."""
     place = unit.place or unit.extent
     assert place is not None
     return place.start
 
 
 def _own_symbols(unit: Routine, own: ModuleSymbols) -> dict[str, Symbol]:
-    """Return the declarations of a unit, including its arguments, by key.
+    """Return the declarations of a unit, including its dummy arguments, by key.
 
-    For a main program without its first statement, only its declarations are available.
+    A main program without a `program` statement provides only its declarations.
     """
     dummies = {name.lower() for name in unit.dummies}
     known = {key: Symbol(key, key, Origin.DUMMY) for key in dummies}

@@ -1,7 +1,7 @@
-"""Kernel metadata in Fortran: the derived type of a kernel and what implements it, raw.
+"""Parsing of kernel metadata: the derived type of a kernel and its implementation.
 
-Reads the specification part of the kernel's module and the names of its subroutines, never a body.
-What an entry means is not known here: an array constructor has items, and an item may have items.
+Only the specification part of the module and the names of its subroutines are read. Entries are not
+interpreted: an array constructor is represented by its items, and an item may have items.
 """
 
 from __future__ import annotations
@@ -56,11 +56,13 @@ def read_kernel(
     wanted_by: Span | None = None,
     needs_code: bool = True,
 ) -> ParsedKernel:
-    """Return the raw metadata of the kernel type `type_name`.
+    """Return the uninterpreted metadata of the kernel type `type_name`.
 
-    Raises `CompileError` with all that is wrong with its form (spec 1.11, items 50 to 53); a type
-    that is missing is reported at `wanted_by`, where it is given. Both `(/ ... /)` and `[ ... ]`
-    are array constructors. The subroutine need not exist unless `needs_code`.
+    A missing type is reported at `wanted_by` if given. Both `(/ ... /)` and `[ ... ]` are array
+    constructors. The subroutine may be missing if `needs_code` is false.
+
+    Raises:
+        CompileError: all syntax errors of the metadata (spec 1.11, items 50 to 53).
     """
     module, found = _find(source, type_name, wanted_by)
     kernel = found.structure.span
@@ -111,7 +113,7 @@ def kernel_types(source: SourceText) -> tuple[str, ...]:
 def _find(
     source: SourceText, type_name: str, wanted_by: Span | None
 ) -> tuple[ScopeNode, TypeDefinition]:
-    """Return the type and the module that defines it; raise `CompileError` if none does."""
+    """Return the derived type and its module; raise `CompileError` if it is not found."""
     wanted = type_name.lower()
     known: list[str] = []
     for module in read_scopes(source).modules:
@@ -136,7 +138,7 @@ def _types(module: ScopeNode) -> dict[str, TypeDefinition]:
 
 
 def _generics(module: ScopeNode) -> dict[str, GenericInterface]:
-    """Return the generic interfaces of a module by their names in lower case."""
+    """Return the generic interfaces of a module by lower-case name."""
     found = {}
     for block in module.generics:
         head = _INTERFACE.match(block.opening.text)
@@ -156,7 +158,7 @@ def _specifics(statement: SourceStatement) -> tuple[str, ...]:
 
 
 def _read_components(statement: SourceStatement) -> list[MetadataComponent]:
-    """Return the components of a statement that have an initial value."""
+    """Return the components with initial values that a statement declares."""
     text = statement.text
     colons = first_outside(text, "::")
     if colons <= 0:
@@ -179,7 +181,7 @@ def _read_components(statement: SourceStatement) -> list[MetadataComponent]:
 def _read_component(
     statement: SourceStatement, place: tuple[int, int], type_name: str, shape: tuple[Expr, ...]
 ) -> MetadataComponent | None:
-    """Return one component, or None if it has no initial value; `shape` is what all share."""
+    """Return a component, or None without an initial value; `shape` comes from `dimension`."""
     text = statement.text
     start, stop = place
     entity = _ENTITY.match(text, start, stop)
@@ -207,7 +209,7 @@ def _read_component(
 
 
 def _constructor(text: str, start: int, stop: int) -> tuple[int, int] | None:
-    """Return start and stop of the contents of an array constructor, None if it is not one."""
+    """Return the start and stop of the contents of an array constructor, or None."""
     width = 2 if text.startswith("(/", start) else 1 if text.startswith("[", start) else 0
     if not width or closing(text, start) + 1 != stop:
         return None
@@ -240,7 +242,7 @@ def _as_argument(item: MetadataItem) -> Expr:
 
 
 def _read(rule: Callable[[str], T], statement: SourceStatement, start: int, stop: int) -> T:
-    """Apply `rule` to a part of `statement`; raise `CompileError` there if it is not Fortran."""
+    """Apply the parser `rule` to a part of `statement`; raise `CompileError` for invalid text."""
     text = statement.text[start:stop]
     try:
         return rule(text)
@@ -252,7 +254,7 @@ def _read(rule: Callable[[str], T], statement: SourceStatement, start: int, stop
 
 
 def _check_form(component: MetadataComponent) -> list[Diagnostic]:
-    """Report a shape that does not fit the value (spec 1.11, item 50)."""
+    """Return a diagnostic if the shape of a component does not match its value (spec item 50)."""
     shape, name = component.shape, component.name
     if len(shape) > 1:
         message = f"'{name}' has {len(shape)} dimensions; a metadata array has one."

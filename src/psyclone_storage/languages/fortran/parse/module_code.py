@@ -1,4 +1,4 @@
-"""All procedures of a module with their statements, for analyses that follow calls into it."""
+"""All procedures of a module with their statements, for interprocedural analyses."""
 
 from __future__ import annotations
 
@@ -21,10 +21,11 @@ _NAME = regex(r"[a-z]\w*")
 
 @dataclass(slots=True)
 class ModuleCode:
-    """The procedures of a module, read on request.
+    """Procedures of a module, parsed on demand.
 
-    `generics` are the names that denote several of them, by their keys. With `submodules` some
-    procedures are defined in other files.
+    - `generics`: lower-case generic names with the keys of their specific procedures.
+
+    - `submodules`: some procedures are defined in other files.
     """
 
     source: SourceText
@@ -36,27 +37,30 @@ class ModuleCode:
 
     @property
     def procedures(self) -> tuple[str, ...]:
-        """The keys of all procedures."""
+        """Keys of all procedures."""
         return tuple(self._scopes)
 
     def code(self, key: str) -> Routine | None:
-        """Return the procedure `key`, None if undefined or with several preprocessor variants."""
+        """Return the procedure `key`.
+
+        Return None if undefined or defined in several `#if` branches.
+        """
         scope = self._scopes.get(key)
         return None if scope is None else code_of(scope)
 
     def as_called(self, key: str) -> Procedure | None:
-        """Return the procedure or generic name `key` as callers on a device have to know it."""
+        """Return the record of the procedure or generic `key` for callers on a device, or None."""
         scopes = [self._scopes.get(one) for one in self.generics.get(key, (key,))]
         found = [as_called(scope) for scope in scopes if scope is not None]
         return joined(key, found) if found and len(found) == len(scopes) else None
 
     def is_recursive(self, key: str) -> bool:
-        """Return whether a procedure is declared to be one that may call itself."""
+        """Return whether a procedure is declared `recursive`."""
         scope = self._scopes.get(key)
         return scope is not None and scope.head is not None and "recursive" in scope.head.words
 
     def names_in(self, statements: frozenset[str]) -> frozenset[str]:
-        """Return all names in those statements of the specification part that begin with a word."""
+        """Return all names in specification statements that start with a given keyword."""
         inside = (scope.place.start for scope in self._scopes.values() if scope is not None)
         first = min(inside, default=len(self.source.text))
         texts = (item.text.lower() for item in self._file.statements if item.offset(0) < first)
@@ -65,7 +69,7 @@ class ModuleCode:
 
 
 def _word(text: str) -> str:
-    """Return the first word of a statement, nothing of a declaration that has it for a name."""
+    """Return the first word of a statement, or '' if it does not exist."""
     found = _NAME.match(text)
     return found.group() if found else ""
 

@@ -1,7 +1,7 @@
-"""The declarations of the modules of a file, as symbols, and their imports.
+"""Declarations of the modules in a file as symbols, and their imports.
 
-Only specification parts and the heads of procedures are read. Of preprocessor conditionals all
-branches are: of two declarations of a name the first counts.
+Only specification parts and the first statements of procedures are read. All branches of
+preprocessor conditionals are included. If a name has several declarations, the first one is used.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ _CONSTRUCTS = (ScopeKind.BLOCK, ScopeKind.ASSOCIATE)
 
 
 def read_module_symbols(source: SourceText) -> tuple[ModuleSymbols, ...]:
-    """Return the declarations and imports of the modules of `source`."""
+    """Return the declarations and imports of the modules in `source`."""
     return tuple(_read_scopes(source, (ScopeKind.MODULE,)).values())
 
 
 def read_scope_symbols(source: SourceText) -> dict[int, ModuleSymbols]:
-    """Return what units and procedures of `source` declare and import, by where they begin."""
+    """Return the declarations and imports of all units and procedures by start offset."""
     return _read_scopes(source, tuple(kind for kind in ScopeKind if kind not in _CONSTRUCTS))
 
 
@@ -53,14 +53,14 @@ def _read_scopes(source: SourceText, kinds: tuple[ScopeKind, ...]) -> dict[int, 
 
 
 class _Access:
-    """The `public` and `private` statements of a module."""
+    """Accessibility (`public` and `private` statements) of a module."""
 
     def __init__(self) -> None:
         self.default_private = False
         self.listed: dict[str, set[str]] = {"public": set(), "private": set()}
 
     def note(self, word: str, names: str) -> None:
-        """Add one statement."""
+        """Record one `public` or `private` statement."""
         if names:
             self.listed[word].update(_NAME.findall(names.lower()))
         elif word == "private":
@@ -121,7 +121,7 @@ def _symbols(scope: ScopeNode) -> Iterator[Symbol]:
 
 
 def symbol_of(item: Declaration, origin: Origin, module: str = "") -> Symbol:
-    """Return the symbol that a declaration makes of its name."""
+    """Return the symbol of a declared name."""
     sort = Sort.CONSTANT if "parameter" in item.attributes else Sort.VARIABLE
     if "external" in item.attributes:
         sort = Sort.FUNCTION
@@ -171,7 +171,7 @@ def _named(name: str, sort: Sort, module: str) -> Symbol:
 
 
 def _without_brackets(text: str) -> str:
-    """Return `text` without bracketed text and without the text after `=`."""
+    """Return `text` without parenthesised text."""
     shorter = re.sub(r"\([^()]*\)", "", text)
     while shorter != text:
         text, shorter = shorter, re.sub(r"\([^()]*\)", "", shorter)

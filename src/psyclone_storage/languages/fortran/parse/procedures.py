@@ -1,7 +1,7 @@
-"""The implementation of a kernel: the procedure bound to its type, or an interface of its module.
+"""Implementation of a kernel: a type-bound procedure, or a generic interface of its module.
 
-Owns the choice between several candidates (spec 1.1) and the check that the subroutines exist. A
-subroutine is only looked for by name; its text is not read.
+This module selects between several candidates (spec 1.1) and checks that the subroutines exist. It
+searches for the names of subroutines but does not parse them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _CODE = "code"
 
 @dataclass(frozen=True, slots=True)
 class TypeBoundProcedure:
-    """A procedure bound to a type: the names of the binding and of the procedure."""
+    """Type-bound procedure: the names of the binding and of the procedure."""
 
     name: str
     target: str
@@ -36,7 +36,7 @@ class TypeBoundProcedure:
 
 @dataclass(frozen=True, slots=True)
 class GenericInterface:
-    """A generic interface of a module, with its specific procedures."""
+    """Generic interface of a module, with its specific procedures."""
 
     name: str
     specifics: tuple[str, ...]
@@ -48,7 +48,7 @@ Candidate = TypeVar("Candidate", TypeBoundProcedure, GenericInterface)
 
 @dataclass(frozen=True, slots=True)
 class Implementation:
-    """The name in a kernel's call, its subroutines, and the place of the definition."""
+    """Procedure name used in kernel calls, its specific subroutines, and the defining location."""
 
     procedure: str
     specifics: tuple[str, ...]
@@ -56,7 +56,7 @@ class Implementation:
 
 
 def read_bindings(statement: SourceStatement) -> tuple[TypeBoundProcedure, ...]:
-    """Return the procedures that a statement after a type's `contains` binds, if it does."""
+    """Return the type-bound procedures that a statement declares, possibly none."""
     head = _BINDING.match(statement.text)
     if head is None:
         return ()
@@ -72,7 +72,7 @@ def read_bindings(statement: SourceStatement) -> tuple[TypeBoundProcedure, ...]:
 
 
 def read_specifics(statement: SourceStatement) -> tuple[str, ...]:
-    """Return the names of a `module procedure` or `procedure` statement in an interface."""
+    """Return the names in a `module procedure` or `procedure` statement of an interface."""
     head = _SPECIFICS.match(statement.text)
     if head is None:
         return ()
@@ -85,11 +85,13 @@ def find_implementation(
     bindings: tuple[TypeBoundProcedure, ...],
     generics: Mapping[str, GenericInterface],
 ) -> Implementation:
-    """Return the implementation of the kernel whose type's name is at `kernel`.
+    """Return the implementation of the kernel whose type name is at `kernel`.
 
-    That is the binding `code`, or the only binding, or without one the only generic interface of
-    the module (`generics`, by name in lower case). Raises `CompileError` if there is no candidate,
-    or more than one.
+    It is the binding `code` or the only binding. Without bindings it is the only generic interface
+    of the module. `generics` contains these by lower-case name.
+
+    Raises:
+        CompileError: there is no candidate, or there is more than one.
     """
     target, span = _chosen(kernel, bindings, generics)
     generic = generics.get(target.lower())
@@ -101,7 +103,7 @@ def find_implementation(
 
 
 def check_exists(implementation: Implementation, kernel: Span) -> None:
-    """Raise `CompileError` for each subroutine of `implementation` that the file does not have."""
+    """Raise `CompileError` for each subroutine of `implementation` that is not in the file."""
     known = subroutine_names(kernel.source)
     missing = [name for name in implementation.specifics if name.lower() not in known]
     if missing:
@@ -120,7 +122,7 @@ def check_exists(implementation: Implementation, kernel: Span) -> None:
 
 
 def subroutine_names(source: SourceText) -> frozenset[str]:
-    """Return the names, in lower case, of the subroutines that the text of `source` opens."""
+    """Return the lower-case names of the subroutines defined in `source`."""
     text = source.text.lower()
     names = set()
     for found in _SUBROUTINE.finditer(text):
@@ -133,7 +135,7 @@ def subroutine_names(source: SourceText) -> frozenset[str]:
 def _chosen(
     kernel: Span, bindings: tuple[TypeBoundProcedure, ...], generics: Mapping[str, GenericInterface]
 ) -> tuple[str, Span]:
-    """Return the name of the procedure that implements the kernel, and its place."""
+    """Return the name of the procedure that implements the kernel, with its location."""
     if bindings:
         codes = [binding for binding in bindings if binding.name.lower() == _CODE]
         binding = _only(kernel, codes or list(bindings), "binds")

@@ -1,8 +1,8 @@
-"""Expressions, types and declared entities.
+"""Parsing of expressions, types and declared entities.
 
-What is read is remembered by its text, because a source tree repeats itself. Plain names and
-literals, by far the most frequent arguments, do not need a parser. Text that is no Fortran raises
-`UnreadableError` with the position in the text; the caller knows the place.
+Results are cached by text, because the same text occurs often in a source tree. Plain names and
+literals, the most frequent arguments, are recognised without a parser. Invalid text raises
+`UnreadableError` with a position in the text. The caller converts this position to a file location.
 """
 
 from __future__ import annotations
@@ -29,9 +29,10 @@ _DOUBLE = "kind(0.0d0)"
 
 @dataclass(frozen=True, slots=True)
 class DeclaredType:
-    """A parsed type specification; `details` are attributes that come with it.
+    """Parsed type specification.
 
-    They are `class` for a polymorphic entity, and a character's length as `len=...`.
+    - `details`: additional attributes: `class` for a polymorphic entity, and a character length as
+      `len=...`.
     """
 
     type: DataType
@@ -40,10 +41,10 @@ class DeclaredType:
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """One name of a declaration with what belongs to it alone; `value` is its initial value.
+    """Declared name with its own shape and initial value.
 
-    `details` are attributes that come with it: a character's length as `len=...`, the
-    coarray's codimension.
+    - `details`: additional attributes: a character length as `len=...`, and the codimension of a
+      coarray.
     """
 
     name: str
@@ -78,7 +79,7 @@ def _expression(text: str) -> Expr:
 
 @lru_cache(maxsize=_REMEMBERED)
 def read_type(text: str) -> DeclaredType:
-    """Return the type that a specification such as `real(r_def)` or `class(t)` declares."""
+    """Parse a type specification such as `real(r_def)` or `class(t)`."""
     parser = _Parser(text)
     found = parser.type()
     parser.expect_end()
@@ -86,7 +87,7 @@ def read_type(text: str) -> DeclaredType:
 
 
 def read_entity(text: str) -> Entity:
-    """Return the name, shape and initial value of one entity of a declaration."""
+    """Parse one entity of a declaration: its name, shape and initial value."""
     return Entity(text) if _NAME.fullmatch(text) else _entity(text)
 
 
@@ -100,7 +101,7 @@ def _entity(text: str) -> Entity:
 
 @lru_cache(maxsize=_REMEMBERED)
 def read_shape(text: str) -> tuple[Expr, ...]:
-    """Return the dimensions of `dimension(text)`."""
+    """Parse the dimensions in `dimension(text)`."""
     parser = _Parser(f"({text})")
     try:
         found = parser.shape()
@@ -114,7 +115,7 @@ class _Parser(ExpressionParser):
     """Parser for the parts of a declaration: expressions, types and entities."""
 
     def type(self) -> DeclaredType:
-        """Return the type specification here."""
+        """Parse a type specification."""
         word = self.name().lower()
         if word == "double" and self.kinds[self.at] == TokenKind.NAME:
             word += self.name().lower()
@@ -145,7 +146,7 @@ class _Parser(ExpressionParser):
         return DeclaredType(found, details)
 
     def _kind(self) -> str | None:
-        """Return the kind after the name of a type as written, None if there is no kind."""
+        """Parse the kind in a type specification; return its text, or None if there is no kind."""
         if self.skip("*"):
             return self._written_integer()
         if not self.skip("("):
@@ -176,7 +177,7 @@ class _Parser(ExpressionParser):
         return DeclaredType(ScalarType(Intrinsic.CHARACTER, kind), details)
 
     def _old_length(self) -> str:
-        """Return the length after a `*`."""
+        """Parse a character length after `*`."""
         if not self.skip("("):
             return self._written_integer()
         length = self._length()
@@ -193,7 +194,7 @@ class _Parser(ExpressionParser):
         return self.texts[self.at].lower() == word and self.texts[self.at + 1] == "="
 
     def _written(self) -> str:
-        """Return the source text of the expression here."""
+        """Parse an expression and return its source text."""
         start = self.tokens.starts[self.at]
         self.expression()
         return self.tokens.source[start : self.tokens.stops[self.at - 1]]
@@ -214,7 +215,7 @@ class _Parser(ExpressionParser):
         raise self.fail()
 
     def entity(self) -> Entity:
-        """Return the declared entity here."""
+        """Parse a declared entity."""
         name = self.name()
         shape = self.shape() if self.texts[self.at] == "(" else ()
         details = []

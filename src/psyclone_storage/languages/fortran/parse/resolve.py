@@ -1,7 +1,8 @@
-"""Name resolution: the entity of each name in a routine, the meaning of its brackets.
+"""Name resolution for a routine: the entity of each name, and array versus function.
 
 A name is looked up in the routine, in its imports, in the enclosing units with their imports, and
-in the language. A name that is not found is `UNRESOLVED`, and its brackets are `Unresolved`.
+among the intrinsics. A name that is not found has the origin `UNRESOLVED`. With parentheses it is
+represented by `Unresolved`.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from psyclone_storage.languages.sources.module_finder import ModuleFinder
 
 
 def resolve_code(code: Routine, finder: ModuleFinder) -> Routine:
-    """Return `code` with a symbol for each name, and its brackets told apart."""
+    """Return `code` with names linked to symbols, and array and function references separated."""
     home = finder.of_source(code.module.source, code.module.name)
     scope = _scope_of(code, home, finder)
     used = code.used_names
@@ -59,7 +60,10 @@ def resolve_code(code: Routine, finder: ModuleFinder) -> Routine:
 
 
 def _scope_of(code: Routine, home: ModuleSymbols | None, finder: ModuleFinder) -> NameScope:
-    """Return the scope of a procedure in the module `home`, None if that is not found."""
+    """Return the scope of a procedure.
+
+    `home` contains the symbols of its module, or equals None.
+    """
     opaque = (item for item in code.declarations if isinstance(item, Opaque))
     own = OwnNames(dict(_local_symbols(code)), code.uses, declared_elsewhere(opaque, code.body))
     known = {} if home is None else home.symbols
@@ -71,11 +75,15 @@ def _scope_of(code: Routine, home: ModuleSymbols | None, finder: ModuleFinder) -
 
 @dataclass(frozen=True, slots=True)
 class OwnNames:
-    """The names that a unit declares, by key, and its imports.
+    """Names declared in a unit, by key, and its imports.
 
-    The information on a name in `doubt` is incomplete. `module` is the key of a module, and
-    `parent` the module of a submodule. The names are `is_open` if something that is not read may
-    declare any name.
+    - `doubt`: names with incomplete declarations.
+
+    - `module`: the key of the module.
+
+    - `parent`: the ancestor module of a submodule.
+
+    - `is_open`: an unread file may declare further names.
     """
 
     symbols: Mapping[str, Symbol]
@@ -87,9 +95,9 @@ class OwnNames:
 
 
 class NameScope:
-    """The entities of the names in one unit and in those around it, each looked up once.
+    """Scope of a unit, which caches the entities of names used in it.
 
-    `body` is read for its `associate` constructs.
+    `body` is searched for `associate` constructs.
     """
 
     def __init__(
@@ -110,11 +118,11 @@ class NameScope:
 
     @property
     def is_open(self) -> bool:
-        """Return whether something that is not read may declare any name here."""
+        """True if an unread file may declare further names in this scope."""
         return self.own.is_open or (self._outer is not None and self._outer.is_open)
 
     def symbol(self, name: str) -> Symbol:
-        """Return the entity that `name` denotes here."""
+        """Return the entity that `name` denotes in this scope."""
         key = name.lower()
         if key in self.doubt:
             return Symbol(key, name, Origin.UNRESOLVED)
@@ -123,7 +131,7 @@ class NameScope:
         return self.known[key]
 
     def structure(self, type_: DerivedType) -> Symbol | None:
-        """Return the definition of a derived type that a declaration names."""
+        """Return the definition of a derived type used in a declaration, or None if unknown."""
         place = (type_.module or "", type_.name)
         if place not in self.structures:
             found = self._defined(type_)
@@ -133,7 +141,7 @@ class NameScope:
         return self.structures[place]
 
     def _looked_up(self, key: str) -> Symbol:
-        """Return the entity of a name that the unit does not declare itself."""
+        """Return the entity of a name that is not declared in the unit itself."""
         found = self._finder.imported(self.own.uses, key)
         if found is not None and found.is_resolved:
             return found
@@ -162,7 +170,10 @@ class NameScope:
         return listed or (self._outer is not None and self._outer.lists(key))
 
     def _defined(self, type_: DerivedType) -> Symbol | None:
-        """Return the definition of a derived type, that of its module first."""
+        """Return the definition of a derived type.
+
+        The module given in the type is searched first.
+        """
         if type_.module and not self.is_in(type_.module):
             found = self._finder.structure(type_.module, type_.name)
             if found is not None:
@@ -171,12 +182,12 @@ class NameScope:
         return own if own.sort is Sort.TYPE else None
 
     def is_in(self, module: str) -> bool:
-        """Return whether the unit is the module, or in it."""
+        """Return whether the unit is the given module or inside it."""
         inside = self.own.module == module.lower()
         return inside or (self._outer is not None and self._outer.is_in(module))
 
     def _name_associated(self, body: tuple[Line, ...]) -> None:
-        """Record the selectors of `associate` names, where the selector is itself a name."""
+        """Record the selector of each `associate` name with a known rank."""
         for line in walk_lines(body):
             if not isinstance(line, Associate):
                 continue
@@ -195,7 +206,7 @@ class NameScope:
 def _on_device(
     scope: NameScope, home: ModuleSymbols | None, finder: ModuleFinder, keys: Iterable[str]
 ) -> dict[str, Procedure | None]:
-    """Return which of `keys` directives in modules put there: procedures, and variables."""
+    """Return which of `keys` directives place on a device: procedures, or None for variables."""
     found: dict[str, Procedure | None] = {}
     for key in keys:
         symbol = scope.symbol(key)
@@ -209,7 +220,7 @@ def _on_device(
 
 
 def intrinsic_symbol(key: str) -> Symbol | None:
-    """Return the intrinsic procedure `key`, None if the language has no such procedure."""
+    """Return the intrinsic procedure `key`, or None if there is no such intrinsic."""
     if key not in PROCEDURES:
         return None
     sort = Sort.FUNCTION if key in PURE else Sort.PROCEDURE
@@ -220,7 +231,7 @@ def intrinsic_symbol(key: str) -> Symbol | None:
 
 
 def _local_symbols(code: Routine) -> Iterator[tuple[str, Symbol]]:
-    """Yield the subroutine's own declarations, also those that are stored as text."""
+    """Yield the local declarations of a subroutine, including those stored as text."""
     dummies = {name.lower() for name in code.dummies}
     internal = local_names(code) - dummies
     for key in internal:
@@ -247,10 +258,10 @@ def _symbols_of(item: Specified) -> Iterator[Symbol]:
 
 
 def declared_elsewhere(opaque: Iterable[Opaque], body: tuple[Line, ...]) -> frozenset[str]:
-    """Return the names whose type declaration is incomplete.
+    """Return the names whose declarations are incomplete.
 
-    A statement such as `dimension` may say more, and a block in `body` has names of its own. The
-    name of a statement function is declared as that of a scalar.
+    A statement such as `dimension` may add attributes. A block in `body` declares local names. The
+    name of a statement function is declared like a scalar.
     """
     found: set[str] = set()
     for statement in opaque:
@@ -273,7 +284,7 @@ def declared_elsewhere(opaque: Iterable[Opaque], body: tuple[Line, ...]) -> froz
 
 @dataclass(frozen=True, slots=True)
 class _Imports:
-    """The names that a subroutine takes from other modules, by their class."""
+    """Classified names that a subroutine uses from other modules."""
 
     constants: frozenset[str]
     variables: tuple[Symbol, ...]
@@ -281,10 +292,11 @@ class _Imports:
 
 
 def _imports(code: Routine, finder: ModuleFinder, used: frozenset[str]) -> _Imports:
-    """Return the classes of the names that `code` takes from other modules.
+    """Return the classified names that `code` uses from other modules.
 
-    Constants are all that it and its module import by name, and what it uses of modules that are
-    imported as a whole; the rest is what it uses. A kind is a constant wherever it comes from.
+    Constants include all constants that `code` or its module import by name, and those used from
+    modules that are imported as a whole. Other classes contain only used names. A kind is always a
+    constant.
     """
     listed = {
         name.local.lower(): finder.imported((use,), name.local) for use, name in imports_of(code)
@@ -309,5 +321,5 @@ def _imports(code: Routine, finder: ModuleFinder, used: frozenset[str]) -> _Impo
 
 
 def _is_lost(found: Symbol | None, whole: tuple[object, ...]) -> bool:
-    """Return whether a name is unknown: it may come from a module, or be undeclared."""
+    """Return whether a name is unresolved, so that an unread module may define it."""
     return not whole if found is None else not found.is_resolved

@@ -1,4 +1,4 @@
-"""The interface of a subroutine: its dummy arguments and their declarations."""
+"""Parsing of subroutine interfaces: dummy arguments and their declarations."""
 
 from __future__ import annotations
 
@@ -29,8 +29,10 @@ SPECIFIES = regex(
 def read_routine(source: SourceText, name: str) -> ParsedRoutine:
     """Return the interface of the subroutine `name`.
 
-    The uses and the constants of the module around it follow its own uses and declarations.
-    Raises `CompileError` if the file has no such subroutine or a declaration cannot be read.
+    The imports and constants of its module follow its own imports and declarations.
+
+    Raises:
+        CompileError: the file has no such subroutine, or a declaration cannot be parsed.
     """
     file = read_scopes(source)
     scope, body = _subroutine(file, name.lower())
@@ -57,9 +59,9 @@ def read_routine(source: SourceText, name: str) -> ParsedRoutine:
 
 
 def subroutine_heads(source: SourceText) -> dict[str, tuple[str, ...]]:
-    """Return the dummy arguments of each subroutine that `source` opens, by its name in lower case.
+    """Return the dummy arguments of each subroutine by lower-case name.
 
-    Reads the opening statements alone.
+    Only the `subroutine` statements are parsed.
     """
     heads = [read_procedure(statement) for statement in tuple(scan(source))]
     return {head.name.lower(): head.dummies for head in heads if head and head.kind == "subroutine"}
@@ -68,7 +70,7 @@ def subroutine_heads(source: SourceText) -> dict[str, tuple[str, ...]]:
 def _subroutine(file: FileScopes, wanted: str) -> tuple[ScopeNode | None, int]:
     """Return the subroutine `wanted`, and the offset of its first executable statement.
 
-    Of several subroutines of this name, it is the first one with such a statement.
+    If several subroutines have this name, the first one with an executable statement is used.
     """
     for statement, scope in file.others:
         if scope is None or SPECIFIES.match(statement.text):
@@ -84,7 +86,7 @@ def _is_wanted(scope: ScopeNode, wanted: str) -> bool:
 
 
 def _concerns(problem: Diagnostic, scope: ScopeNode, body: int) -> bool:
-    """Return whether a problem is in the specification part of the scope."""
+    """Return whether a diagnostic is located in the specification part of the scope."""
     if problem.span is None:
         return True
     return scope.place.start <= problem.span.start < body

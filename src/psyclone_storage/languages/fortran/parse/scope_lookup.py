@@ -1,10 +1,12 @@
-"""Names in arguments of invokes, and in extents of dummy arguments, with their symbols.
+"""Linking of names in invoke arguments and in extents of dummy arguments to symbols.
 
-A name is looked up in the scopes around the invoke, the innermost first, among what the file
-defines, and in the language. Other modules are read only for the values of constants in subscripts
-and extents of arrays: an imported name has no type, and one that nothing declares is `UNRESOLVED`.
-A value or bound is known only if its declaration is certain: the preprocessor can change none of
-the files that it comes through, and no construct, implicit declaration or import may hide it.
+A name is looked up in the scopes around the invoke, starting with the innermost, in the rest of the
+file, and among the intrinsics. Other modules are read only for the values of constants in
+subscripts and array extents. Hence an imported name has no type, and an undeclared name has the
+origin `UNRESOLVED`.
+
+A value or bound is known only if its declaration is certain. No preprocessor conditional,
+construct, implicit declaration or import may replace the declaration.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ ImportedConstant = Callable[[Iterable[Use], str], ex.Symbol | None]
 
 
 def no_constant(_uses: Iterable[Use], _name: str) -> ex.Symbol | None:
-    """Return None: no module is read."""
+    """Return None: no other module is read."""
     return None
 
 
@@ -42,9 +44,9 @@ def link_algorithm(
     structures: Mapping[str, ex.Symbol],
     imported: ImportedConstant = no_constant,
 ) -> parsed.ParsedAlgorithm:
-    """Return `algorithm` with the names in arguments of its invokes linked with their symbols.
+    """Return `algorithm` with the names in invoke arguments linked to symbols.
 
-    `structures` are derived types that are known wherever they are imported from, by their keys.
+    `structures` contains derived types by key, known independently of the module that exports them.
     """
     file = _FileNames(algorithm, structures, imported)
     return replace(algorithm, invokes=tuple(_linked(each, file) for each in algorithm.invokes))
@@ -80,7 +82,7 @@ def _linked(invoke: parsed.ParsedInvoke, file: _FileNames) -> parsed.ParsedInvok
 
 
 class _SeenNames:
-    """The names that can be seen from a place, and what joins expressions with them."""
+    """Names visible at a location, and the linker for expressions with these names."""
 
     def __init__(self, file: _FileNames) -> None:
         self.file = file
@@ -88,21 +90,21 @@ class _SeenNames:
         self._known: dict[str, ex.Symbol] = {}
 
     def symbol(self, name: str) -> ex.Symbol:
-        """Return the entity that `name` denotes here."""
+        """Return the entity that `name` denotes at this location."""
         key = name.lower()
         if key not in self._known:
             self._known[key] = self._found(key)
         return self._known[key]
 
     def with_subscripts(self, expr: ex.Expr) -> ex.Expr:
-        """Return a linked expression with the values of constants that its subscripts import."""
+        """Return a linked expression with values for the imported constants in its subscripts."""
         expr = with_parts(expr, self.with_subscripts)
         if not isinstance(expr, ex.Index):
             return expr
         return replace(expr, items=tuple(map(self.with_values, expr.items)))
 
     def with_values(self, expr: ex.Expr) -> ex.Expr:
-        """Return a linked expression with the values of constants that are imported."""
+        """Return a linked expression with values for imported constants."""
         match expr:
             case ex.Name(
                 symbol=ex.Symbol(origin=ex.Origin.IMPORTED | ex.Origin.UNRESOLVED) as symbol
@@ -112,7 +114,7 @@ class _SeenNames:
         return with_parts(expr, self.with_values)
 
     def constant(self, key: str) -> ex.Symbol | None:
-        """Return the constant that is imported as `key`, None if that is not known."""
+        """Return the constant imported as `key`, or None if it is unknown."""
         raise NotImplementedError
 
     def _found(self, key: str) -> ex.Symbol:
@@ -120,7 +122,7 @@ class _SeenNames:
 
 
 class _FileNames(_SeenNames):
-    """The definitions of an algorithm file, and their places."""
+    """Definitions in an algorithm file, and the visible names for each location."""
 
     def __init__(
         self,
@@ -141,28 +143,28 @@ class _FileNames(_SeenNames):
         super().__init__(self)
 
     def inside(self, scopes: tuple[parsed.Scope, ...]) -> _SeenNames:
-        """Return the names that are seen in the innermost of `scopes`, which comes first."""
+        """Return the names visible in `scopes`, which start with the innermost scope."""
         address = tuple(scope.span.start for scope in scopes)
         if address not in self._places:
             self._places[address] = _ScopeNames(scopes[0], self.inside(scopes[1:]))
         return self._places[address]
 
     def structure(self, type_: DerivedType) -> ex.Symbol | None:
-        """Return the definition of a derived type, None where it is not known."""
+        """Return the definition of a derived type, or None if it is unknown."""
         return self._structures.get(type_.name)
 
     def component(self, key: str) -> ex.Symbol | None:
-        """Return the component `key` of a structure whose type is not known.
+        """Return the component `key` of a structure with an unknown type.
 
-        All types of the file that have such a component agree on its type and rank; its bounds are
-        unknown.
+        The function returns None unless all types of the file with such a component agree on its
+        type and rank. The bounds of the component are unknown.
         """
         found = self._components.get(key, [])
         alike = len({(item.type, item.rank) for item in found}) == 1
         return _without_values(found[0]) if alike else None
 
     def constant(self, key: str) -> ex.Symbol | None:
-        """Return None: outside of all scopes nothing is imported."""
+        """Return None, because nothing is imported outside all scopes."""
         return None
 
     def _found(self, key: str) -> ex.Symbol:
@@ -170,7 +172,7 @@ class _FileNames(_SeenNames):
 
 
 class _ScopeNames(_SeenNames):
-    """One scope of a file, with the names visible from the enclosing scopes."""
+    """Scope of a file, with the names visible from the enclosing scopes."""
 
     def __init__(self, scope: parsed.Scope, outer: _SeenNames) -> None:
         super().__init__(outer.file)
@@ -205,7 +207,7 @@ class _ScopeNames(_SeenNames):
         return self._from_outside(self._outer.symbol(key))
 
     def _from_outside(self, symbol: ex.Symbol) -> ex.Symbol:
-        """Return a symbol of the outer scope, as far as no import or included file hides it."""
+        """Return a symbol of the enclosing scope, reduced if an import or include may hide it."""
         if not symbol.is_data:
             return symbol
         offered = self.file.imported(self._uses, symbol.key)
@@ -214,7 +216,7 @@ class _ScopeNames(_SeenNames):
         return _without_values(symbol) if offered or self._scope.includes else symbol
 
     def constant(self, key: str) -> ex.Symbol | None:
-        """Return the constant that is imported as `key`, None if that is not known."""
+        """Return the constant imported as `key`, or None if it is unknown."""
         is_declared = isinstance(self._own.get(key), parsed.Association | parsed.Declaration)
         hidden = is_declared or key in self._scope.others or key in self._scope.untyped
         if hidden or self._scope.includes or self.file.is_preprocessed:
@@ -237,7 +239,7 @@ class _ScopeNames(_SeenNames):
         return replace(symbol, shape=shape, value=self.with_values(self.linker.expr(symbol.value)))
 
     def _associated(self, item: parsed.Association) -> ex.Symbol:
-        """Return the expression that a construct associates with a name, or its value."""
+        """Return the symbol of an associate name, with its selector as value."""
         unknown = ex.Symbol(item.key, item.name, ex.Origin.LOCAL, span=item.span)
         around = self._outer if self._scope.kind is parsed.ScopeKind.ASSOCIATE else self
         self._known[item.key] = unknown
@@ -257,19 +259,19 @@ class _ScopeNames(_SeenNames):
 
 
 def _designated(expr: ex.Expr) -> ex.Symbol | None:
-    """Return the variable or component that an expression is, or is a part of."""
+    """Return the symbol of the variable or component of which `expr` is a part."""
     while isinstance(expr, ex.Index):
         expr = expr.base
     return expr.symbol if isinstance(expr, ex.Name | ex.Member) else None
 
 
 def _without_values(symbol: ex.Symbol) -> ex.Symbol:
-    """Return a symbol whose value and bounds are unknown."""
+    """Return a symbol with unknown value and bounds."""
     return replace(symbol, shape=(ex.Range(),) * symbol.rank, value=None)
 
 
 def _beyond(key: str) -> ex.Symbol:
-    """Return the entity of a name that the file does not declare."""
+    """Return the entity of a name not declared in the file: an intrinsic, or unresolved."""
     if key in FUNCTIONS:
         return ex.Symbol(key, key, ex.Origin.INTRINSIC, ex.Sort.FUNCTION)
     return ex.Symbol(key, key, ex.Origin.UNRESOLVED)

@@ -1,6 +1,6 @@
-"""Reader of the scopes of a file: their opening and end statements, and their specifications.
+"""Parsing of the scopes of a file: their first and last statements and specification parts.
 
-Only specification statements are read here; all others are listed with the scope that they are in.
+Only specification statements are parsed. All other statements are listed with their scope.
 """
 
 from __future__ import annotations
@@ -81,14 +81,14 @@ _REMEMBERED = 16
 
 @lru_cache(maxsize=_REMEMBERED)
 def read_scopes(source: SourceText) -> FileScopes:
-    """Return the scopes of a file, which is read once for all queries."""
+    """Return the scopes of a file; the result is cached."""
     file = FileScopes(source)
     file.others.extend(_ScopeReader(file).others())
     return file
 
 
 class _ScopeReader:
-    """A reader of the scopes of one file; its state is the stack of scopes that are open."""
+    """Parser for the scopes of one file; its state is the stack of open scopes."""
 
     def __init__(self, file: FileScopes) -> None:
         self._file = file
@@ -132,7 +132,7 @@ class _ScopeReader:
             self._close(self._scope, len(self._file.source.text), complete=False)
 
     def _try(self, rule: Callable[[SourceStatement], bool], statement: SourceStatement) -> bool:
-        """Apply `rule`; a problem is kept and the statement counts as read."""
+        """Apply the parser `rule`; record an error and treat the statement as parsed."""
         try:
             return rule(statement)
         except CompileError as error:
@@ -225,7 +225,7 @@ class _ScopeReader:
         return False
 
     def _other_names(self, statement: SourceStatement) -> bool:
-        """Keep the names of a statement that declares in a way of its own."""
+        """Record the names in a statement with unusual declarations, such as enumerators."""
         self._note_names(statement)
         if self._scope is not None:
             self._scope.named.append(statement.text)
@@ -259,7 +259,7 @@ class _ScopeReader:
         return True
 
     def _select(self, statement: SourceStatement) -> bool:
-        """Record the name that `select type (name => selector)` gives to its selector."""
+        """Record the associate name in `select type (name => selector)`."""
         head = _SELECT.match(statement.text)
         if head is not None and self._scope is not None:
             self._scope.associations += _association(statement, *head.span("list"))
@@ -287,7 +287,7 @@ class _ScopeReader:
     def _skip(
         self, end: re.Pattern[str], opening: SourceStatement, generic: InterfaceBlock | None = None
     ) -> None:
-        """Skip the statements up to the one that `end` matches; record them in `generic`."""
+        """Skip the statements up to the one that matches `end`; record them in `generic`."""
         depth = 0
         for statement in self._statements:
             if generic is not None:
@@ -362,7 +362,7 @@ def _note_procedures(generic: InterfaceBlock, statement: SourceStatement, depth:
 
 
 def _closes(named: str, scope: ScopeNode) -> bool:
-    """Return whether `end <named>` ends `scope`; a bare `end` ends a unit or a procedure."""
+    """Return whether `end <named>` ends `scope`; a plain `end` ends a unit or a procedure."""
     if not named:
         return scope.kind not in _CONSTRUCTS
     return scope.kind is ScopeKind(named)
@@ -378,14 +378,17 @@ def _not_closed(opening: SourceStatement) -> Diagnostic:
 
 
 def _behind(statement: SourceStatement) -> int:
-    """Return where a statement can be inserted after `statement`: on the next line, if possible."""
+    """Return the offset where a statement can be inserted after `statement`.
+
+    It is the start of the next line if no other statement follows on the line.
+    """
     stop = statement.whole().stop
     rest = _REST_OF_LINE.match(statement.source.text, stop)
     return rest.end() if rest else stop
 
 
 def _indent_in(scope: ScopeNode, statement: SourceStatement, word: str) -> int:
-    """Return the indentation of `scope`'s statements, of which `statement` is the first."""
+    """Return the indentation of the statements in `scope`; `statement` is its first statement."""
     if word == "contains" or word.startswith("end"):
         return _indent(scope.opening) + INDENT
     return _indent(statement)
@@ -398,7 +401,7 @@ def _indent(statement: SourceStatement) -> int:
 
 
 def _association(statement: SourceStatement, start: int, stop: int) -> list[Association]:
-    """Return `name => selector`; a selector that is no plain expression is kept as text."""
+    """Parse `name => selector`; a selector that is not an expression is kept as text."""
     arrow = first_outside(statement.text, "=>", start)
     if not start < arrow < stop:
         return []

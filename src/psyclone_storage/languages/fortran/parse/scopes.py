@@ -1,9 +1,9 @@
-"""The scopes of a file as a tree: program units, procedures, and constructs that declare names.
+"""Tree of the scopes in a file: program units, procedures, and constructs that declare names.
 
-Each scope knows its place, its statements and what its specification statements declare; every
-query about the structure of a file reads this tree. Interface blocks belong to the scope around
-them: what they declare belongs to no scope of the file. Of preprocessor conditionals all branches
-are read, so that a unit may seem to be opened twice there.
+Each scope has its location, its statements and the declarations in its specification part. All
+queries about the structure of a file use this tree. An interface block belongs to the enclosing
+scope. Its declarations belong to no scope. All branches of preprocessor conditionals are read, so a
+unit may seem to be started twice.
 """
 
 from __future__ import annotations
@@ -26,12 +26,18 @@ INDENT = 2
 
 @dataclass(slots=True)
 class InterfaceBlock:
-    """An interface block: its name in lower case, empty without one, and its contents.
+    """Interface block.
 
-    `procedures` are the names, in lower case, of procedures that are declared elsewhere, `bodies`
-    those that it declares itself, as written, each with the word `function` or `subroutine`.
-    `statements` are all from the first to the last, but for those that open and close it; it ends
-    at `stop`.
+    - `name`: the generic name in lower case, or ''.
+
+    - `procedures`: lower-case names of procedures declared elsewhere.
+
+    - `bodies`: procedures declared in the block: the name as written, and `function` or
+      `subroutine`.
+
+    - `statements`: all statements except the first and last of the block.
+
+    - `stop`: the end of the block in the file.
     """
 
     name: str
@@ -44,18 +50,23 @@ class InterfaceBlock:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of all procedures, in lower case."""
+        """Lower-case names of all procedures in the block."""
         return (*self.procedures, *(name.lower() for name, _ in self.bodies))
 
 
 @dataclass(slots=True, eq=False)
 class ScopeNode:
-    """A scope of a file, with the scopes in it.
+    """Scope of a file, with its inner scopes.
 
-    `head` is what opens a subroutine or function. `named` are the texts of enumerators and of
-    declarations of procedures. `untyped` are the names in attribute statements such as `parameter`.
-    `module` is what a module offers to its procedures, once that is read. `has_contains` is true
-    once a `contains` statement or a procedure was read.
+    - `head`: the first statement of a subroutine or function.
+
+    - `named`: the texts of enumerators and procedure declarations.
+
+    - `untyped`: names in attribute statements such as `parameter`.
+
+    - `module`: the cached declarations of a module for its procedures.
+
+    - `has_contains`: true once a `contains` statement or a procedure was read.
     """
 
     kind: parsed.ScopeKind
@@ -84,17 +95,17 @@ class ScopeNode:
 
     @property
     def key(self) -> str:
-        """The name in lower case."""
+        """Name in lower case."""
         return self.name.lower()
 
     @property
     def dummies(self) -> tuple[str, ...]:
-        """The names of the arguments of a procedure, as written."""
+        """Names of a procedure's dummy arguments, as written."""
         return () if self.head is None else self.head.dummies
 
     @property
     def result(self) -> str:
-        """The name of a function's result, empty for another scope."""
+        """Name of a function's result, or '' for another scope."""
         return "" if self.head is None else self.head.result
 
     @property
@@ -104,34 +115,34 @@ class ScopeNode:
 
     @property
     def procedures(self) -> list[ScopeNode]:
-        """The subroutines and functions that it contains."""
+        """Subroutines and functions directly inside the scope."""
         return [scope for scope in self.children if scope.is_procedure]
 
     @property
     def place(self) -> Span:
-        """The text from the first statement to the end."""
+        """Text from the first to the last statement."""
         return Span(self.opening.source, self.opening.offset(0), self.stop)
 
     @property
     def statements(self) -> Sequence[SourceStatement]:
-        """All statements, from the first to the one that ends it."""
+        """All statements, including the first and the last one."""
         return self.file.statements_between(self.opening.offset(0), self.stop)
 
     def outwards(self) -> Iterator[ScopeNode]:
-        """Yield the scope and those around it, the innermost first."""
+        """Yield the scope and its enclosing scopes, starting with the innermost."""
         inner: ScopeNode | None = self
         while inner is not None:
             yield inner
             inner = inner.parent
 
     def interface_blocks(self) -> Iterator[InterfaceBlock]:
-        """Yield the interface blocks in it, those of inner scopes included."""
+        """Yield the interface blocks of the scope and of all inner scopes."""
         yield from self.generics
         for scope in self.children:
             yield from scope.interface_blocks()
 
     def innermost(self, offset: int) -> ScopeNode:
-        """Return the innermost scope in this one that has the character at `offset`."""
+        """Return the innermost scope that contains the character at `offset`."""
         for scope in reversed(self.children):
             if scope.place.start < offset < scope.stop:
                 return scope.innermost(offset)
@@ -139,7 +150,7 @@ class ScopeNode:
 
     @property
     def parsed(self) -> parsed.Scope:
-        """Its declarations as a record; derived types have the modules that they come from."""
+        """Declarations as a record; derived types include the modules that define them."""
         if self._parsed is None:
             self._parsed = _frozen(self)
         return self._parsed
@@ -150,9 +161,11 @@ Standing = tuple[SourceStatement, ScopeNode | None]
 
 
 class FileScopes:
-    """The statements and scopes of a file, in the order of the text.
+    """Statements and scopes of a file, in source order.
 
-    `others` are the statements that specify nothing, and `problems` what could not be read.
+    - `others`: statements outside the specification parts.
+
+    - `problems`: diagnostics for text that could not be parsed.
     """
 
     __slots__ = ("others", "problems", "scopes", "source", "statements")
@@ -166,16 +179,16 @@ class FileScopes:
 
     @property
     def modules(self) -> list[ScopeNode]:
-        """The modules."""
+        """Modules of the file."""
         return [scope for scope in self.scopes if scope.kind is parsed.ScopeKind.MODULE]
 
     def statements_between(self, start: int, stop: int) -> Sequence[SourceStatement]:
-        """Return the statements that begin between two offsets."""
+        """Return the statements that start between two offsets."""
         first = bisect_left(self.statements, start, key=_begin)
         return self.statements[first : bisect_left(self.statements, stop, lo=first, key=_begin)]
 
     def structures(self) -> tuple[parsed.ParsedStructure, ...]:
-        """Return the derived types of the file, with their inherited components."""
+        """Return the derived types of the file, including inherited components."""
         own = [(definition, scope) for scope in self.scopes for definition in scope.definitions]
         by_name = {definition.structure.name: definition for definition, _ in own}
         return tuple(
@@ -214,7 +227,7 @@ def _frozen(opened: ScopeNode) -> parsed.Scope:
 def _with_origins(
     declarations: tuple[parsed.Declaration, ...], scope: ScopeNode
 ) -> tuple[parsed.Declaration, ...]:
-    """Return the declarations with the derived types named as in the modules they come from."""
+    """Return declarations whose derived types include the modules that define them."""
     origins: dict[str, DerivedType] = {}
     return tuple(_with_origin(declaration, scope, origins) for declaration in declarations)
 
@@ -232,7 +245,7 @@ def _with_origin(
 
 
 def _origin(name: str, scope: ScopeNode) -> DerivedType:
-    """Return the origin of the type called `name` in `scope`, as far as the file shows."""
+    """Return the derived type `name` in `scope` with its defining module, if the file shows it."""
     for inner in scope.outwards():
         if any(definition.structure.name == name for definition in inner.definitions):
             return DerivedType(name, inner.key if inner.kind is parsed.ScopeKind.MODULE else None)
@@ -246,7 +259,7 @@ def _origin(name: str, scope: ScopeNode) -> DerivedType:
 def _inherited(
     definition: TypeDefinition, by_name: dict[str, TypeDefinition]
 ) -> tuple[parsed.Declaration, ...]:
-    """Return a type's components, preceded by those of its parent types in this file."""
+    """Return the components of a derived type after those of its parent types in this file."""
     components = definition.structure.components
     seen = {definition.structure.name}
     parent = by_name.get(definition.parent)

@@ -1,8 +1,8 @@
-"""Specification parts in order: where they end, and which of their statements are understood.
+"""Parsing of specification parts: their end, and their statements in order.
 
-These are imports, and declarations of variables that `ir.unit.Declare` represents. Definitions of
-types, interfaces, characters with a length, pointers with a target and branches of the preprocessor
-are opaque.
+Imports and declarations that `ir.unit.Declare` can represent are parsed. Stored as text are type
+definitions, interfaces, characters with a length, pointers with a target, and preprocessor
+branches.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ _PARAMETERISED = regex(r"(?:type|class)\s*\([^()]*\(", re.IGNORECASE)
 
 
 def end_of_specification(run: Sequence[Element]) -> int:
-    """Return the position after the last element of `run`'s specification part.
+    """Return the position after the specification part of `run`.
 
-    Comments in front of an executable statement belong to that.
+    Comments before the first executable statement belong to that statement.
     """
     last = place = 0
     while place < len(run):
@@ -77,10 +77,11 @@ def end_of_specification(run: Sequence[Element]) -> int:
 
 
 def read_items(run: Sequence[Element], *, whole: bool) -> tuple[SpecificationItem, ...]:
-    """Return the statements of a specification part in order, and the text between them.
+    """Return the statements of a specification part, and the text between them.
 
-    `whole` keeps the order of all text, and a statement with an error is opaque. Otherwise a
-    trailing comment precedes its statement, and imports come first, directives last.
+    If `whole` is true, all text keeps its order, and a statement with an error is stored as text.
+    Otherwise a trailing comment is moved before its statement, imports come first and directives
+    last.
     """
     found: list[SpecificationItem] = []
     place = 0
@@ -103,7 +104,7 @@ def read_items(run: Sequence[Element], *, whole: bool) -> tuple[SpecificationIte
 
 
 def _item(run: Sequence[Element], *, whole: bool) -> SpecificationItem:
-    """Return one statement, opaque if it is not understood, a definition as a whole."""
+    """Parse one statement or definition; store it as text if it is not understood."""
     first = run[0]
     assert isinstance(first, SourceStatement)
     try:
@@ -155,7 +156,7 @@ def _use(use: ParsedUse, *, intrinsic: bool) -> Use:
 
 
 def _read(statement: SourceStatement) -> tuple[Declaration, ...]:
-    """Return the declarations of `statement`, nothing if `Declare` cannot represent them."""
+    """Return the declarations of `statement`, or () if `Declare` cannot represent them."""
     if _PARAMETERISED.match(statement.text) or "=>" in statement.text:
         return ()
     try:
@@ -198,7 +199,7 @@ def _declare(declaration: Declaration) -> Declare:
 
 
 def _specifies(statement: SourceStatement) -> bool:
-    """Return whether a statement is part of a specification part."""
+    """Return whether a statement belongs to a specification part."""
     text = statement.text
     if SPECIFIES.match(text) or INTERFACE.match(text) or TYPE_DEFINITION.match(text):
         return True
@@ -206,7 +207,7 @@ def _specifies(statement: SourceStatement) -> bool:
 
 
 def _uses(statement: SourceStatement) -> bool:
-    """Return whether a statement is a `use`; one that cannot be read is."""
+    """Return whether a statement is a `use` statement, possibly with an error."""
     try:
         return read_use(statement) is not None
     except CompileError:
@@ -214,7 +215,7 @@ def _uses(statement: SourceStatement) -> bool:
 
 
 def _declares(statement: SourceStatement) -> bool:
-    """Return whether a statement declares variables; one that cannot be read does."""
+    """Return whether a statement declares variables, possibly with an error."""
     try:
         return bool(read_declarations(statement))
     except CompileError:
@@ -222,7 +223,7 @@ def _declares(statement: SourceStatement) -> bool:
 
 
 def _end_of_block(run: Sequence[Element], place: int) -> int:
-    """Return the position after a definition or interface at `place`, or after the statement."""
+    """Return the position after the definition, interface or single statement at `place`."""
     element = run[place]
     text = element.text
     end = next((closes for opens, closes in _ENDS if opens.match(text)), None)

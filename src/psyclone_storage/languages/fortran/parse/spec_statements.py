@@ -1,7 +1,8 @@
-"""Specification statements: `use`, declarations, derived types, heads of procedures.
+"""Parsing of specification statements: `use`, declarations, derived types, procedure heads.
 
-Turns one statement, or the statements of one type definition, into parsed forms with exact
-places. Which scope they belong to is not decided here. A statement of another kind gives None.
+One statement, or the statements of one type definition, is converted to records with exact
+locations. The enclosing scope is not considered. The function returns None for another kind of
+statement.
 """
 
 from __future__ import annotations
@@ -80,11 +81,15 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class TypeDefinition:
-    """A derived type as written: its own components, and the name of the type it extends.
+    """Derived type with its own components, and the name of the type that it extends.
 
-    `components` are the statements up to `contains`, `bindings` those after it. `procedures` are,
-    in lower case, the names of its procedures, including procedure components. `problems` are the
-    errors in its components.
+    - `components`: the statements up to `contains`.
+
+    - `bindings`: the statements after `contains`.
+
+    - `procedures`: lower-case names of type-bound procedures and procedure components.
+
+    - `problems`: errors in the components.
     """
 
     structure: ParsedStructure
@@ -97,11 +102,17 @@ class TypeDefinition:
 
 @dataclass(frozen=True, slots=True)
 class ProcedureHead:
-    """The statement that opens a subroutine or function.
+    """First statement of a subroutine or function.
 
-    `dummies` are as written. A function has a `result`. `prefix` is the text before the word
-    `subroutine` or `function`, `suffix` that after the arguments, and `type` where the prefix has
-    the type of the result.
+    - `dummies`: argument names as written.
+
+    - `result`: the result name of a function.
+
+    - `prefix`: the text before the keyword `subroutine` or `function`.
+
+    - `suffix`: the text after the arguments.
+
+    - `type`: the position of the result type in the prefix.
     """
 
     kind: str
@@ -115,18 +126,19 @@ class ProcedureHead:
 
     @property
     def words(self) -> frozenset[str]:
-        """The words of the prefix in lower case."""
+        """Words of the prefix in lower case."""
         return frozenset(_WORDS.findall(self.prefix.lower()))
 
     @property
     def is_pure(self) -> bool:
-        """True if it is declared to change nothing but its arguments."""
+        """True if the procedure is declared without side effects."""
         return "pure" in self.words or ("elemental" in self.words and "impure" not in self.words)
 
     def read_result(self) -> Declaration | None:
-        """Return the declaration of the result that the prefix contains, None if it does not.
+        """Return the declaration of the result in the prefix, or None.
 
-        Raises `CompileError` if the type cannot be read.
+        Raises:
+            CompileError: the type cannot be parsed.
         """
         if self.type is None or not self.result:
             return None
@@ -140,9 +152,10 @@ class ProcedureHead:
 
 @kept_with_first
 def read_use(statement: SourceStatement) -> ParsedUse | None:
-    """Return the `use` statement that `statement` is, or None.
+    """Parse a `use` statement; return None for other statements.
 
-    Raises `CompileError` at an invalid name in the list.
+    Raises:
+        CompileError: a name in the list is invalid.
     """
     head = _USE.match(statement.text)
     if head is None:
@@ -173,7 +186,7 @@ def _wrong_name(statement: SourceStatement, start: int, stop: int) -> Diagnostic
 
 @kept_with_first
 def read_procedure(statement: SourceStatement) -> ProcedureHead | None:
-    """Return the head of a subroutine or function that `statement` is, or None."""
+    """Parse the first statement of a subroutine or function; return None for other statements."""
     text = statement.text
     prefix = _PREFIX.match(text)
     head = _PROCEDURE.match(text, prefix.end()) if prefix else None
@@ -198,9 +211,10 @@ def read_procedure(statement: SourceStatement) -> ProcedureHead | None:
 
 @kept_with_first
 def read_declarations(statement: SourceStatement) -> tuple[Declaration, ...]:
-    """Return what a type declaration statement declares; nothing for any other statement.
+    """Parse a type declaration statement; return an empty tuple for any other statement.
 
-    Raises `CompileError` at the part that cannot be read.
+    Raises:
+        CompileError: a part of the declaration cannot be parsed.
     """
     try:
         declared = _declared_names(statement.text)
@@ -221,7 +235,7 @@ def read_declarations(statement: SourceStatement) -> tuple[Declaration, ...]:
 
 
 class _DeclaredName(NamedTuple):
-    """One name that a text declares; it begins at `start`."""
+    """Declared name, with its start position in the text."""
 
     name: str
     start: int
@@ -233,7 +247,7 @@ class _DeclaredName(NamedTuple):
 
 
 class _UnreadablePartError(Exception):
-    """A part of a text that cannot be read, from `start` to `stop`, with a more precise place."""
+    """Error: text from `start` to `stop` cannot be parsed; a more precise location is included."""
 
     def __init__(self, text: str, start: int, stop: int, place: tuple[int, int, str]) -> None:
         super().__init__(text[start:stop])
@@ -241,7 +255,7 @@ class _UnreadablePartError(Exception):
         self._first, self._last, self._hint = start + place[0], start + place[1], place[2]
 
     def at(self, statement: SourceStatement) -> CompileError:
-        """Return the error for the statement that has the text."""
+        """Return the error for the statement that contains the text."""
         return CompileError(
             Diagnostic(
                 "P008",
@@ -255,7 +269,7 @@ class _UnreadablePartError(Exception):
 
 @lru_cache(maxsize=_REMEMBERED)
 def _declared_names(text: str) -> tuple[_DeclaredName, ...]:
-    """Return the names that a text declares, which many statements have."""
+    """Return the names that a declaration declares; results are cached by text."""
     split = _split_declaration(text)
     if split is None:
         return ()
@@ -282,7 +296,7 @@ def _declared_names(text: str) -> tuple[_DeclaredName, ...]:
 
 
 def _split_declaration(text: str) -> tuple[int, int] | None:
-    """Return where the attributes end and where the declared names start, if it is one."""
+    """Return the end of the attributes and the start of the names; None if not a declaration."""
     head = _TYPE_HEAD.match(text)
     if head is None:
         return None
@@ -302,7 +316,7 @@ def _split_declaration(text: str) -> tuple[int, int] | None:
 def _read_attributes(
     text: str, places: list[tuple[int, int]]
 ) -> tuple[tuple[str, ...], Intent | None, tuple[Expr, ...]]:
-    """Return the attributes as words, the intent and the shape that they give."""
+    """Return attributes as words, with the intent and the shape."""
     words: list[str] = []
     intent = None
     shape: tuple[Expr, ...] = ()
@@ -317,7 +331,7 @@ def _read_attributes(
 
 
 def _details(declared: DeclaredType, entity: Entity) -> tuple[str, ...]:
-    """Return the attributes of type and entity; a length of the entity itself counts."""
+    """Return the attributes of type and entity; a length given for the entity has priority."""
     has_length = any(word.startswith("len=") for word in entity.details)
     common = (word for word in declared.details if not (has_length and word.startswith("len=")))
     return (*common, *entity.details)
@@ -326,7 +340,10 @@ def _details(declared: DeclaredType, entity: Entity) -> tuple[str, ...]:
 def read_structure(
     statement: SourceStatement, body: Iterator[SourceStatement]
 ) -> TypeDefinition | None:
-    """Return the derived type that `statement` opens, or None; takes its statements from `body`."""
+    """Parse the derived type that `statement` starts; consume its statements from `body`.
+
+    For another statement The function returns None, and nothing is consumed.
+    """
     head = TYPE_DEFINITION.match(statement.text)
     if head is None:
         return None
@@ -379,7 +396,7 @@ def _type_not_closed(opening: SourceStatement) -> Diagnostic:
 
 
 def _read(rule: Callable[[str], T], text: str, start: int, stop: int) -> T:
-    """Apply `rule` to a part of `text`."""
+    """Apply the parser `rule` to a part of `text`."""
     try:
         return rule(text[start:stop])
     except UnreadableError as error:

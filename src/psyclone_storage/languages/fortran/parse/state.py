@@ -1,8 +1,8 @@
-"""Scan of the text of a procedure for data that outlive its calls, and for its call sites.
+"""Text scan of a procedure for variables that persist between calls, and for calls.
 
-This is a question to the text alone, because reading a body costs many times as much: most
-procedures change their arguments and their local variables and nothing else, and need no further
-analysis. What counts as a change is decided where the body is known (`analysis.bodies.effects`).
+Only the text is scanned, because parsing a body is many times slower. Most procedures change only
+their arguments and local variables and need no further analysis. `analysis.bodies.effects` analyses
+the others exactly.
 """
 
 from __future__ import annotations
@@ -64,13 +64,21 @@ _POINTS = regex(r"[\w)%]\s*=>|\bassociate\s*\(|\.(?!(?:not|and|or|eqv|neqv|eq|ne
 class StateInText:
     """Result of scanning the text of a procedure.
 
-    With `may_change` it may itself change a variable that it saves, or one that it does not
-    declare, or do something else that a closer analysis must judge. `called` are the names that it
-    may call, each with the names in its arguments that it does not declare; keywords of statements
-    are among them, because a procedure may have the name of one. `uses` are its own imports. With
-    `has_structures` it declares objects of derived types, or accesses components. With
-    `changes_arguments` it may assign to a dummy argument. `found` is false if the file does not
-    contain the procedure; `pure` is true if it is declared `pure` or `elemental`.
+    - `may_change`: the procedure may change a saved or non-local variable, or it contains a
+      statement that needs a closer analysis.
+
+    - `called`: names that may be called, with the non-local names in their arguments. Statement
+      keywords are included, because a procedure can have such a name.
+
+    - `uses`: the imports of the procedure.
+
+    - `has_structures`: it declares objects of derived types, or accesses components.
+
+    - `changes_arguments`: it may assign to a dummy argument.
+
+    - `found`: false if the file does not contain the procedure.
+
+    - `pure`: it is declared `pure` or `elemental`.
     """
 
     may_change: bool = False
@@ -106,13 +114,13 @@ def _statements_of(source: SourceText, module: str, name: str) -> Iterator[Sourc
 
 
 def _head(statement: SourceStatement) -> ProcedureHead | None:
-    """Return the head of a procedure that the statement is, if it is one."""
+    """Parse the first statement of a procedure; return None for other statements."""
     low = statement.text.lower()
     return read_procedure(statement) if "function" in low or "subroutine" in low else None
 
 
 class _Reading:
-    """The statements of a procedure, taken one by one; internal procedures see its names."""
+    """Scan of a procedure, statement by statement; internal procedures share its names."""
 
     def __init__(self) -> None:
         self._declared: list[set[str]] = []
@@ -159,7 +167,7 @@ class _Reading:
                             if name not in declared}  # fmt: skip
 
     def _declares(self, plain: str) -> bool:
-        """Return whether a statement declares names, and note them."""
+        """Return whether a statement is a declaration; record the declared names."""
         short = _without_brackets(plain)
         if _KEPT.search(short):
             self._may_change = True
@@ -197,12 +205,12 @@ class _Reading:
                 self._note(key, plain[found.end() :])
 
     def _note(self, name: str, arguments: str) -> None:
-        """Note a call of `name` with all names in the text of its arguments."""
+        """Record a call of `name` with all non-local names in the text of its arguments."""
         names = {one.lower() for one in _NAME.findall(arguments)}
         self._called.setdefault(name.lower(), set()).update(names - self._declared[-1])
 
     def result(self) -> StateInText:
-        """Return the result for all statements."""
+        """Return the result for all statements scanned."""
         while self._declared:
             self._close()
         self._may_change |= any(self._called.get(name) for name in self._internal)

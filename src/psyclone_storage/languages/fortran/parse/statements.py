@@ -1,10 +1,12 @@
-"""Free-form Fortran text as logical statements that know the source position of each character.
+"""Splitting of free-form Fortran into logical statements with exact source positions.
 
-Owns continuation, comments, `;`, labels, strings and preprocessor lines. A statement's text is
-joined and free of comments, and every position in it maps back to the offset in the file. Comments
-are dropped, including directives with a `!` sentinel (`!$omp`, `!$`). Preprocessor lines never
-become statements. All branches of a conditional are read, and each statement records its depth in
-conditionals. The meaning of a statement is not known here.
+This module handles continuation lines, comments, `;`, labels, strings and preprocessor lines. The
+text of a statement is joined and contains no comments. Each position in it can be converted to an
+offset in the file.
+
+Comments are dropped, including directives with a `!` sentinel (`!$omp`, `!$`). Preprocessor lines
+never become statements. All branches of a conditional are read. Each statement records its nesting
+depth in conditionals. Statements are not parsed here.
 """
 
 from __future__ import annotations
@@ -46,11 +48,15 @@ _OPENING = frozenset({"if", "ifdef", "ifndef"})
 
 @dataclass(frozen=True, slots=True)
 class SourceStatement(Keeper):
-    """One logical statement.
+    """Logical statement.
 
-    `text` is joined and trimmed, without its `label`. The piece of it from position `starts[i]` on
-    is in the file from `offsets[i]` on. `conditional` counts the preprocessor conditionals around
-    it. `split` is whether a preprocessor line is between its lines.
+    - `text`: the joined and trimmed text without the `label`.
+
+    - `starts`, `offsets`: the text from position `starts[i]` on is at `offsets[i]` in the file.
+
+    - `conditional`: the number of enclosing preprocessor conditionals.
+
+    - `split`: true if there is a preprocessor line between its lines.
     """
 
     source: SourceText
@@ -62,12 +68,12 @@ class SourceStatement(Keeper):
     split: bool
 
     def offset(self, position: int) -> int:
-        """Return the offset in the file of the character at `position` of the text."""
+        """Return the file offset of the character at `position` of the text."""
         piece = bisect_right(self.starts, position) - 1
         return self.offsets[piece] + position - self.starts[piece]
 
     def span(self, start: int, stop: int) -> Span:
-        """Return the place of the characters from position `start` up to, not with, `stop`.
+        """Return the location of the characters from `start` up to but excluding `stop`.
 
         An empty range is mapped to the nearest character, because an empty span cannot be shown.
         """
@@ -76,15 +82,15 @@ class SourceStatement(Keeper):
         return Span(self.source, self.offset(start), self.offset(last) + 1)
 
     def whole(self) -> Span:
-        """Return the place of the statement, its label left out."""
+        """Return the location of the statement without its label."""
         return self.span(0, len(self.text))
 
 
 def scan(source: SourceText) -> Iterator[SourceStatement]:
-    """Yield the statements of `source` in order; empty ones are left out.
+    """Yield the non-empty statements of `source` in order.
 
-    A string that is never closed ends with its line. A text is scanned once, as far as anyone has
-    asked for: its metadata, its bodies and what it keeps are read from the same statements.
+    An unclosed string ends at the end of its line. Statements are cached, and the text is scanned
+    only as far as requested.
     """
     return iter(_scanned(source))
 
@@ -95,7 +101,7 @@ def _scanned(source: SourceText) -> _Statements:
 
 
 class _Statements:
-    """Statements of one text, which come one by one and are kept; for any number of readers."""
+    """Cached statements of one text, scanned on demand, for any number of readers."""
 
     __slots__ = ("_found", "_lock", "_rest")
 
@@ -119,7 +125,7 @@ class _Statements:
 
 
 class _Scanner:
-    """The state between two lines: the pieces of the statement that is being joined."""
+    """State of the scanner between two lines: the parts of an incomplete statement."""
 
     def __init__(self, source: SourceText) -> None:
         self._source = source
@@ -154,11 +160,14 @@ class _Scanner:
         yield from self._finish()
 
     def _simple(self, text: str, offset: int) -> SourceStatement:
-        """Return a statement without a label that is all of its line."""
+        """Return an unlabelled statement that occupies a whole line."""
         return SourceStatement(self._source, text, (0,), (offset,), "", self._conditional, False)
 
     def _tricky_line(self, position: int) -> Generator[SourceStatement, None, int]:
-        """Yield what ends on the line at `position`; return where the next line starts."""
+        """Yield the statements that end on the line at `position`.
+
+        Return the start of the next line.
+        """
         text = self._text
         directive = None if self._quote else _DIRECTIVE.match(text, position)
         if directive:
@@ -190,9 +199,9 @@ class _Scanner:
         return following
 
     def _token(self, at: int, following: int) -> tuple[int, str]:
-        """Return where the token at `at` ends and what it is: code, `;`, more, or end.
+        """Return the end and kind of the token at `at`: code, `;`, more (continuation) or end.
 
-        For all but code, the position is where the token starts.
+        For all kinds except code, the position is the start of the token.
         """
         if self._quote:
             return self._string(at)
@@ -214,7 +223,7 @@ class _Scanner:
         return at + 1, "code"
 
     def _string(self, at: int) -> tuple[int, str]:
-        """Go on inside an open string: to its end on this line, or to the line's `&`."""
+        """Continue an open string to its end on this line or to the continuation mark `&`."""
         closing = _REST_OF_STRING[self._quote].match(self._text, at)
         if closing:
             self._quote = ""
@@ -240,7 +249,7 @@ class _Scanner:
             self._joined.append(joined)
 
     def _finish(self) -> Iterator[SourceStatement]:
-        """Yield the statement made of the pieces so far, if they hold any text."""
+        """Yield the statement that consists of the parts so far, unless they are blank."""
         pieces, joined, split = self._pieces, self._joined, self._split
         if not pieces:
             return
@@ -266,7 +275,7 @@ class _Scanner:
             )
 
     def _drop_label(self, pieces: list[tuple[int, int]]) -> str:
-        """Move the start of the first piece past blanks and a label; return the label."""
+        """Skip blanks and a label at the start of the first part; return the label."""
         start, stop = pieces[0]
         head = _HEAD.match(self._text, start, stop)
         if head is None:

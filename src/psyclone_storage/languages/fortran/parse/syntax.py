@@ -1,11 +1,12 @@
-"""Statements that cannot be valid Fortran, judged by their form.
+"""Check for statements that cannot be valid Fortran.
 
-Owns the warnings about the statements around invokes, whose text is passed on verbatim. Otherwise
-the compiler would report the error later, in a generated file. The checks cover brackets, strings,
-the first words of a statement, the tokens next to an operator, and the nesting of constructs. A
-statement may pass these checks and still be invalid; a reported statement is always invalid. In a
-file for the preprocessor a word may be a macro, and a branch may open a construct that another
-closes. Neither is checked there.
+The statements around invokes are passed on verbatim. Without this check, the compiler would report
+errors later, in a generated file. Brackets, strings, first words of statements, tokens next to
+operators, and the nesting of constructs are checked. A statement may pass these checks and still be
+invalid. A reported statement is always invalid.
+
+In a file for the preprocessor a word may be a macro, and a branch may open a construct that another
+branch closes. Neither is checked there.
 """
 
 from __future__ import annotations
@@ -71,9 +72,9 @@ _WORDS = frozenset(
 
 
 def check_statement(statement: SourceStatement, *, has_macros: bool = False) -> Diagnostic | None:
-    """Return why `statement` cannot be Fortran (P014, a warning), None if no check fails.
+    """Return a warning if `statement` cannot be Fortran (P014), or None if all checks pass.
 
-    With `has_macros` a statement may begin with any word.
+    If `has_macros` is true, the first word of a statement may be a macro.
     """
     text = statement.text
     problem = _problem_of(text)
@@ -90,7 +91,7 @@ def check_statement(statement: SourceStatement, *, has_macros: bool = False) -> 
 
 
 class SyntaxCheck:
-    """The form of the statements of a file outside the specification parts."""
+    """Syntax check for the statements outside the specification parts of a file."""
 
     def __init__(self, source: SourceText) -> None:
         self._preprocessed = bool(_PREPROCESSED.search(source.text))
@@ -112,15 +113,18 @@ class SyntaxCheck:
 
 @dataclass(slots=True)
 class _Nesting:
-    """The constructs of each scope that are open while its statements are read.
+    """Open constructs of each scope while its statements are read.
 
-    A scope is known by any object that is its own.
+    A scope is identified by any hashable object.
     """
 
     _open: dict[Hashable, list[tuple[str, SourceStatement]]] = field(default_factory=dict)
 
     def follow(self, statement: SourceStatement, scope: Hashable) -> Iterator[Diagnostic]:
-        """Yield an error if `statement` closes no open construct (P014); open its own."""
+        """Yield a diagnostic if `statement` ends no open construct (P014).
+
+        Record one that it starts.
+        """
         stack = self._open.setdefault(scope, [])
         text = _unlabelled(statement.text)
         ends = _CLOSING.match(text)
@@ -137,7 +141,7 @@ class _Nesting:
                 pass
 
     def left_open(self) -> Iterator[Diagnostic]:
-        """Yield each construct that nothing has closed."""
+        """Yield a diagnostic for each construct that is never closed."""
         for stack in self._open.values():
             for word, statement in stack:
                 yield _misplaced(statement, f"no 'end {word}' closes it")
@@ -153,9 +157,9 @@ def _misplaced(statement: SourceStatement, why: str) -> Diagnostic:
 
 
 class _Problem(NamedTuple):
-    """The place in a statement where it is no Fortran, why, and how to correct it, if known.
+    """Syntax error in a statement: its position, the reason, and how to correct it, if known.
 
-    `is_word` is true if the first word is the reason.
+    - `is_word`: true if the first word of the statement is wrong.
     """
 
     place: tuple[int, int]
@@ -171,7 +175,7 @@ def _unlabelled(text: str) -> str:
 
 @lru_cache(maxsize=_REMEMBERED)
 def _problem_of(text: str) -> _Problem | None:
-    """Return what is wrong with a statement, whose text many files may have."""
+    """Return the syntax error in a statement, or None; results are cached by text."""
     return _unbalanced(text) or _form(text)
 
 
@@ -194,7 +198,7 @@ def _unbalanced(text: str) -> _Problem | None:
 
 
 def _form(text: str, start: int = 0) -> _Problem | None:
-    """Return the error in the statement from position `start` of a balanced text on."""
+    """Return the syntax error in the statement at `start`, or None."""
     if start == 0 and (label := _LABELLED.match(text)):
         start = label.end()
     if _is_assignment(text, start):
@@ -218,7 +222,7 @@ def _form(text: str, start: int = 0) -> _Problem | None:
 
 
 def _conditional(text: str, opening: int) -> _Problem | None:
-    """Return the error in an `if` whose condition begins at `opening`."""
+    """Return the syntax error in an `if` statement whose condition starts at `opening`."""
     close = closing(text, opening)
     if problem := _expression(text, opening, close + 1):
         return problem
@@ -232,7 +236,7 @@ def _conditional(text: str, opening: int) -> _Problem | None:
 
 
 def _is_assignment(text: str, start: int) -> bool:
-    """Return whether a name, with brackets and components, and `=` are at `start`."""
+    """Return whether a variable followed by `=` is at position `start`."""
     word = _WORD.match(text, start)
     if word is None:
         return False
@@ -252,10 +256,10 @@ def _is_assignment(text: str, start: int) -> bool:
 def _expression(
     text: str, start: int, stop: int, *, assigns: bool = False, commas: int = 0
 ) -> _Problem | None:
-    """Return the first place from `start` to `stop` where tokens do not follow one another.
+    """Return the first error in the sequence of tokens from `start` to `stop`, or None.
 
-    With `assigns` an assignment is read; with `commas` the counter of a loop and its bounds, so
-    many commas at most between them.
+    With `assigns`, the text is an assignment. With `commas`, it is a loop variable with its bounds
+    and at most this number of commas.
     """
     reading = _ExpressionState(assigns or commas > 0, commas)
     for token in _TOKEN.finditer(text, start, stop):
@@ -269,7 +273,7 @@ def _expression(
 
 
 class _ExpressionState:
-    """The possible next tokens in an expression: an operand if it `wants` one, else an operator."""
+    """State of an expression check: an operand is expected if `wants` is true, else an operator."""
 
     def __init__(self, assigns: bool, commas: int) -> None:
         self.wants = True
@@ -328,7 +332,7 @@ class _ExpressionState:
         return False
 
     def _mark(self, token: str) -> bool:
-        """Return whether a mark is allowed after an operand; an operand follows it."""
+        """Return whether a punctuation mark is allowed after an operand; an operand must follow."""
         self.wants = True
         if token == "=" and self._depth == 0:
             allowed, self._assigns = self._assigns, False

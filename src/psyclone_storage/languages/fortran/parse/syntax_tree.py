@@ -1,8 +1,8 @@
-"""Units of Fortran files: each with its specification, its statements and its procedures.
+"""Parsing of the units of Fortran files with their specifications, statements and procedures.
 
-A whole file is read to its end: unsupported text becomes an opaque node in place. Of a conditional
-of the preprocessor around units or their first statements all branches are read. A kernel is a unit
-that is read by itself, in the form that steps change and print again: see `read_lines`.
+A whole file is always read to its end. Unsupported text is stored in the tree as text. All branches
+of preprocessor conditionals around units or their first statements are read. A kernel is a single
+unit, which transformations change and which is printed again: see `read_lines`.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _INCLUDE = regex(r"include\s*(?P<file>'[^']*'|\"[^\"]*\")$", re.IGNORECASE)
 
 
 def read_file(source: SourceText) -> rt.SourceFile:
-    """Return all that is in `source`."""
+    """Return the tree of a whole file."""
     statements = read_scopes(source).statements
     run = tuple(elements(statements, source.whole()))
     places = tuple((start_of(item), stop_of(item)) for item in statements)
@@ -64,13 +64,13 @@ def read_file(source: SourceText) -> rt.SourceFile:
 
 
 def read_unit(run: Sequence[Element], module: rt.KernelModule) -> rt.Routine:
-    """Return the kernel in `run`, which starts with its first statement and has none at its end."""
+    """Parse the kernel in `run`, which contains its first statement but not its last."""
     source = module.source
     return replace(_UnitReader(source, run, whole=False).unit(), module=module)
 
 
 class _UnitReader:
-    """A position in a run of elements, moved on as units are read."""
+    """Position in a sequence of elements, advanced while units are parsed."""
 
     def __init__(self, source: SourceText, run: Sequence[Element], *, whole: bool) -> None:
         self._source = source
@@ -79,7 +79,7 @@ class _UnitReader:
         self._at = 0
 
     def units(self, *, inside: bool) -> Iterator[rt.Routine | rt.Between]:
-        """Yield units and the text between them, up to the end of the enclosing one, `inside`."""
+        """Yield units and the text between them; `inside` an enclosing unit, stop at its end."""
         while self._at < len(self._run):
             element = self._run[self._at]
             if isinstance(element, Remark):
@@ -94,7 +94,7 @@ class _UnitReader:
                 yield self.unit()
 
     def unit(self) -> rt.Routine:
-        """Return the program unit that starts here: a main program without an opening statement."""
+        """Parse the program unit that starts here, possibly a main program without `program`."""
         first = self._run[self._at]
         assert isinstance(first, SourceStatement)
         head = _opening(first)
@@ -134,7 +134,7 @@ class _UnitReader:
         )
 
     def _specified(self, place: Span | None, stop: int) -> Span | None:
-        """Return the place of a specification part, which ends with a declaration or directive."""
+        """Return the location of a specification part up to its last statement or directive."""
         if place is None:
             return None
         ends = [
@@ -148,7 +148,7 @@ class _UnitReader:
         return self._at < len(self._run) and isinstance(self._run[self._at], SourceStatement)
 
     def _other_openings(self) -> None:
-        """Pass over the openings that other branches of the conditional around the first have."""
+        """Skip first statements of the unit in other branches of the preprocessor conditional."""
         at = self._at
         while at < len(self._run) and not is_conditional(self._run[at]):
             if isinstance(self._run[at], SourceStatement):
@@ -172,7 +172,7 @@ class _UnitReader:
                 depth = 1
 
     def _end_of_specification(self) -> int:
-        """Return the position after the specification part; a file may be included in it."""
+        """Return the position after the specification part, which may contain `include` lines."""
         run, at = self._run, self._at
         stop = at + end_of_specification(run[at:])
         while self._whole and stop < len(run):
@@ -184,7 +184,7 @@ class _UnitReader:
         return stop
 
     def _behind_include(self, at: int) -> int | None:
-        """Return the position after the include line that is the next statement, if it is one."""
+        """Return the position after an `include` line if this is the next statement, else None."""
         for place in range(at, len(self._run)):
             element = self._run[place]
             if isinstance(element, SourceStatement):
@@ -217,7 +217,7 @@ class _UnitReader:
 def _end_of_functions(run: Sequence[Element], specification: Sequence[rt.SpecificationItem]) -> int:
     """Return the position after the statement functions at the start of `run`.
 
-    They belong to the specification part and define functions, whose types are declared there.
+    Statement functions belong to the specification part, which declares their types.
     """
     declarations = rt.declarations_in(specification)
     unclear = frozenset[str]().union(
@@ -240,7 +240,7 @@ def _end_of_functions(run: Sequence[Element], specification: Sequence[rt.Specifi
 
 
 def _opening(statement: SourceStatement) -> rt.Routine | None:
-    """Return the description of the unit that a statement opens, None if it opens none."""
+    """Return a unit for its first statement, or None for another statement."""
     text = statement.text
     if found := _SEPARATE.match(text):
         return rt.Routine(found["name"], kind=ScopeKind.SEPARATE, opening=text)

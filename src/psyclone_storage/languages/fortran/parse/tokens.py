@@ -1,7 +1,7 @@
-"""The text of an expression, a type or an entity as tokens.
+"""Tokens of an expression, type specification or entity.
 
-Owns what a name, a literal and an operator look like in free-form Fortran. A character that starts
-none of them raises `UnreadableError`. Which tokens may follow one another is not known here.
+This module defines the syntax of names, literals and operators in free-form Fortran. A character
+that cannot start a token raises `UnreadableError`. The order of tokens is not checked.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _BLANK = regex(r"[ \t]*\Z")
 
 
 class UnreadableError(ValueError):
-    """A text is invalid Fortran in its context; `position` is the first invalid character."""
+    """Error: invalid Fortran; `position` is the position of the first invalid character."""
 
     def __init__(self, text: str, position: int = 0) -> None:
         super().__init__(text, position)
@@ -38,11 +38,11 @@ class UnreadableError(ValueError):
 
 
 class TooDeepError(UnreadableError):
-    """An expression is nested deeper than the compiler can follow."""
+    """Error: an expression is nested too deeply for this compiler."""
 
 
 class TokenKind(IntEnum):
-    """The class of a token; the values are the numbers of the pattern's groups."""
+    """Kind of a token; the values are the group numbers of the regular expression."""
 
     END = 0
     NAME = 1
@@ -56,9 +56,9 @@ class TokenKind(IntEnum):
 
 
 class Tokens:
-    """The tokens of a text: their kinds, texts, and start and stop positions.
+    """Tokens of a text: their kinds, texts, and start and stop positions.
 
-    The last one is the end. Names and literals are as written; marks have no case.
+    The last token has the kind `END`. Names and literals are as written. Marks have no letter case.
     """
 
     __slots__ = ("kinds", "source", "starts", "stops", "texts")

@@ -1,8 +1,7 @@
-"""The text of a procedure in order: its statements, and the text between them.
+"""Statements of a procedure and the text between them, in source order.
 
-Owns comments, directives, empty lines and the lines of the preprocessor, which `statements` omits.
-The meaning of a statement is not known here. The source text of any run of elements can be
-recovered.
+This module parses comments, directives, empty lines and preprocessor lines, which `statements`
+omits. Statements are not parsed. The source text of any sequence of elements can be recovered.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ _NAME = regex(r"(?:(?<![\w.])|(?<=[\d.]_))[a-z]\w*", re.IGNORECASE)
 
 
 class RemarkKind(Enum):
-    """The class of a line between statements."""
+    """Kind of a line between statements."""
 
     COMMENT = "comment"
     DIRECTIVE = "directive"
@@ -37,10 +36,12 @@ class RemarkKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """A line between two statements, or a directive or preprocessor line with its continuations.
+    """Line between two statements, or a directive or preprocessor line with continuations.
 
-    `text` of a comment is the text after its `!`, of a directive the text after its `!$`, and of
-    the others the line itself. `trailing` means that it is on the line of the statement before it.
+    - `text`: the text of a comment after `!`, the text of a directive after `!$`, or another whole
+      line.
+
+    - `trailing`: true if it is on the line of the preceding statement.
     """
 
     kind: RemarkKind
@@ -67,7 +68,7 @@ def elements(statements: Iterable[SourceStatement], place: Span) -> Iterator[Ele
 
 
 def opaque(run: Sequence[Element]) -> Opaque:
-    """Return a run of at least one element as verbatim text."""
+    """Return a sequence of at least one element as verbatim text."""
     source = source_of(run[0])
     text = source.text[start_of(run[0]) : stop_of(run[-1])].replace("\r\n", "\n")
     names: set[str] = set()
@@ -87,12 +88,12 @@ def words_in(text: str) -> frozenset[str]:
 
 
 def source_of(element: Element) -> SourceText:
-    """Return the file that the element is in."""
+    """Return the file that contains an element."""
     return element.source if isinstance(element, SourceStatement) else element.place.source
 
 
 def start_of(element: Element) -> int:
-    """Return where the element starts, its label included."""
+    """Return the start offset of an element, including its label."""
     if isinstance(element, Remark):
         return element.place.start
     start = element.offset(0)
@@ -100,12 +101,12 @@ def start_of(element: Element) -> int:
 
 
 def stop_of(element: Element) -> int:
-    """Return where the element stops."""
+    """Return the end offset of an element."""
     return element.place.stop if isinstance(element, Remark) else element.whole().stop
 
 
 def _inside(statement: SourceStatement) -> Iterator[Remark]:
-    """Yield the comments between the lines of a statement that is continued."""
+    """Yield the comments between the lines of a continued statement."""
     source = statement.source
     ends = [*statement.starts[1:], len(statement.text)]
     for piece in range(len(statement.offsets) - 1):
@@ -119,7 +120,7 @@ def _inside(statement: SourceStatement) -> Iterator[Remark]:
 
 
 def _between(gap: Span) -> Iterator[Remark]:
-    """Yield the lines of `gap`, which starts immediately after a statement."""
+    """Yield the lines of `gap`, which starts directly after a statement."""
     source = gap.source
     lines = [_trimmed(line) for line in _lines(source, gap.start, gap.stop)]
     position = 0

@@ -1,1 +1,1 @@
-"""Fortran printed from units."""
+"""Printing of units as Fortran."""

@@ -1,8 +1,8 @@
-"""The algorithm's own text with each invoke replaced by a call of its routine.
+"""Algorithm text with each invoke replaced by a call of its generated routine.
 
-Owns the layout of the calls and of the `use` statements that import the routines. Every other
-character stays as the author wrote it: line ends, tabs and comments included, except the comments
-between the lines of an invoke.
+This module lays out the calls and the `use` statements for the routines. Every other character is
+unchanged, including line ends, tabs and comments. Only comments between the lines of an invoke are
+lost.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _MORE = " &"
 
 @dataclass(frozen=True, slots=True)
 class _StatementEdit:
-    """Text that replaces the characters from `start` up to, not including, `stop`."""
+    """Replacement text for the characters from `start` up to but excluding `stop`."""
 
     start: int
     stop: int
@@ -33,9 +33,13 @@ class _StatementEdit:
 
 @dataclass(frozen=True, slots=True)
 class _StatementPlace:
-    """The place of an inserted statement: the columns before it and the code after it on its lines.
+    """Location of an inserted statement.
 
-    `indent` is the white space that its line starts with.
+    - `column`: the number of columns before the statement.
+
+    - `indent`: the white space at the start of its line.
+
+    - `reserved`: the number of columns needed for code after the statement on its last line.
     """
 
     column: int
@@ -44,10 +48,10 @@ class _StatementPlace:
 
 
 def emit_algorithm(program: Program) -> str:
-    """Return the text of `program`'s algorithm, calling the routines of the PSy layer.
+    """Return the algorithm text of `program` with calls of the generated routines.
 
-    The routines are imported by the outermost program units that call them, unless a unit imports
-    them already. Lines that are written anew have at most 132 characters.
+    The outermost program units that call the routines import them, unless they already do.
+    Generated lines have at most 132 characters.
     """
     source = program.algorithm.source.text
     newline = "\r\n" if "\r\n" in source else "\n"
@@ -76,7 +80,7 @@ def _replacement(invoke: Invoke, newline: str) -> _StatementEdit:
 
 
 def _imports(program: Program, newline: str) -> list[_StatementEdit]:
-    """Return the `use` statements to insert, one for each outermost unit with invokes."""
+    """Return the insertions of `use` statements, one for each outermost unit with invokes."""
     wanted: dict[int, tuple[Scope, list[str]]] = {}
     for invoke in program.invokes:
         unit = invoke.parsed.scopes[-1]
@@ -122,7 +126,7 @@ def _place(text: str, at: int, *, reserved: int) -> _StatementPlace:
 
 
 def _code_behind(text: str, at: int) -> int:
-    """Return how much of the line after `at` must stay within the limit: all but a comment."""
+    """Return the number of columns of code after `at` on its line, without a comment."""
     stop = text.find("\n", at)
     rest = text[at : stop if stop >= 0 else len(text)].rstrip()
     return 0 if rest.lstrip().startswith("!") else len(rest)
@@ -132,7 +136,7 @@ def _code_behind(text: str, at: int) -> int:
 
 
 def _laid_out(head: str, items: list[str], tail: str, place: _StatementPlace) -> list[str]:
-    """Return `head`, the listed items and `tail` as lines, the first without what precedes it."""
+    """Return `head`, the listed items and `tail` as lines; the first omits the text before it."""
     deeper = place.indent + " " * _STEP
     lines: list[str] = []
     line = " " * place.column
@@ -159,7 +163,7 @@ def _laid_out(head: str, items: list[str], tail: str, place: _StatementPlace) ->
 
 
 def _broken(line: str) -> list[str]:
-    """Return a line that is too long as lines that go on in the middle of a word."""
+    """Split a line that is too long, if necessary in the middle of a word."""
     parts = []
     while len(line) > _LIMIT:
         parts.append(line[: _LIMIT - 1] + "&")

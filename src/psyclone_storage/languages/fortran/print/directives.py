@@ -1,6 +1,6 @@
-"""The spelling of OpenMP and OpenACC directives and their data clauses in Fortran.
+"""Printing of OpenMP and OpenACC directives and their data clauses in Fortran.
 
-No other part of the compiler knows it. Texts are without the sentinel's `!$`.
+Only this module knows the syntax of directives. Returned texts do not include `!$`.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ _REGIONS_WITH_COPIES = (Directive.ACC_PARALLEL, Directive.ACC_KERNELS)
 
 
 def spell_block(block: un.DirectiveBlock) -> tuple[list[str], list[str]]:
-    """Return the directives before a block, and those after it."""
+    """Return the directives before a block and the directives after it."""
     kind = block.directive
     if kind is Directive.ACC_DATA:
         return _data_region(block.items)
@@ -88,7 +88,7 @@ def spell_block(block: un.DirectiveBlock) -> tuple[list[str], list[str]]:
 
 
 def spell_directive(line: StandAlone) -> str:
-    """Return a stand-alone directive."""
+    """Return the text of a stand-alone directive."""
     match line:
         case un.EnterDataLine(items, queue, values):
             how = "copyin" if values else "create"
@@ -108,7 +108,7 @@ def spell_directive(line: StandAlone) -> str:
 
 
 def spell_meaning(meaning: KernelDirective | None) -> str:
-    """Return a directive of a kernel."""
+    """Return the text of a directive in a kernel, or '' for None."""
     match meaning:
         case AccRoutineDirective(level):
             return f"acc routine {level.value}"
@@ -127,7 +127,7 @@ def _end(words: str) -> str:
 
 
 def _asked(kind: Directive, options: RegionOptions) -> Iterator[str]:
-    """Yield the requested clauses of the directive before a block."""
+    """Yield the clauses requested for the directive before a block."""
     if (sharing := options.schedule) is not None:
         chunk = f",{sharing.chunk}" if sharing.chunk else ""
         yield f"schedule({_SHARINGS[sharing.rule]}{chunk})"
@@ -182,9 +182,9 @@ def _reductions(reductions: Iterable[tuple[str, ReductionOp]]) -> Iterator[str]:
 
 
 def _maps(items: Iterable[un.DeviceItem], scalars: Iterable[str]) -> Iterator[str]:
-    """Yield the clauses of data copied to the device, and of data also copied back.
+    """Yield `map` clauses: `to` for data only read, and `tofrom` for changed data.
 
-    Where nothing is said a compiler copies all of it both ways.
+    Without these clauses a compiler copies all data in both directions.
     """
     read = [spell(item.what) for item in items if not item.written]
     changed = [*(spell(item.what) for item in items if item.written), *scalars]
@@ -194,7 +194,7 @@ def _maps(items: Iterable[un.DeviceItem], scalars: Iterable[str]) -> Iterator[st
 
 
 def _data_region(items: Iterable[un.DeviceItem]) -> tuple[list[str], list[str]]:
-    """Return nested regions, one for each level: a compiler wants objects before their parts."""
+    """Return nested data regions, one per component level: objects must precede their parts."""
     levels: dict[int, list[un.DeviceItem]] = {}
     for item in dict.fromkeys(items):
         levels.setdefault(item.level, []).append(item)

@@ -1,8 +1,9 @@
-"""A file that its author wrote, with the changes of a program in it and every other character kept.
+"""Printing of a changed file with every unchanged character of the author's text kept.
 
-What is new in a tree is found by places: a node that an author wrote knows its own, and is the same
-as before if it is equal to what was read there. Only statements that are new, changed or gone
-are exchanged in the text; of a construct whose head alone has changed only the head is.
+Changes are found by location. Each node read from a file records its location, and a node is
+unchanged if it equals the node read there. Only statements that are new, changed or removed are
+replaced in the text. If only the first statement of a construct has changed, only that statement is
+replaced.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ _STEP = 2
 
 
 def emit_changed(before: SourceFile, after: SourceFile) -> str:
-    """Return the text of `before`, which was read, with the changes in `after`."""
+    """Return the text of `before` with the changes that are in `after`."""
     text = before.source.text
     found = _Difference(before).of_file(after)
     edits = sorted(found, key=lambda edit: (edit.start, edit.stop))
@@ -70,7 +71,7 @@ def emit_changed(before: SourceFile, after: SourceFile) -> str:
 
 
 def node_extent(node: EditedNode) -> Span | None:
-    """Return the characters that a node is, None if no author wrote it."""
+    """Return the location of a node in its file, or None for a generated node."""
     if isinstance(node, un.Generated):
         return None
     if isinstance(node, un.If | un.Where | un.Critical | un.ScopedBlock | un.Conditional):
@@ -80,7 +81,7 @@ def node_extent(node: EditedNode) -> Span | None:
 
 
 class _Difference:
-    """The differences between two trees of one file."""
+    """Differences between two trees of one file."""
 
     def __init__(self, before: SourceFile) -> None:
         self._source = before.source
@@ -93,7 +94,7 @@ class _Difference:
         }
 
     def of_file(self, after: SourceFile) -> Iterator[TextEdit]:
-        """Yield the edits that make `after` of the file."""
+        """Yield the edits that change the file to `after`."""
         return self._of_blocks(self._units, after.units, partial(self._breaks.before, 0), 0)
 
     def _of_blocks(
@@ -103,7 +104,7 @@ class _Difference:
         at_head: _Insertion,
         indent: int,
     ) -> Iterator[TextEdit]:
-        """Yield the edits in one block; `at_head` inserts lines, indented, at an empty one's."""
+        """Yield the edits of one block; `at_head` inserts indented lines into an empty block."""
         old = [node for node in before if node_extent(node) is not None]
         pairs = list(self._matched(old, after))
         ends = [(-1, -1), *pairs, (len(old), len(after))]
@@ -122,7 +123,7 @@ class _Difference:
     def _matched(
         self, old: Sequence[EditedNode], after: Sequence[EditedNode]
     ) -> Iterator[tuple[int, int]]:
-        """Yield the positions of nodes that are in both blocks, in the order of the text."""
+        """Yield the pairs of positions of nodes that are in both blocks, in source order."""
         known = {self._key(node): at for at, node in enumerate(old)}
         last = -1
         for at, node in enumerate(after):
@@ -141,7 +142,7 @@ class _Difference:
     # ------------------------------------------------------------------------ one node
 
     def _inside(self, old: EditedNode, new: EditedNode) -> Iterator[TextEdit]:
-        """Yield the edits that make `new` of `old`, which have one place."""
+        """Yield the edits that change `old` to `new`, which have the same location."""
         if old is new or old == new:
             return
         if isinstance(old, Routine) and isinstance(new, Routine):
@@ -153,7 +154,7 @@ class _Difference:
         yield from self._replaced([old], [new], (), None) if edits is None else edits
 
     def _construct(self, old: un.Line, new: un.Line) -> list[TextEdit] | None:
-        """Return the edits inside of a construct, None if it must be rewritten."""
+        """Return the edits inside a construct, or None if the whole construct must be replaced."""
         blocks = list(zip(blocks_of(old), blocks_of(new), strict=False))
         place = node_extent(old)
         if not blocks or place is None or len(blocks_of(old)) != len(blocks_of(new)):
@@ -175,7 +176,7 @@ class _Difference:
         return [*heads, *edits]
 
     def _action_behind(self, old: un.Line, new: un.Line) -> list[TextEdit] | None:
-        """Return the replacement of the statement after a condition, None if more is different."""
+        """Return the edit of the statement after a one-line condition, or None if more differs."""
         match (old, new):
             case (un.If((mine,)), un.If((other,), ())) | (
                 un.Where((mine,)),
@@ -191,7 +192,7 @@ class _Difference:
         return None
 
     def _heads(self, old: un.Line, new: un.Line) -> list[TextEdit] | None:
-        """Return the edits of the heads of a construct, None if more than they are different."""
+        """Return the edits of a construct's head statements, or None if more differs."""
         if with_each_block(old, _no_lines) == with_each_block(new, _no_lines):
             return []
         if isinstance(old, un.If | un.Where) and isinstance(new, un.If | un.Where):
@@ -237,7 +238,7 @@ class _Difference:
         ]
 
     def _unit(self, old: Routine, new: Routine) -> Iterator[TextEdit]:
-        """Yield the edits in a unit: its opening, its specification, its statements, the rest."""
+        """Yield the edits of a unit: first statement, specification, statements and procedures."""
         extent = old.extent
         assert extent is not None
         if old.opening != new.opening and old.place is not None:
@@ -267,7 +268,7 @@ class _Difference:
         before: Sequence[EditedNode],
         following: EditedNode | None,
     ) -> Iterator[TextEdit]:
-        """Yield the exchange of neighbours for others, of which there may be none."""
+        """Yield the edit that replaces neighbouring nodes by others, possibly by nothing."""
         places = [place for node in gone if (place := node_extent(node)) is not None]
         start, stop = places[0].start, places[-1].stop
         labelled = (
@@ -294,7 +295,7 @@ class _Difference:
     def _fitted(
         self, start: int, lines: Sequence[str], indent: int, first: EditedNode, *, labelled: bool
     ) -> tuple[int, str]:
-        """Return the place and the text of lines that replace the code at `start`."""
+        """Return the start offset and text for lines that replace the code at `start`."""
         text = "\n".join(lines)
         head = start_of_line(self._text, start)
         alone = not self._text[head:start].strip(" \t&")
@@ -326,7 +327,7 @@ class _Difference:
         at_head: _Insertion,
         indent: int,
     ) -> Iterator[TextEdit]:
-        """Yield the insertion of nodes between two others, or at the head of an empty block."""
+        """Yield the insertion of nodes between two others, or into an empty block."""
         before, after = (None if node is None else node_extent(node) for node in neighbours)
         if before is not None and isinstance(neighbours[0], un.Label):
             column = before.stop - start_of_line(self._text, before.stop)
@@ -345,9 +346,9 @@ class _Difference:
     def _lines_behind_comment(
         self, nodes: Sequence[EditedNode], lead: str, stop: int
     ) -> tuple[list[str], int]:
-        """Return the lines of nodes that replace the text that ends at `stop`, and its new end.
+        """Return the lines that replace text ending at `stop`, and the new end of that text.
 
-        A comment after an author's statement stays on its line if more lines follow.
+        A trailing comment of an author's statement remains on its line if more lines follow.
         """
         runs: list[TextRun] = []
         marked = self._marked_lines(nodes, len(lead), runs)
@@ -362,7 +363,7 @@ class _Difference:
         return _unmarked(marked, runs, lead), comment.end()
 
     def _lines(self, nodes: Sequence[EditedNode], lead: str) -> list[str]:
-        """Return the lines of nodes, indented by `lead`; the author's text is unchanged."""
+        """Return the lines of nodes, indented by `lead`; text by the author is unchanged."""
         runs: list[TextRun] = []
         marked = self._marked_lines(nodes, len(lead), runs)
         return _unmarked(marked, with_trailing_comments(runs, self._text), lead)
@@ -382,7 +383,7 @@ class _Difference:
         return [*found, *emit_lines(self._marked(lines, runs), indent)]
 
     def _marked(self, block: Sequence[un.Line], runs: list[TextRun]) -> Iterator[un.Line]:
-        """Yield statements with marks for those that the author wrote, which go to `runs`."""
+        """Yield statements with a marker for each run of unchanged text; store it in `runs`."""
         at = 0
         while at < len(block):
             stop = self._end_of_run(block, at)
@@ -396,7 +397,7 @@ class _Difference:
                 at = stop
 
     def _end_of_run(self, block: Sequence[un.Line], at: int) -> int:
-        """Return how far statements from `at` on follow each other as in the author's text."""
+        """Return the end of the sequence of unchanged statements that starts at `at`."""
         last = self._as_read(block[at])
         stop = at + 1
         for number in range(at + 1, len(block)):
@@ -411,9 +412,10 @@ class _Difference:
         return stop
 
     def _is_no_end(self, line: un.Line) -> bool:
-        """Return whether the author's text cannot be cut at a statement or remark.
+        """Return whether the source text must not be split after a statement or comment.
 
-        A label needs its statement, and a remark in a line that is continued is not alone.
+        A label must be followed by its statement. A comment between continuation lines cannot be
+        separated.
         """
         place = node_extent(line)
         if isinstance(line, un.Label | un.Blank) or place is None:
@@ -424,12 +426,12 @@ class _Difference:
         return any(self._breaks.joints_after(place.start))
 
     def _as_read(self, line: un.Line) -> _Written | None:
-        """Return where a statement was read that is the same as then, None for any other one."""
+        """Return the original position of an unchanged statement, or None for a changed one."""
         found = None if node_extent(line) is None else self._written.get(self._key(line))
         return found if found is not None and found.node == line else None
 
     def _run_of(self, lines: Sequence[un.Line]) -> TextRun | None:
-        """Return the text of neighbours, None if they are changed or a label without statement."""
+        """Return the source text of neighbouring statements, or None if it cannot be reused."""
         first, last = self._as_read(lines[0]), self._as_read(lines[-1])
         if first is None or last is None or isinstance(last.node, un.Label):
             return None
@@ -447,15 +449,15 @@ class _Difference:
         return len(self._lead_at(at))
 
     def _lead_at(self, at: int) -> str:
-        """Return the blanks and tabs before the first statement on a line."""
+        """Return the white space at the start of the line that contains `at`."""
         line = self._text[start_of_line(self._text, at) : at]
         return line[: len(line) - len(line.lstrip())]
 
 
 def _unmarked(lines: Sequence[str], runs: Sequence[TextRun], lead: str) -> list[str]:
-    """Return lines with the texts of `runs` in place of their marks.
+    """Replace the markers in lines by the texts of `runs`.
 
-    Lines that no author wrote start with `lead` in place of as many blanks.
+    Generated lines start with `lead` instead of the same number of blanks.
     """
     found = []
     blanks = " " * len(lead)
@@ -476,7 +478,7 @@ _NotLines = DeclarationStatement | UseStatement | Routine
 
 @dataclass(frozen=True, slots=True)
 class _Written:
-    """A statement as it was read: the `at`-th of those with a place in its block."""
+    """Statement as read from the file: number `at` of the located statements in its block."""
 
     node: un.Line
     block: int
@@ -484,7 +486,7 @@ class _Written:
 
 
 def _placed(bodies: Sequence[tuple[un.Line, ...]]) -> Iterator[_Written]:
-    """Yield all statements of some bodies that have a place, block by block."""
+    """Yield all statements with a location, block by block."""
     blocks = [*bodies]
     for number, block in enumerate(blocks):
         placed = [line for line in block if node_extent(line) is not None]
@@ -494,9 +496,10 @@ def _placed(bodies: Sequence[tuple[un.Line, ...]]) -> Iterator[_Written]:
 
 
 def _end_in_body(line: un.Line) -> tuple[int, int] | None:
-    """Return the place of the last statement of a construct if that ends in its body.
+    """Return the location of a construct's last statement if that also ends the construct.
 
-    It is the statement of a `forall`, or that at whose label a loop ends, label included.
+    Examples are the single statement of a `forall` and the labelled statement that ends a loop. The
+    label is included.
     """
     placed = [one for one in blocks_of(line)[-1] if node_extent(one) is not None]
     whole = node_extent(line)
@@ -515,7 +518,7 @@ def _end_in_body(line: un.Line) -> tuple[int, int] | None:
 
 
 def _moves_end(edit: TextEdit, end: tuple[int, int]) -> bool:
-    """Return whether an edit changes more than the words of the last statement."""
+    """Return whether an edit changes the position where the last statement ends."""
     return edit.stop > end[0] and (
         edit.stop > end[1] or edit.start == edit.stop or "\n" in edit.text
     )
@@ -526,7 +529,7 @@ def _no_lines(_: tuple[un.Line, ...]) -> tuple[un.Line, ...]:
 
 
 def _is_one_line(node: EditedNode) -> bool:
-    """Return whether a choice is an `if` or a `where` with one statement after the condition."""
+    """Return whether a node is an `if` or `where` with one statement after the condition."""
     return (
         isinstance(node, un.If | un.Where)
         and len(node.branches) == 1
@@ -536,14 +539,14 @@ def _is_one_line(node: EditedNode) -> bool:
 
 
 def _is_simple(line: un.Line) -> bool:
-    """Return whether a statement may follow a condition on one line."""
+    """Return whether a statement may follow a condition on the same line."""
     return not (
         blocks_of(line) or _needs_a_line(line) or isinstance(line, un.Label | un.Blank | un.Format)
     )
 
 
 def _needs_a_line(node: EditedNode) -> bool:
-    """Return whether a node must be alone on its line."""
+    """Return whether a node needs a line of its own."""
     return isinstance(
         node,
         un.Comment | un.DirectiveLine | un.Opaque | un.Conditional | Routine | un.Generated,

@@ -1,7 +1,7 @@
-"""Kernels as Fortran: a subroutine that was read, and the module around it, printed back.
+"""Printing of changed kernels: the subroutine and its module.
 
-The subroutine is printed from its code; the rest of the module is its author's text, in which only
-names are replaced: a changed kernel coexists with the author's own (spec 7.9).
+The subroutine is printed from typed code. The rest of the module is the author's text with some
+names replaced, so that the changed and the original kernel can be used together (spec 7.9).
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ _TOKEN = regex(
 
 @dataclass(frozen=True, slots=True)
 class KernelNames:
-    """The names of a kernel: its module, the called name, its type, and its subroutines.
+    """Names of a kernel: its module, the called procedure, its type, and its subroutines.
 
-    The called name is that of the subroutine, or of the interface that denotes all of them.
+    The called procedure is the subroutine itself or a generic interface of all subroutines.
     """
 
     module: str
@@ -44,16 +44,16 @@ class KernelNames:
 
 
 def kernel_names(kernel: Kernel) -> KernelNames:
-    """Return the names that the author of `kernel` gave."""
+    """Return the original names of `kernel`."""
     specifics = kernel.implementations or (kernel.procedure,)
     return KernelNames(kernel.module, kernel.procedure, kernel.name, specifics)
 
 
 def numbered_names(names: KernelNames, number: int) -> KernelNames:
-    """Return the names of the changed kernel `number`, counted from 0.
+    """Return the names of the changed kernel with this number, counted from 0.
 
-    The number precedes the `_mod`, `_code` or `_type` that a name ends in; a name without such a
-    suffix gets one (spec 7.9).
+    The number is inserted before the suffix `_mod`, `_code` or `_type`. A name without a suffix
+    gets one (spec 7.9).
     """
     return KernelNames(
         f"{base_name(names.module)}_{number}_mod",
@@ -68,14 +68,14 @@ def _numbered_code(name: str, number: int) -> str:
 
 
 def base_name(name: str, ending: str = "_mod") -> str:
-    """Return `name` without its `ending`, if it has it."""
+    """Return `name` without the suffix `ending`, if present."""
     return name[: -len(ending)] if key_of(name).endswith(ending) else name
 
 
 def emit_kernel_module(codes: tuple[Routine, ...], old: KernelNames, new: KernelNames) -> str:
-    """Return the module of the subroutines `codes` under new names.
+    """Return the module of the subroutines `codes` with new names.
 
-    Comments and strings keep the old ones.
+    Comments and strings keep the old names.
     """
     place = codes[0].module.place
     text, parts, start = place.source.text, [], place.start
@@ -89,7 +89,7 @@ def emit_kernel_module(codes: tuple[Routine, ...], old: KernelNames, new: Kernel
 
 @dataclass(frozen=True, slots=True)
 class _Edit:
-    """New text for the characters of a file from `start` up to, not with, `stop`."""
+    """Replacement text for the characters of a file from `start` up to but excluding `stop`."""
 
     start: int
     stop: int
@@ -102,7 +102,7 @@ def _changed(code: Routine) -> _Edit:
 
 
 def _in_helpers(codes: tuple[Routine, ...]) -> Iterator[_Edit]:
-    """Yield the directives of subroutines for a device for the procedures that these may call."""
+    """Yield edits that add the device directives of subroutines to the procedures they call."""
     others = {code.key for code in codes}
     wanted: dict[Routine, dict[DirectiveLine, None]] = {}
     for code in codes:
@@ -123,7 +123,7 @@ def _in_helpers(codes: tuple[Routine, ...]) -> Iterator[_Edit]:
 
 
 def _exchange(old: KernelNames, new: KernelNames) -> Mapping[str, str]:
-    """Return the new names by the old ones in lower case."""
+    """Return a mapping from old names in lower case to new names."""
     specifics = zip(old.specifics, new.specifics, strict=True)
     pairs = (
         *specifics,
@@ -135,7 +135,7 @@ def _exchange(old: KernelNames, new: KernelNames) -> Mapping[str, str]:
 
 
 def emit_interface(name: str, specifics: Iterable[str]) -> list[str]:
-    """Return the lines of the interface `name` of a module over subroutines of that module."""
+    """Return the lines of the interface `name` for subroutines of the same module."""
     inside = wrapped(f"module procedure {', '.join(specifics)}", 2 * _STEP)
     indent = " " * _STEP
     return [f"{indent}interface {name}", *inside, f"{indent}end interface {name}"]
@@ -150,7 +150,7 @@ def _renamed(text: str, names: Mapping[str, str]) -> str:
 
 
 def emit_code(code: Routine, indent: int = _STEP) -> list[str]:
-    """Return the lines of a subroutine whose first line is indented by `indent` blanks."""
+    """Return the lines of a subroutine; the first one is indented by `indent` blanks."""
     inner = indent + _STEP
     lines = wrapped(_head(code), indent)
     for use in code.uses:
@@ -170,7 +170,7 @@ def _head(code: Routine) -> str:
 
 
 def _specified(items: Iterable[Specified], indent: int) -> Iterator[str]:
-    """Yield a specification part; neighbours of one type are declared together."""
+    """Yield a specification part; consecutive declarations of one type are combined."""
     run: list[Declare] = []
     for item in items:
         if isinstance(item, Declare):

@@ -1,7 +1,8 @@
-"""Text edits that put new lines between two statements, which may share a line.
+"""Text edits that insert lines between two statements, which may be on one line.
 
 Statements on one line are separated by `;`, and that line may be continued by `&` between them. A
-directive or comment needs a line of its own, so such a line is split where the new lines go.
+directive or comment needs a line of its own. Therefore such a line is split where new lines are
+inserted.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _JOINT = regex(r"(?<=\S)[ \t]*[;&]|[;&]")
 
 @dataclass(frozen=True, slots=True)
 class TextEdit:
-    """New text for the characters from `start` up to, not with, `stop`."""
+    """Replacement text for the characters from `start` up to but excluding `stop`."""
 
     start: int
     stop: int
@@ -29,7 +30,7 @@ class TextEdit:
 
 
 class LineBreaks:
-    """Insertions of lines into a text whose `statements` are at known offsets."""
+    """Line insertions for a text with known statement offsets."""
 
     def __init__(self, text: str, statements: Sequence[tuple[int, int]]) -> None:
         self._text = text
@@ -37,7 +38,7 @@ class LineBreaks:
         self._stops = [stop for _, stop in statements]
 
     def before(self, at: int, lines: Sequence[str], indent: int) -> Iterator[TextEdit]:
-        """Yield the edits that insert `lines` in front of the statement or remark at `at`."""
+        """Yield the edits that insert `lines` before the statement or comment at `at`."""
         joints = tuple(self.joints_before(at))
         head = start_of_line(self._text, at)
         yield from joints
@@ -63,16 +64,16 @@ class LineBreaks:
         yield self._split(stop, stop + len(code) - len(code.lstrip(" \t")), lines, indent)
 
     def joints_before(self, at: int) -> Iterator[TextEdit]:
-        """Yield the removal of what continues a line between `at` and the statement before it."""
+        """Yield edits that remove the line continuation between `at` and the statement before."""
         previous = bisect_right(self._stops, at) - 1
         yield from self._joints(previous)
 
     def joints_after(self, at: int) -> Iterator[TextEdit]:
-        """Yield the removal of the line continuation between `at` and the statement after it."""
+        """Yield edits that remove the line continuation between `at` and the statement after."""
         yield from self._joints(bisect_left(self._starts, at) - 1)
 
     def _joints(self, previous: int) -> Iterator[TextEdit]:
-        """Yield the removal of the marks that join a statement and the next one across lines."""
+        """Yield edits that remove the continuation marks between a statement and the next one."""
         if not 0 <= previous < len(self._starts) - 1:
             return
         at, stop = self._stops[previous], self._starts[previous + 1]
@@ -97,7 +98,7 @@ class LineBreaks:
         return TextEdit(end + 1, end + 1, _joined(lines) + "\n")
 
     def _split(self, at: int, code: int, lines: Sequence[str], indent: int) -> TextEdit:
-        """Return the insertion of lines at `at`, after which a line continues with `code`."""
+        """Return the edit that inserts lines at `at` and moves `code` to a new line."""
         blanks = " " * max(0, indent - (code - at))
         return TextEdit(at, at, "\n" + _joined(lines) + "\n" + blanks)
 
@@ -119,10 +120,11 @@ def end_of_line(text: str, at: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class TextRun:
-    """Neighbouring statements as their author wrote them, from `start` to `stop` in the file.
+    """Neighbouring statements in the author's text, from `start` to `stop` in the file.
 
-    The first line is `indented` if it was the first statement on its line. A comment that is part
-    of another run is `dropped`.
+    - `indented`: the text includes the indentation of its first line.
+
+    - `dropped`: the text is a comment that became part of another run.
     """
 
     text: str
@@ -133,7 +135,7 @@ class TextRun:
 
 
 def with_trailing_comments(runs: Sequence[TextRun], text: str) -> list[TextRun]:
-    """Return runs of a file with `text` in which a comment follows the statement before it."""
+    """Return runs of a file in which trailing comments belong to the preceding statement."""
     found = list(runs)
     by_start = {run.start: number for number, run in enumerate(runs)}
     for number, run in enumerate(runs):

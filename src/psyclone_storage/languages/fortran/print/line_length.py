@@ -1,8 +1,8 @@
-"""Line lengths and indentation as a compiler or a user wants them, without a change of meaning.
+"""Limits on line lengths and indentation of Fortran text that preserve its meaning.
 
-Lines that an author wrote longer than a compiler accepts are broken, and indentation can be left
-out. Every line within the limit is unchanged. Lines that cannot be continued - a preprocessor line,
-an `include` line, a directive that is not OpenMP's or OpenACC's - are unchanged, too.
+Lines longer than a compiler accepts are split, and indentation can be removed. All other lines are
+unchanged. A line that cannot be continued is also unchanged: a preprocessor line, an `include`
+line, or a directive other than OpenMP or OpenACC.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ _DIRECTIVE = regex(r"\s*!\$(omp|acc)\s", re.IGNORECASE)
 
 
 def within_limit(text: str) -> str:
-    """Return free-form Fortran with no line over 132 characters, except for those that must stay.
+    """Return free-form Fortran with all lines split to at most 132 characters if possible.
 
-    A long statement is continued, at blanks where that is possible and otherwise inside of a string
-    or a name with an `&` on both sides. A long comment continues as a comment on the next line, and
-    a trailing comment follows on lines of its own.
+    A long statement is split at blanks if possible. Otherwise it is split inside a string or a name
+    with `&` on both sides. A long comment continues as a comment on the next line. A trailing
+    comment that is too long is moved to lines after its statement.
     """
     ending = "\r\n" if "\r\n" in text else "\n"
     lines: list[str] = []
@@ -38,7 +38,7 @@ def within_limit(text: str) -> str:
 
 
 def without_indentation(text: str) -> str:
-    """Return `text` with no blanks before its lines, but for those that belong to a string."""
+    """Return `text` without indentation, except in continued strings."""
     lines: list[str] = []
     quote = ""
     for line in text.split("\n"):
@@ -49,9 +49,9 @@ def without_indentation(text: str) -> str:
 
 
 def _code_of(line: str, quote: str) -> tuple[str, str]:
-    """Return the part of `line` before its comment, and the string that goes on after it.
+    """Return the code of `line` without its comment, and the quote of a string left open.
 
-    `quote` is the quotation mark of a string that the line starts in, or empty.
+    `quote` is the quotation mark of a string that is open at the start of the line, or ''.
     """
     if not quote and line.lstrip()[:1] in ("#", "!"):
         return "", ""
@@ -68,9 +68,9 @@ def _code_of(line: str, quote: str) -> tuple[str, str]:
 
 
 def _shorter(line: str, code: str, before: str, after: str) -> Iterator[str]:
-    """Yield the lines that `line` becomes.
+    """Yield the lines into which `line` is split.
 
-    `before` and `after` are whether it starts or ends inside a string.
+    `before` and `after` are the quotation marks of strings open at its start and end, or ''.
     """
     if _FIXED.match(line) and not before:
         yield line
@@ -93,7 +93,7 @@ def _statement(code: str, indent: str, *, whole: bool) -> Iterator[str]:
 
 
 def _cut(code: str, indent: str) -> Iterator[str]:
-    """Yield `code` in parts that may end anywhere, inside a string too."""
+    """Split `code` at any position, also inside a string."""
     further = indent + " " * _STEP
     while len(code) > LIMIT:
         yield code[: LIMIT - 1] + "&"
@@ -102,7 +102,7 @@ def _cut(code: str, indent: str) -> Iterator[str]:
 
 
 def _remark(remark: str, indent: str) -> Iterator[str]:
-    """Yield a comment as comments, and a directive as a directive that is continued."""
+    """Split a comment into several comments, or a directive into continued directives."""
     directive = _DIRECTIVE.match(remark)
     more = " &" if directive else ""
     start = directive.group().strip() if directive else remark[: 2 if _DOXYGEN.match(remark) else 1]

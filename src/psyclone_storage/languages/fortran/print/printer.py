@@ -1,8 +1,8 @@
-"""Units as Fortran 2008, to be read by a person who looks for an error.
+"""Printing of units as Fortran 2008 that is readable for debugging.
 
-One `match` per kind of thing. Lines are broken within 132 columns; steps of indentation are
-two blanks; words of the language are in lower case. The text depends on the unit
-alone: no date, no path, so that equal programs give equal files.
+Each kind of node has one `match` case. Lines have at most 132 columns, each indentation step is two
+blanks, and keywords are in lower case. The text depends only on the unit and contains neither date
+nor path, so equal programs give equal files.
 """
 
 from __future__ import annotations
@@ -28,11 +28,16 @@ _STEP = 2
 
 @dataclass(frozen=True, slots=True)
 class InlinedProcedures:
-    """Private additions to a module: lines that are printed already.
+    """Private additions to a module, as printed lines.
 
-    `specified` go into its specification part, `procedures` after its own procedures. `codes` are
-    the subroutines among these as code, for languages that print them with their callers. With
-    `bounds_checks` C checks the indices of arrays.
+    - `specified`: lines for its specification part.
+
+    - `procedures`: lines after its own procedures.
+
+    - `codes`: the added subroutines as typed code, for languages that print them together with
+      their callers.
+
+    - `bounds_checks`: C code checks array indices.
     """
 
     specified: tuple[tuple[str, ...], ...] = ()
@@ -45,7 +50,7 @@ _NOTHING_INLINED = InlinedProcedures()
 
 
 def emit_unit(unit: un.Unit, inlined: InlinedProcedures = _NOTHING_INLINED) -> str:
-    """Return the text of a module, ending in a newline."""
+    """Return the text of a module."""
     lines = commented(unit.comment, 0) if unit.comment else []
     lines.append(f"module {unit.name}")
     for use in unit.uses:
@@ -98,13 +103,13 @@ def _routine(routine: un.GeneratedRoutine) -> Iterator[str]:
 
 
 def emit_declarations(declares: Iterable[un.Declare], indent: int) -> Iterator[str]:
-    """Yield declarations in their order; neighbours that differ in the entity alone are one."""
+    """Yield declarations in order; neighbours that differ only in the entity are combined."""
     for head, alike in groupby(declares, key=lambda item: _declaration(item, "")):
         yield from wrapped(head + ", ".join(map(_entity, alike)), indent)
 
 
 def _needs_others(declare: un.Declare) -> bool:
-    """Return whether an extent is given by another variable, which must be declared before."""
+    """Return whether an extent uses another variable, which must be declared before."""
     return any(isinstance(part, Name) for extent in declare.shape for part in walk(extent))
 
 
@@ -129,7 +134,7 @@ def _type(data_type: DataType, polymorphic: bool) -> str:
 
 
 def emit_lines(lines: Iterable[un.Line], indent: int) -> Iterator[str]:
-    """Yield statements, the outermost indented by `indent` blanks."""
+    """Yield the lines of statements; the outermost are indented by `indent` blanks."""
     label = ""
     for line in lines:
         if isinstance(line, un.Label):
@@ -145,7 +150,7 @@ def emit_lines(lines: Iterable[un.Line], indent: int) -> Iterator[str]:
 
 
 def _behind_label(label: str, line: un.Line, indent: int) -> Iterator[str]:
-    """Yield a statement with its label: on a line of its own where it would precede a comment."""
+    """Yield a labelled statement; before a comment, the label is put on its own line."""
     if isinstance(
         line,
         un.Comment | un.DirectiveLine | un.Opaque | un.Conditional | un.ScopedBlock | un.Format,
@@ -200,7 +205,7 @@ def _carried(
 
 
 def _directed(line: un.Generated, indent: int) -> Iterator[str]:
-    """Yield a directive, or statements between directives."""
+    """Yield a directive, or a block with the directives around it."""
     if isinstance(line, un.HoldData):
         raise InternalError("Data are not held by a program in Fortran.")
     if not isinstance(line, un.DirectiveBlock):
@@ -215,7 +220,7 @@ def _directed(line: un.Generated, indent: int) -> Iterator[str]:
 
 
 def emit_action(line: un.Line) -> str:
-    """Return the text of a statement that holds no other, on one line however long."""
+    """Return the text of a simple statement on one line of any length."""
     match line:
         case un.Assign(target, value):
             return f"{spell_as_written(target)} = {spell_as_written(value)}"
@@ -309,7 +314,7 @@ def _scope(
 def _specified(
     items: tuple[un.Declare | un.Comment | un.Blank | un.Opaque, ...], indent: int
 ) -> Iterator[str]:
-    """Yield the declarations of a block in their order, with the text between them."""
+    """Yield the specification part of a block in order."""
     for declares, group in groupby(items, key=lambda item: isinstance(item, un.Declare)):
         if declares:
             found = (item for item in group if isinstance(item, un.Declare))
@@ -329,7 +334,7 @@ def _construct(
 
 
 def _counted(line: un.DoConcurrent | un.Forall) -> str:
-    """Return the counters and the mask of a head, in brackets."""
+    """Return the loop variables and mask of `do concurrent` or `forall`, in parentheses."""
     controls = [
         f"{one.variable.text} = {spell_as_written(one.start)}:{spell_as_written(one.stop)}"
         + ("" if one.step is None else f":{spell_as_written(one.step)}")
@@ -356,9 +361,9 @@ def _selection(line: un.Select, indent: int) -> Iterator[str]:
 
 
 def _verbatim(text: str, indent: int) -> Iterator[str]:
-    """Yield an author's statements: the first line where it belongs, the rest as written.
+    """Yield author's statements: indent only the first line, and leave the others unchanged.
 
-    A line of the preprocessor's starts in the first column.
+    A preprocessor line starts in the first column.
     """
     first, *further = text.split("\n")
     yield first if first.startswith("#") else " " * indent + first
@@ -380,7 +385,7 @@ def _choice(line: un.If | un.Where, indent: int) -> Iterator[str]:
 
 
 def _directive(text: str, indent: int) -> Iterator[str]:
-    """Yield a directive, each further line of which starts with the sentinel again."""
+    """Yield a directive; continuation lines repeat its sentinel."""
     sentinel = f"!${text.split(maxsplit=1)[0]}"
     first, *further = wrapped(f"!${text}", indent)
     yield first

@@ -1,8 +1,8 @@
-"""Long Fortran statements, broken at places where a reader would break them.
+"""Splitting of long Fortran statements at readable positions.
 
-A statement may fill `LIMIT` columns. It is broken before `GOAL`: at blanks outside of brackets
-where that is enough, else inside the outermost brackets, and so on inwards. The text of a
-message starts a line of its own. Only what cannot be broken so is cut at `LIMIT`.
+A statement may fill `LIMIT` columns, but is normally split before column `GOAL`. It is split at
+blanks outside parentheses if that suffices, otherwise inside the outermost parentheses, and so on
+inwards. A string argument starts on a new line. Any remaining long part is cut at column `LIMIT`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _LONGEST_HEAD = max(map(len, _HEADS))
 
 
 def wrapped(text: str, indent: int) -> list[str]:
-    """Return the lines of a statement at `indent` blanks, the further ones four more."""
+    """Return the lines of a statement indented by `indent`, with continuation lines four deeper."""
     first, further = " " * indent, " " * (indent + _STEP)
     if len(first + text) <= GOAL:
         return [first + text]
@@ -37,7 +37,7 @@ def wrapped(text: str, indent: int) -> list[str]:
 
 
 def _pieces(text: str, room: int) -> Iterator[str]:
-    """Yield `text` in unbreakable parts, of at most `room` columns where possible."""
+    """Yield `text` in unbreakable parts of at most `room` columns where possible."""
     breaks = list(_breaks(text))
     positions = [position for position, _ in breaks]
 
@@ -56,7 +56,7 @@ def _pieces(text: str, room: int) -> Iterator[str]:
 
 
 def _breaks(text: str) -> Iterator[tuple[int, int]]:
-    """Yield each position before which `text` may be broken, with the brackets around it."""
+    """Yield each position before which `text` may be split, with its nesting depth."""
     depth, quote = 0, ""
     for position, character in enumerate(text):
         if quote:
@@ -77,9 +77,9 @@ def _is_head(text: str, stop: int) -> bool:
 
 
 def _cut(line: str, further: str) -> Iterator[str]:
-    """Yield a line, in parts of `LIMIT` columns if it is longer; a part may end in a name.
+    """Yield a line, cut into parts of `LIMIT` columns if necessary.
 
-    However far a part is indented, half of it is text.
+    At least half of each part is text, even if the indentation is deep.
     """
     further = further[: LIMIT // 2]
     while len(line) > LIMIT:
@@ -89,7 +89,7 @@ def _cut(line: str, further: str) -> Iterator[str]:
 
 
 def commented(text: str, indent: int) -> list[str]:
-    """Return a comment, filled to `GOAL` columns; each line of `text` starts a new one."""
+    """Return a comment filled to `GOAL` columns; each line of `text` starts a new comment line."""
     lines: list[str] = []
     for paragraph in text.split("\n"):
         line = " " * indent + "!"

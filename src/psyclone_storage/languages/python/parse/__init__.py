@@ -1,1 +1,1 @@
-"""Python as text: kernels and algorithms, read by `ast` and never run."""
+"""Parsing of Python kernels and algorithms with `ast`, without executing them."""

@@ -1,7 +1,7 @@
-"""Algorithm files in Python: every invoke, and where its kernels are imported from.
+"""Parsing of Python algorithm files: invokes, and the imports of their kernels.
 
-All that is wrong with a file is collected before anything is raised. What the invokes mean is not
-known here, and no type of a variable: those follow from the kernels' metadata.
+All errors of a file are collected before an exception is raised. Invokes are not interpreted here.
+Types of variables follow from the kernels' metadata.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _PARAMETERS = ("file", "name")
 
 
 def read_python_algorithm(dialect: Dialect, source: SourceText) -> parsed.ParsedAlgorithm:
-    """Return the invokes of `source`, which may be none.
+    """Return the invokes of `source`, possibly none.
 
     Raises:
         CompileError: every problem of the file.
@@ -60,13 +60,13 @@ def read_python_algorithm(dialect: Dialect, source: SourceText) -> parsed.Parsed
 
 
 def _with_types(call: parsed.ParsedCall, known: Mapping[str, Symbol]) -> parsed.ParsedCall:
-    """Return a call with the information on the variables that it passes."""
+    """Return a call with known symbols for the variables that it passes."""
     args = tuple(replace(one, expr=with_symbols(known, one.expr)) for one in call.args)
     return replace(call, args=args) if known else call
 
 
 def _invokes(tree: PythonTree, names: ImportedNames) -> list[ast.Call]:
-    """Return the invokes that are statements, in the order of the text."""
+    """Return the invokes that are whole statements, in source order."""
     found = [
         node.value
         for node in ast.walk(tree.module)
@@ -81,7 +81,7 @@ def _is_invoke(node: ast.AST, names: ImportedNames) -> bool:
 
 
 def _misplaced(tree: PythonTree, names: ImportedNames) -> Iterator[Diagnostic]:
-    """Yield invokes that are parts of expressions."""
+    """Yield diagnostics for invokes inside expressions."""
     statements = set(_invokes(tree, names))
     for node in ast.walk(tree.module):
         if _is_invoke(node, names) and node not in statements:
@@ -92,10 +92,10 @@ def _misplaced(tree: PythonTree, names: ImportedNames) -> Iterator[Diagnostic]:
 def _not_invoked(
     tree: PythonTree, dialect: Dialect, names: ImportedNames, invokes: list[parsed.ParsedInvoke]
 ) -> Iterator[Diagnostic]:
-    """Yield calls of kernels that are statements, and so have no effect.
+    """Yield diagnostics for statements that call a kernel directly, which has no effect.
 
-    A name is that of a kernel if the file defines it, or if an invoke of the file calls it, and no
-    function around the statement gives it another meaning.
+    A name denotes a kernel if the file defines it as one or an invoke of the file calls it. The
+    name must not be redefined by an enclosing function.
     """
     known = {one.text for one in kernels_in(tree, dialect)}
     known |= {call.name for invoke in invokes for call in invoke.calls}
@@ -113,9 +113,9 @@ def _not_invoked(
 
 
 def _statements(around: ast.AST, names: Set[str]) -> Iterator[ast.stmt]:
-    """Yield the statements in which no function around them binds any of `names`.
+    """Yield the statements outside functions that bind any of `names`.
 
-    Those of `with` and `try` are left out: they may expect the error of a wrong call.
+    Statements in `with` and `try` blocks are omitted, because they may expect the error.
     """
     for node in ast.iter_child_nodes(around):
         if isinstance(node, ast.With | ast.AsyncWith | ast.Try | ast.TryStar):
@@ -128,7 +128,7 @@ def _statements(around: ast.AST, names: Set[str]) -> Iterator[ast.stmt]:
 
 
 def _bound(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
-    """Return the names that a function binds, those of functions in it included."""
+    """Return the names that a function binds, including those in nested functions."""
     found: set[str] = set()
     for node in ast.walk(function):
         match node:
@@ -154,7 +154,7 @@ def _unit(tree: PythonTree, dialect: Dialect, names: ImportedNames) -> parsed.Sc
 
 
 def _of_fortran(tree: PythonTree, names: ImportedNames) -> Iterator[parsed.ParsedUse]:
-    """Yield the kernels in Fortran to which a file gives names, as imports of their modules."""
+    """Yield imports for the Fortran kernels to which a file assigns names."""
     for node in tree.module.body:
         match node:
             case ast.Assign(
@@ -170,7 +170,7 @@ def _of_fortran(tree: PythonTree, names: ImportedNames) -> Iterator[parsed.Parse
 
 
 def _use(tree: PythonTree, node: ast.Import | ast.ImportFrom, dialect: Dialect) -> parsed.ParsedUse:
-    """Return an import; a built-in that is imported from where it is offered is no kernel."""
+    """Return an import statement without the names of built-ins, which are not kernels."""
     span = tree.span(node)
     if isinstance(node, ast.Import):
         return parsed.ParsedUse(node.names[0].name, (), (), span)
@@ -187,7 +187,7 @@ def _use(tree: PythonTree, node: ast.Import | ast.ImportFrom, dialect: Dialect) 
 
 
 def _end_of_imports(tree: PythonTree) -> int:
-    """Return the offset of the line after the imports at the top level, or after the preamble."""
+    """Return the offset of the line after the top-level imports, or after the module docstring."""
     body = tree.module.body
     last: ast.stmt | None = None
     for position, node in enumerate(body):
@@ -209,7 +209,7 @@ def _end_of_imports(tree: PythonTree) -> int:
 def _check_names(
     invokes: tuple[parsed.ParsedInvoke, ...], tree: PythonTree
 ) -> Iterator[Diagnostic]:
-    """Yield labels whose routines are called like each other or like something else."""
+    """Yield diagnostics for labels whose routine names clash with each other or other names."""
     labels: dict[str, Span] = {}
     taken = dict(_taken(tree))
     for invoke in invokes:
@@ -238,7 +238,7 @@ def _check_names(
 
 
 def _taken(tree: PythonTree) -> Iterator[tuple[str, Span]]:
-    """Yield the names, in lower case, that the file gives to something, and where."""
+    """Yield the names, in lower case, that the file binds, with their locations."""
     for node in ast.walk(tree.module):
         match node:
             case ast.FunctionDef(name=name) | ast.ClassDef(name=name):

@@ -1,9 +1,9 @@
-"""Variable declarations in a Python program: annotations by the types of an API.
+"""Type annotations in a Python program that declare variables with types of an API.
 
-`p: r_solver_field_type` in a function's head, or where a local or a variable of the module is
-assigned, has the meaning of a declaration in Fortran. Brackets after the type hold extents, as in
-`chi: field_type[3]`, or a colon for each dimension. Other annotations have no meaning here. A local
-name of a function hides that of the enclosing program.
+An annotation such as `p: r_solver_field_type` on an argument, a local variable or a module variable
+has the meaning of a Fortran declaration. Brackets after the type contain extents, as in `chi:
+field_type[3]`, or a colon for each dimension. Other annotations are ignored. A local name of a
+function hides the same name of the enclosing scope.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 @dataclass(frozen=True, slots=True)
 class AnnotatedNames:
-    """The annotations of a file; `types` are those that an API has, by their words."""
+    """Annotations of a file; `types` are the types of an API by name."""
 
     tree: PythonTree
     types: Mapping[str, DataType]
     words: ImportedNames
 
     def around(self, node: ast.AST) -> Mapping[str, Symbol]:
-        """Return the annotations of the names visible at `node`."""
+        """Return the annotated types of the names visible at `node`, as symbols."""
         found: dict[str, Symbol] = {}
         for scope in self._scopes(node):
             own = {name for name, _ in _bound(scope)}
@@ -45,7 +45,7 @@ class AnnotatedNames:
         return found
 
     def _scopes(self, node: ast.AST) -> Iterator[ast.Module | _Function]:
-        """Yield the file and the functions around a node, from outside to inside."""
+        """Yield the module and the functions around a node, starting with the outermost."""
         yield self.tree.module
         place = self.tree.span(node)
         around = [
@@ -71,7 +71,7 @@ class AnnotatedNames:
 
 
 def with_symbols(known: Mapping[str, Symbol], expr: Expr) -> Expr:
-    """Return an expression whose names have the symbols that are `known`."""
+    """Return an expression with `known` symbols attached to its names."""
     if isinstance(expr, Name):
         return Name(expr.text, known.get(expr.text, expr.symbol))
     return with_parts(expr, partial(with_symbols, known))
@@ -87,7 +87,7 @@ def _extent(node: ast.expr) -> Expr | None:
 
 
 def _bound(scope: ast.Module | _Function) -> Iterator[tuple[str, ast.expr | None]]:
-    """Yield the names that a scope itself declares, with the annotation of each."""
+    """Yield the names that a scope binds itself, each with its annotation or None."""
     said: dict[str, ast.expr | None] = {}
     if isinstance(scope, _Function):
         said = {one.arg: one.annotation for one in ast.walk(scope.args) if isinstance(one, ast.arg)}

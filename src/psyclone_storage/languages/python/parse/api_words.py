@@ -1,7 +1,7 @@
-"""The vocabulary of an API for the Python reader: the words that become entries of metadata.
+"""Names of an API for the Python reader that are converted to metadata entries.
 
-A front end knows a language and no domain. So an API defines which of its words annotate arguments,
-and how an annotation becomes an entry in the form of Fortran kernels.
+A front end supports a language and does not depend on a domain. Each API therefore defines the
+names for argument annotations, and how an annotation becomes a metadata entry as in Fortran.
 """
 
 from __future__ import annotations
@@ -15,11 +15,15 @@ from psyclone_storage.ir.types import DataType, ScalarType
 
 @dataclass(frozen=True, slots=True)
 class Annotated:
-    """The rule that turns the items of an annotation into those of an entry.
+    """Rule that converts the items of an annotation to the items of a metadata entry.
 
-    Where there are `short` of them, the words `before` and `behind` are put around them. A `head`
-    is the first item; a number of components, where they may be `counted`, is put into it. If no
-    type is written, the first of the words for `types` is the default.
+    - `short`: the number of items for which `before` and `behind` are added around them.
+
+    - `head`: the first item of the entry.
+
+    - `counted`: the annotation may have a number of components, which is added to `head`.
+
+    - `types`: names of data types; the first one is the default.
     """
 
     short: int = -1
@@ -32,17 +36,37 @@ class Annotated:
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """The words of an API in Python.
+    """Names of an API in Python.
 
-    `module` offers them, `real` is the type of the numbers that kernels compute with. An argument
-    annotated by one of `annotations` becomes an `entry` of the component `arguments`; the arguments
-    of the decorator are `components` of their own. Of `rows` the text is a list, as in
-    `GO_STENCIL("000,011,000")`. `keywords` are words that are items with a keyword; a component
-    that is a list has entries of the type in `lists`. With `ranges` a kernel is called for more
-    than a point: they are what it may loop over, `tables` the arrays it may read that are no
-    arguments, `numbers` the integers, each by its role. Elements of tables whose roles are
-    `from_one` count from 0 in Python. `builtins` are words that are called in invokes, `types`
-    those with which an algorithm declares its variables.
+    - `module`: the module that exports the names.
+
+    - `real`: the type of real numbers in kernels.
+
+    - `entry`, `arguments`: an annotated argument becomes an `entry` of the metadata component
+      `arguments`.
+
+    - `annotations`: the conversion rule for each annotation.
+
+    - `components`: metadata components given as decorator arguments.
+
+    - `rows`: the name whose text argument is a list, as in `GO_STENCIL("000,011,000")`.
+
+    - `keywords`: names that become items with a keyword.
+
+    - `lists`: the entry type of each list component.
+
+    - `ranges`: the ranges over which a kernel may loop, by role. They are empty if a kernel is
+      called for single points.
+
+    - `tables`: arrays that are available but are not arguments, by role.
+
+    - `numbers`: available integers, by role.
+
+    - `from_one`: roles of tables with elements that are counted from 0 only in Python.
+
+    - `builtins`: names that can be called in invokes.
+
+    - `types`: names with which an algorithm declares its variables.
     """
 
     module: str

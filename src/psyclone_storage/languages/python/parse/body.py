@@ -1,8 +1,8 @@
-"""The code of a kernel in Python: its statements as typed code.
+"""Parsing of a Python kernel's statements as typed code.
 
-The arguments are what metadata say of them. All that is wrong with a kernel is noted before
-anything is raised. A variable of the module is read when the kernel runs, and has one type, as
-locals have.
+The types of arguments are given by metadata. All errors of a kernel are collected before an
+exception is raised. A module variable is read when the kernel runs. Like a local variable, it has
+one type.
 """
 
 from __future__ import annotations
@@ -60,9 +60,9 @@ def read_python_body(
     dummies: tuple[Dummy, ...],
     beside: ModuleTexts = no_modules,
 ) -> Routine:
-    """Return the code of the kernel whose procedure is `name`; `dummies` are its arguments.
+    """Return the code of the kernel with the procedure `name`; `dummies` are its arguments.
 
-    Functions that it imports are read from the modules that `beside` finds.
+    Functions imported by the kernel are read from the modules that `beside` finds.
 
     Raises:
         CompileError: everything that is wrong with the body.
@@ -97,7 +97,7 @@ def read_python_body(
 
 
 def _may_return(node: ast.FunctionDef) -> bool:
-    """Return whether a kernel may end before its last statement."""
+    """Return whether a kernel contains a `return` statement."""
     return any(isinstance(one, ast.Return) for one in ast.walk(node))
 
 
@@ -110,7 +110,7 @@ def _find(dialect: Dialect, source: SourceText, name: str) -> KernelDefinition:
 def _scope(
     found: KernelDefinition, dialect: Dialect, dummies: tuple[Dummy, ...], beside: ModuleTexts
 ) -> KernelScope:
-    """Return the names that the body of a kernel begins with."""
+    """Return the initial names in the body of a kernel."""
     tree, args = found.tree, [*found.node.args.posonlyargs, *found.node.args.args]
     own = tuple(arg.arg for arg in args)
     names = NameTable({*own, found.node.name, *_written_names(found.node)})
@@ -143,7 +143,7 @@ def _written_names(node: ast.AST) -> set[str]:
 def _access(
     own: tuple[str, ...], passed: dict[str, Dummy], dialect: Dialect, found: KernelDefinition
 ) -> ArgumentAccess:
-    """Return the access rules of a kernel's arguments, whose names are its `own`."""
+    """Return the access rules of a kernel's arguments; `own` contains the argument names."""
     if dialect.ranges:
         return ColumnAccess(own, passed, dialect, found.names)
     i, j = (name for name in passed if name not in own)
@@ -151,9 +151,9 @@ def _access(
 
 
 def _passed(own: tuple[str, ...], dummies: tuple[Dummy, ...], names: NameTable) -> dict[str, Dummy]:
-    """Return the dummies by their names: those of the function's arguments, or names of their own.
+    """Return the dummies by name: an argument's name, or a fresh name.
 
-    Of the dummies of one argument that is the name of the one that has its values.
+    If several dummies belong to one argument, the dummy with the values has the argument's name.
     """
     found: dict[str, Dummy] = {}
     for dummy in dummies:
@@ -167,7 +167,7 @@ def _passed(own: tuple[str, ...], dummies: tuple[Dummy, ...], names: NameTable) 
 
 
 def _check_names(scope: KernelScope) -> None:
-    """Refuse names that differ in case alone, and those of functions that are called, too."""
+    """Record errors for names that differ only in case, including those of called functions."""
     seen = {name.lower(): name for name in scope.arguments}
     for name, local in scope.locals.items():
         if problem := check_kernel_name(name, seen, local.first):
@@ -199,13 +199,13 @@ def _locals(scope: KernelScope) -> Iterator[Declare]:
 
 
 def _symbol(one: ModuleVariable, real: ScalarType) -> Symbol:
-    """Return a variable of another module."""
+    """Return the symbol of a variable in another module."""
     type_ = nodes.scalar_type(one.type, real)
     return Symbol(one.key, one.name, Origin.IMPORTED, Sort.VARIABLE, type_, module=one.module)
 
 
 def _used(scope: KernelScope) -> Iterator[tuple[str, Intrinsic]]:
-    """Yield the variables of the module that the body reads."""
+    """Yield the module variables that the body reads."""
     first = [name for name in scope.constants if name in scope.used]
     for name in dict.fromkeys((*first, *scope.used)):
         yield name, scope.used[name][0]

@@ -1,6 +1,6 @@
-"""Closures of functions in a running program: their text, and the values of the names in it.
+"""Closures of functions in a running program: source texts, and values of their names.
 
-This module imports nothing of the compiler. A cache key of a kernel can be computed without it.
+This module does not import the compiler. The cache key of a kernel can be computed without it.
 """
 
 from __future__ import annotations
@@ -30,12 +30,21 @@ _WORDS = ("Word", "Annotation")
 
 @dataclass(frozen=True, slots=True)
 class FunctionText:
-    """A function when it was read: its file, first line and text, and the values of its names.
+    """Source text of a function at the time of reading, with the values of its names.
 
-    `statements` are imports and constants by the names that need them, in order. `odd` are names
-    whose values raise when they are inspected. `around` are numbers of the enclosing function.
-    `called` are the names that it may call. `defaults` are default values of its arguments, None
-    for what is not a number. `wraps` is the name of the function that it wraps.
+    - `first`: the number of the first line.
+
+    - `statements`: imports and constants with the names that need them, in order.
+
+    - `odd`: names whose values raise an exception when they are inspected.
+
+    - `around`: numbers captured from the enclosing function.
+
+    - `called`: the names that the function may call.
+
+    - `defaults`: default values of arguments, None if not a number.
+
+    - `wraps`: the name of the function that it wraps.
     """
 
     file: str
@@ -53,7 +62,7 @@ class FunctionText:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedFunction:
-    """A function with the functions that it calls now, each with the name in the caller."""
+    """Function with the functions that it calls now, each with its name in the caller."""
 
     function: Callable[..., Any]
     text: FunctionText
@@ -66,7 +75,7 @@ Resolved = tuple[ResolvedFunction, ...]
 
 @dataclass(slots=True, eq=False)
 class ClosureSnapshot:
-    """The lookups that reading a function made: each getter, its owner, and the value it found."""
+    """Record of the lookups made while reading a function: getters, their owners, and results."""
 
     getters: list[Callable[[Any], Any]] = field(default_factory=list)
     owners: list[Any] = field(default_factory=list)
@@ -100,7 +109,7 @@ class ClosureSnapshot:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _SourceLines:
-    """The source lines of a function with this code object, their file, and the first number."""
+    """Source lines of a function with this code object, with file and first line number."""
 
     code: CodeType
     file: str
@@ -110,7 +119,7 @@ class _SourceLines:
 
 @dataclass(frozen=True, slots=True)
 class CallLocation:
-    """The code that makes a call, the text of its file, and the position of the call there."""
+    """Call site: the calling code, the text of its file, and the position of the call."""
 
     code: CodeType
     text: str
@@ -125,7 +134,7 @@ def call_location_of(frame: FrameType) -> CallLocation:
 
 
 def changed_numbers(linked: Iterable[ResolvedFunction]) -> Iterator[tuple[str, str, Any]]:
-    """Yield module variables whose type has changed: the name, the old value and the new one."""
+    """Yield module variables with a changed type: name, old value text, and new value."""
     for one in linked:
         names = _names_in(one.function.__code__)
         values = getattr(one.function, "__globals__", {})
@@ -138,11 +147,12 @@ def changed_numbers(linked: Iterable[ResolvedFunction]) -> Iterator[tuple[str, s
 
 @dataclass(slots=True, eq=False)
 class FunctionReader:
-    """Reads functions of a running program with the functions that they call.
+    """Reader of functions in a running program, including the functions that they call.
 
-    A name may change its value at any time, for example when a notebook cell runs again, and so
-    may a function. Equal results are one object. The lines of a function are those of its first
-    reading, because files may change later: the compiled code and its cache key use one text.
+    The value of a name or a function may change at any time, for example when a notebook cell runs
+    again. Equal results are returned as one object. The lines of a function are those of its first
+    reading, because a file may change later. The compiled code and its cache key thus use the same
+    text.
     """
 
     _lines: dict[Callable[..., Any], _SourceLines] = field(default_factory=dict)
@@ -152,9 +162,9 @@ class FunctionReader:
     _unique: dict[Resolved, Resolved] = field(default_factory=dict)
 
     def resolve(self, function: Callable[..., Any], module: str) -> Resolved:
-        """Return a function with all functions that it calls now, itself first.
+        """Return a function, followed by all functions that it calls now.
 
-        `module` exports the vocabulary of an API.
+        `module` exports the names of an API.
 
         Raises:
             OSError: the source of the function itself is not available.
@@ -163,14 +173,14 @@ class FunctionReader:
         return self._current(function, module)[0]
 
     def try_to_resolve(self, function: Callable[..., Any], module: str) -> Resolved | None:
-        """Return a function with all that it calls now; None if its source is not available."""
+        """Return a function with all functions that it calls, or None if it has no source."""
         try:
             return self.resolve(function, module)
         except (OSError, TypeError):
             return None
 
     def snapshot_of(self, function: Callable[..., Any], module: str) -> ClosureSnapshot:
-        """Return the lookups that `resolve` made; raise what it raises."""
+        """Return the lookups made by `resolve`, with the same exceptions."""
         return self._current(function, module)[1]
 
     def _current(
@@ -208,11 +218,11 @@ class FunctionReader:
         return tuple(found.values()), snapshot
 
     def _lines_of(self, function: Callable[..., Any]) -> _SourceLines:
-        """Return the source lines of a function as they were when its code was seen first.
+        """Return the source lines of a function from the time when its code was first read.
 
         Raises:
-            OSError: they are not available.
-            TypeError: it is not a Python function.
+            OSError: the lines are not available.
+            TypeError: `function` is not a Python function.
         """
         code = getattr(function, "__code__", None)
         if not isinstance(code, CodeType):
@@ -233,7 +243,7 @@ class FunctionReader:
         snapshot: ClosureSnapshot,
         parts: Iterable[Callable[[Any], Any]],
     ) -> FunctionText:
-        """Return the current source of a function, and record each lookup."""
+        """Return the current text of a function, and record each lookup in `snapshot`."""
         for part in parts:
             value = snapshot.look_up(part, function)
             if isinstance(value, dict):
@@ -275,7 +285,7 @@ class FunctionReader:
         )
 
     def _is_readable(self, value: Any, module: str) -> bool:
-        """Return whether a called object is a Python function whose source is the user's."""
+        """Return whether a called object is a Python function with user-written source."""
         if type(value) is not FunctionType:  # pylint: disable=unidiomatic-typecheck  # FunctionType is final
             return False
         package = str(value.__module__).partition(".")[0]
@@ -295,13 +305,13 @@ _CALL = regex(r"(?<![\w.])([^\W\d]\w*(?:\s*\.\s*[^\W\d]\w*)*)\s*\(")
 
 
 def _names_in(code: CodeType) -> set[str]:
-    """Return the names in code other than locals, including those of nested functions."""
+    """Return the names other than locals in code, including nested functions."""
     inner = (_names_in(one) for one in code.co_consts if isinstance(one, CodeType))
     return {*code.co_names, *code.co_freevars}.union(*inner)
 
 
 def _defaults(function: Callable[..., Any]) -> tuple[tuple[str, float | None], ...]:
-    """Return the default values of arguments, None for a default that is not a number."""
+    """Return the default values of arguments, with None for a default that is not a number."""
     code, own = function.__code__, getattr(function, "__defaults__", None) or ()
     names = code.co_varnames[: code.co_argcount]
     by_order = zip(names[len(names) - len(own) :], own, strict=False)
@@ -317,9 +327,9 @@ def _number(value: Any) -> float | None:
 
 
 def _looked_up(function: Callable[..., Any], name: str, snapshot: ClosureSnapshot) -> Any:
-    """Return the value of a dotted name in a function, and record the lookups.
+    """Return the value of a dotted name used in a function, and record the lookups.
 
-    It is None for an attribute of anything but a module.
+    Attributes are followed only for modules; otherwise The function returns None.
     """
     first, *rest = name.split(".")
     code, cells = function.__code__, function.__closure__ or ()
@@ -336,7 +346,7 @@ def _looked_up(function: Callable[..., Any], name: str, snapshot: ClosureSnapsho
 
 
 def _in_cell(cell: CellType) -> Any:
-    """Return the value of a variable of the enclosing function, None if it is unbound."""
+    """Return the value of a variable of the enclosing function, or None if it is unbound."""
     try:
         return cell.cell_contents
     except ValueError:
@@ -348,7 +358,7 @@ def _numbers(around: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _statements_for(module: str, name: str, value: Any) -> Iterator[str]:
-    """Yield the import or the constant that a name needs, if it needs one."""
+    """Yield the import or constant definition that a name needs, if any."""
     own = str(getattr(value, "__name__", ""))
     if isinstance(value, ModuleType):
         yield f"import {value.__name__} as {name}"
@@ -368,7 +378,7 @@ def _statements_for(module: str, name: str, value: Any) -> Iterator[str]:
 
 
 def _hides_builtin(name: str, value: Any) -> bool:
-    """Return whether a name hides a built-in function; NumPy functions do not count."""
+    """Return whether a name hides a Python built-in by something other than a NumPy function."""
     known = getattr(builtins, name, None)
     is_other = None not in (known, value) and value is not known
     return is_other and type(value).__name__ != "ufunc"

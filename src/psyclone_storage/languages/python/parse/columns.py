@@ -1,8 +1,8 @@
-"""Kernels for columns of cells, for dofs and for all of a domain: their access to arguments.
+"""Argument access in kernels for cell columns, dofs and the whole domain.
 
-An element of a field is that of a dof in a layer, through the map from the cell's dofs; of an
-operator that of two dofs in a layer. Which arrays and numbers a kernel is passed for that follows
-from the roles of its dummies. In Python all is counted from 0.
+A field element is selected by a dof and a layer, using the map from cells to dofs. An operator
+element is selected by two dofs and a layer. The roles of the dummies determine the arrays and
+numbers that are passed for this purpose. All indices start at 0 in Python.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _WAYS: Mapping[Role, str] = {
 
 
 class _ElementForm(Enum):
-    """The addressing of an element of a field, and the contents of its brackets."""
+    """Index form of a field element in Python."""
 
     OWN = "[dof, layer]"
     STENCIL = "[dof, layer] or [dof, layer, neighbour]"
@@ -58,9 +58,11 @@ class _ElementForm(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ColumnAccess:
-    """The rules of one kernel: `own` are the names of its arguments, in order.
+    """Access rules for one kernel.
 
-    `passed` are all dummies by their names.
+    - `own`: the names of its arguments, in order.
+
+    - `passed`: all dummies by name.
     """
 
     own: tuple[str, ...]
@@ -72,24 +74,24 @@ class ColumnAccess:
 
     @property
     def hint(self) -> str:
-        """Return the spelling of an element of an argument."""
+        """Hint that explains how to write an element of an argument."""
         field, vector = "a field's is 'x[dof, layer]'", "a vector's 'x[part, dof, layer]'"
         matrices = "an operator's 'm[to, from, layer]', a columnwise one's 'm[band, row]'"
         return f"Write an element: {field}, {vector}, {matrices}."
 
     def assigned(self, name: str, dummy: Dummy) -> str:
-        """Return how an element of the argument `name` is given a value."""
+        """Return a hint that explains how to assign an element of the argument `name`."""
         way = _WAYS.get(dummy.role, "") if dummy.component is None else "[part, dof, layer]"
         return f"Write '{name}{way} = ...'."
 
     def within(self, tree: PythonTree) -> ColumnAccess:
-        """Return these rules, with the words by the names that another file has for them."""
+        """Return the same rules with the imported names of another file."""
         return replace(self, words=imported_names(tree, self.dialect.module))
 
     # ------------------------------------------------------------------------ elements
 
     def read(self, scope: KernelScope, node: ast.Subscript) -> TypedExpression:
-        """Return an element of an argument, or of an array that the kernel has from its mesh."""
+        """Return the expression for an element of an argument, a mesh array or a local array."""
         if isinstance(node.value, ast.Call):
             return self._of_table(scope, node, node.value)
         if (local := local_array(scope, node)) is not None:
@@ -114,7 +116,10 @@ class ColumnAccess:
     def target(
         self, scope: KernelScope, node: ast.Subscript, value: TypedExpression
     ) -> Expr | None:
-        """Return an element that is written: of a field, an operator, or an array of its own."""
+        """Return the expression for an assigned element.
+
+        Record an error and return None if illegal.
+        """
         if (local := local_array(scope, node)) is not None:
             return written_element(scope, node, local, value)
         found = self._element(scope, node)
@@ -146,7 +151,7 @@ class ColumnAccess:
     def _component(
         self, scope: KernelScope, node: ast.Subscript, name: str, parts: list[ast.expr]
     ) -> tuple[str, Dummy] | None:
-        """Return the denoted dummy; of a vector the first index, the component, is removed."""
+        """Return the selected dummy; remove the component index of a field vector from `parts`."""
         arg = self.own.index(scope.code(name))
         every = [(own, one) for own, one in self.passed.items() if _has_values(one, arg)]
         if every[0][1].component is None:
@@ -167,7 +172,7 @@ class ColumnAccess:
         of: tuple[str, Dummy],
         parts: list[ast.expr],
     ) -> Expr | None:
-        """Return the element of a dummy with these parts of an index."""
+        """Return the element of a dummy for the given index parts, or None after an error."""
         own, dummy = of
         values = [read_index(scope, part) for part in parts]
         if any(value is None for value in values):
@@ -196,7 +201,7 @@ class ColumnAccess:
         return None
 
     def _extents(self, dummy: Dummy) -> tuple[Expr | None, ...]:
-        """Return the extents of the parts of an index, as far as they are known."""
+        """Return the extents for the parts of an index, with None for unknown ones."""
         match dummy.role:
             case Role.SCALAR_ARRAY | Role.CMA_MATRIX:
                 return self._known(dummy.shape)
@@ -211,7 +216,7 @@ class ColumnAccess:
         return ()
 
     def _known(self, shape: tuple[Expr, ...]) -> tuple[Expr | None, ...]:
-        """Return extents that are made of numbers that the kernel is passed under these names."""
+        """Return extents, with None for those that contain names not passed to the kernel."""
         return tuple(
             one
             if all(name in self.passed and self.passed[name].name == name for name in names_in(one))
@@ -220,13 +225,13 @@ class ColumnAccess:
         )
 
     def _lengths_of_matrix(self, dummy: Dummy) -> tuple[int, ...]:
-        """Return how many parts an index of an operator may have: neighbours come last."""
+        """Return the allowed numbers of index parts for an operator; neighbours come last."""
         near = [one.rank for one in self.passed.values()
                 if one.role is Role.STENCIL_CELLS and one.arg == dummy.arg]  # fmt: skip
         return (_OF_MATRIX, *(_OF_MATRIX + rank for rank in near))
 
     def _of_operator(self, own: str, dummy: Dummy, index: list[Expr]) -> Expr:
-        """Return an element of the matrix of a cell in a layer: that is the first index."""
+        """Return an operator element; the first array index combines cell and layer."""
         to, source, layer, *others = index
         cell: Expr = Name(self._name(Role.CELL))
         if others:
@@ -242,7 +247,7 @@ class ColumnAccess:
     def _dof(
         self, scope: KernelScope, node: ast.Subscript, dummy: Dummy, index: list[Expr]
     ) -> Expr | None:
-        """Return the number of a dof in a layer, of this cell or of one near it."""
+        """Return the number of a dof in a layer, in the current cell or a neighbouring one."""
         way = self._way(dummy)
         if len(index) < _OF_FIELD or len(index) not in _lengths(way):
             name = scope.text(node.value)
@@ -272,7 +277,7 @@ class ColumnAccess:
         return _ElementForm.STENCIL if Role.STENCIL_MAP in of_arg else _ElementForm.OWN
 
     def _map(self, dummy: Dummy) -> str:
-        """Return the name of the map from cells to the dofs of a field."""
+        """Return the name of the dofmap of a field."""
         maps = [
             (name, one) for name, one in self.passed.items()
             if one.role in _MAPS and one.space == dummy.space
@@ -280,17 +285,17 @@ class ColumnAccess:
         return next((name for name, one in maps if one.arg == dummy.arg), maps[0][0])
 
     def _near(self, dummy: Dummy, role: Role) -> str:
-        """Return the name of the dummy that describes the neighbours of a field."""
+        """Return the name of the dummy that describes the stencil of a field."""
         return next(
             name for name, one in self.passed.items() if one.role is role and one.arg == dummy.arg
         )
 
     def _name(self, role: Role) -> str:
-        """Return the name of the dummy with a role that only one has."""
+        """Return the name of the only dummy with a role."""
         return next(name for name, one in self.passed.items() if one.role is role)
 
     def extent(self, scope: KernelScope, node: ast.Subscript, part: int) -> Expr | None:
-        """Return the extent of an array of the kernel's own, or the number of layers."""
+        """Return the extent of a local array, or the number of layers for a field, else None."""
         if (local := local_array(scope, node)) is not None:
             return local.shape[part] if part < len(local.shape) else None
         name = node.value.id if isinstance(node.value, ast.Name) else ""
@@ -303,7 +308,7 @@ class ColumnAccess:
     # ------------------------------------------------------------------------ loops
 
     def counted(self, scope: KernelScope, node: ast.expr) -> CountedRange | None:
-        """Return what `layers()`, `dofs(W3)` and their like count, also backwards."""
+        """Return the range of `layers()`, `dofs(W3)` or similar calls, possibly reversed."""
         backwards = _reversed(node)
         found = self._range(scope, backwards or node)
         if found is None:
@@ -318,7 +323,7 @@ class ColumnAccess:
         return CountedRange(first, last, step, taken=True, from_one=not from_zero)
 
     def length(self, scope: KernelScope, node: ast.expr) -> TypedExpression | None:
-        """Return the number of layers, of dofs of a cell, and the like."""
+        """Return the length of a range, such as the number of layers or of dofs per cell."""
         found = self._range(scope, node)
         return None if found is None else TypedExpression(found[1], _WHOLE)
 
@@ -343,7 +348,7 @@ class ColumnAccess:
         return dummy, Element(Name(name), tuple(map(from_one, index))) if index else Name(name)
 
     def number(self, scope: KernelScope, node: ast.Call) -> TypedExpression | None:
-        """Return a number of the band of a columnwise operator."""
+        """Return an integer parameter of a columnwise operator, or None for another call."""
         word = self.words.meant(node.func)
         if word not in self.dialect.numbers:
             return None
@@ -383,7 +388,7 @@ class ColumnAccess:
         meant: tuple[str, Role],
         selecting: list[ast.expr],
     ) -> tuple[str, Dummy] | None:
-        """Return the one dummy of a role that words in brackets select."""
+        """Return the only dummy of a role that the arguments select, or None after an error."""
         word, role = meant
         every = [(name, one) for name, one in self.passed.items() if one.role is role]
         said = [scope.code(scope.text(one)).lower() for one in selecting]
@@ -412,7 +417,7 @@ def _has_values(dummy: Dummy, arg: int) -> bool:
 
 
 def _lengths(way: _ElementForm) -> tuple[int, ...]:
-    """Return how many parts an index may have."""
+    """Return the allowed numbers of index parts."""
     match way:
         case _ElementForm.STENCIL | _ElementForm.DOMAIN:
             return (2, 3) if way is _ElementForm.STENCIL else (3,)
@@ -424,7 +429,7 @@ def _lengths(way: _ElementForm) -> tuple[int, ...]:
 
 
 def _reversed(node: ast.expr) -> ast.expr | None:
-    """Return the range that `node` counts backwards, None if it does not."""
+    """Return the argument of `reversed(...)`, or None for another expression."""
     match node:
         case ast.Call(func=ast.Name(id="reversed"), args=[inner], keywords=[]):
             return inner
@@ -432,18 +437,18 @@ def _reversed(node: ast.expr) -> ast.expr | None:
 
 
 def _key(scope: KernelScope, node: ast.Subscript) -> str:
-    """Return the key of an element while its index is unchanged."""
+    """Return a key that identifies an array element by its text."""
     return f"{scope.code(ast.unparse(node.value))}[{ast.unparse(node.slice)}]"
 
 
 def _array_of(element: Expr) -> str:
-    """Return the name of the array of an argument that an element is of."""
+    """Return the name of the array that contains an element."""
     base = element.base if isinstance(element, Element) else element
     return base.text if isinstance(base, Name) else ""
 
 
 def _plus(first: Expr, second: Expr) -> Expr:
-    """Return a sum, from left to right, without a zero."""
+    """Return a sum without a zero term, evaluated from left to right."""
     match second:
         case Binary(Operator.PLUS, left, right):
             return nodes.binary_operation("+", _plus(first, left), right)

@@ -1,7 +1,8 @@
-"""Expressions of kernels in Python, each with the type that its value has.
+"""Typing of expressions in Python kernels.
 
-Owns the meaning of operators: `/` is real division, `//` and `%` round down, numbers and conditions
-are not mixed. What typed code has no word for is refused at its place.
+This module defines the semantics of operators. `/` is real division, `//` and `%` round down, and
+numbers and conditions cannot be mixed. An expression that typed code cannot represent is an error
+at its location.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ def read(scope: KernelScope, node: ast.expr) -> TypedExpression:
 
 
 def read_number(scope: KernelScope, node: ast.expr) -> TypedExpression:
-    """Return the number that `node` is; a condition is refused."""
+    """Return a typed numeric expression; a condition is an error."""
     found = read(scope, node)
     if found.type is _TRUTH:
         return scope.refuse("P054", f"'{scope.text(node)}' is a condition, not a number.", node)
@@ -79,7 +80,7 @@ def read_number(scope: KernelScope, node: ast.expr) -> TypedExpression:
 
 
 def read_condition(scope: KernelScope, node: ast.expr) -> TypedExpression:
-    """Return the condition that `node` is; a number is refused."""
+    """Return a typed condition; a number is an error."""
     found = read(scope, node)
     if found.type in (_REAL, _WHOLE):
         what = f"'{scope.text(node)}' is a number, not a condition."
@@ -196,8 +197,9 @@ def _binary(scope: KernelScope, node: ast.BinOp) -> TypedExpression:
 def _is_nearest(scope: KernelScope, node: ast.BinOp) -> bool:
     """Return whether a sum is the outer one of the idiom for the integer nearest to `x`.
 
-    It is written `int(x) + int(2.0 * (x - int(x)))`, and is a real number without conversion: the
-    fractional part of `x` is exact, and an integer of more than 52 bits has no fractional part.
+    The idiom is `int(x) + int(2.0 * (x - int(x)))`. Its result can be computed as a real without
+    conversion. The fractional part of `x` is exact, and an integer of more than 52 bits has no
+    fractional part.
     """
     match node:
         case ast.BinOp(
@@ -225,7 +227,7 @@ def _is_nearest(scope: KernelScope, node: ast.BinOp) -> bool:
 
 
 def _kept(scope: KernelScope, node: ast.expr, found: TypedExpression) -> TypedExpression:
-    """Return an operand with the brackets around it, which determine the order of evaluation."""
+    """Return an operand with its parentheses, which determine the order of evaluation."""
     span = scope.tree.span(node)
     before = span.source.text[: span.start].rstrip()
     if isinstance(node, ast.BinOp) and before.endswith("("):
@@ -288,7 +290,7 @@ def _apart(
     node: ast.expr,
     reader: Callable[[KernelScope, ast.expr], TypedExpression],
 ) -> _Apart:
-    """Return an expression with its preceding statements, which are executed conditionally."""
+    """Return an expression and its preceding statements, which are executed conditionally."""
     scope.before, around = [], scope.before
     with scope.reached(None):
         value = reader(scope, node)
@@ -299,7 +301,10 @@ def _apart(
 def _joint_by_statements(
     scope: KernelScope, node: ast.BoolOp, parts: Sequence[_Apart]
 ) -> TypedExpression:
-    """Return a local that gets a condition part by part, until one decides."""
+    """Return a local variable for a condition whose operands need preceding statements.
+
+    The operands are evaluated one by one until the result is determined, as in Python.
+    """
     place = scope.tree.span(node)
     holds = scope.fresh("holds", _TRUTH, place)
     scope.before.append(Assign(holds, parts[0][0].expr, place=place))
@@ -394,7 +399,7 @@ def _called(scope: KernelScope, node: ast.Call, function: TypedFunction) -> Type
 
 
 def _to_real(scope: KernelScope, node: ast.Call, function: TypedFunction) -> TypedExpression:
-    """Return a number as a real one, which may be rounded to single precision before."""
+    """Return a number converted to a real, possibly after rounding to single precision."""
     inner = _single(scope, node.args[0])
     found = read_number(scope, node.args[0] if inner is None else inner)
     if found.type is None:
@@ -413,14 +418,17 @@ def _to_real(scope: KernelScope, node: ast.Call, function: TypedFunction) -> Typ
 
 
 def _known_weak(scope: KernelScope, found: TypedExpression) -> NumberKinds:
-    """Return the kinds of a number that is one of Python now."""
+    """Return the kinds of a real after conversion to a Python float."""
     known = precision.kinds_of(scope, found) if scope.single is not None else WEAK
     is_known = known.one is Kind.WEAK
     return known if is_known else UNKNOWN_NUMBER
 
 
 def _to_single(scope: KernelScope, node: ast.Call) -> TypedExpression:
-    """Return a number rounded to single precision, which a kernel computes with if it has such."""
+    """Return a number rounded to single precision.
+
+    This is an error without single-precision data.
+    """
     if (wanted := scope.single) is None:
         what = f"'{scope.text(node)}' is of single precision, in which this kernel has no data."
         return scope.refuse("P051", what, node, f"Write 'float({scope.text(node)})'.")
@@ -435,7 +443,7 @@ def _to_single(scope: KernelScope, node: ast.Call) -> TypedExpression:
 
 
 def _single(scope: KernelScope, node: ast.expr) -> ast.expr | None:
-    """Return the operand that `node` rounds to single precision, None if it does not."""
+    """Return the operand of a conversion to single precision, or None for another expression."""
     if not isinstance(node, ast.Call) or node.keywords or len(node.args) != 1:
         return None
     function = scope.offered.function(node.func)

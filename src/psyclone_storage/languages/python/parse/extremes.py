@@ -1,4 +1,4 @@
-"""Extreme values of indices in loops whose iterations are all reached."""
+"""Extreme values of indices in loops of which all iterations are executed."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from psyclone_storage.languages.python.parse.scope import CountedRange, KernelSc
 
 
 def lowest(scope: KernelScope, index: Expr) -> int:
-    """Return the lowest value that an index certainly takes; 0 if none is known."""
+    """Return the lowest value that an index certainly has; 0 if none is known."""
     return min(_constants(scope, index), default=0)
 
 
 def excess(scope: KernelScope, index: Expr, extent: Expr) -> int:
-    """Return by how much an index certainly exceeds an extent; -1 if nothing is known."""
+    """Return the number by which an index certainly exceeds an extent; -1 if nothing is known."""
     return max(_constants(scope, Binary(Operator.MINUS, index, extent)), default=-1)
 
 
 def _constants(scope: KernelScope, index: Expr) -> Iterator[int]:
-    """Yield the values that are constant, with each counter at either end of its range."""
+    """Yield the constant values of an index with each loop variable at an end of its range."""
     if scope.certain is None:
         return
     found = affine_form(index).polynomial
@@ -38,9 +38,9 @@ def _constants(scope: KernelScope, index: Expr) -> Iterator[int]:
 
 
 def _ends(counted: CountedRange) -> tuple[Expr, ...]:
-    """Return the values of a counter that are certainly reached: the first, and the last if known.
+    """Return the values of a loop variable that certainly occur: the first, and the last if known.
 
-    A loop with another step than 1 need not end at its bound.
+    A loop with a step other than 1 or -1 may end before its bound.
     """
     step = 1 if counted.step is None else integer_value(counted.step)
     if step in (1, -1):

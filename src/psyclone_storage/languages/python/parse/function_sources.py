@@ -1,7 +1,7 @@
-"""The user's functions that a kernel calls: the location of their source code.
+"""Location of the source of user functions that a kernel calls.
 
-A function is in the file of the kernel, in a module that this imports, or, in a running program,
-the object that its name denotes there.
+The function is in the file of the kernel or in a module imported there. In a running program it is
+the object that the name denotes.
 """
 
 from __future__ import annotations
@@ -28,18 +28,21 @@ WRAPS = "A function is read, not run: write what the wrapper does into a functio
 
 
 def no_modules(_name: str, _importing: SourceText) -> tuple[SourceText, ...]:
-    """Return no file: none are looked for."""
+    """Return an empty tuple, because no modules are searched."""
     return ()
 
 
 @dataclass(frozen=True, slots=True)
 class HelperText:
-    """A function: its definition, the file with it, and the module that has its variables.
+    """Function definition with its file and the module that contains its variables.
 
-    The module is empty for that of the caller, and None where it is not known. `around` are
-    variables of the enclosing function, which are not variables of a module. In a running program,
-    `defaults` are the numbers that are the defaults of arguments, None for other defaults, and
-    `wraps` names the function that it wraps.
+    - `module`: '' for the caller's module, or None if unknown.
+
+    - `around`: variables of the enclosing function.
+
+    - `defaults`: default values of arguments in a running program, None if not a number.
+
+    - `wraps`: the name of the function that it wraps in a running program.
     """
 
     tree: PythonTree
@@ -51,12 +54,12 @@ class HelperText:
 
 
 class RefusedError(Exception):
-    """The called function cannot be found; a diagnostic is already recorded."""
+    """Error: the called function cannot be found; a diagnostic is already recorded."""
 
 
 @dataclass(frozen=True, slots=True)
 class RequestedName:
-    """A name that is looked for in a file, and the module that the file is."""
+    """Name to be found in a file, with the module that this file defines."""
 
     tree: PythonTree
     name: str
@@ -64,7 +67,7 @@ class RequestedName:
 
 
 def find_helper(scope: KernelScope, call: ast.Call, beside: ModuleTexts) -> HelperText | None:
-    """Return the user's function that is called; None if the callee is not one.
+    """Return the called user function, or None if the call is not one.
 
     Raises:
         RefusedError: the callee is invalid; a diagnostic is recorded.
@@ -97,7 +100,7 @@ def _linked(called: CalledText | None) -> HelperText | None:
 
 
 def names_helper(scope: KernelScope, node: ast.expr) -> bool:
-    """Return whether a name may be that of a function of the author's."""
+    """Return whether a name may denote a user function."""
     said = dotted(node)
     if not said or said.partition(".")[0] in _own(scope) or scope.offered.function(node):
         return False
@@ -116,7 +119,11 @@ def _definitions(tree: PythonTree, name: str) -> list[ast.FunctionDef]:
 
 
 def _in_file(scope: KernelScope, call: ast.Call, wanted: RequestedName) -> HelperText | None:
-    """Return the function of a name that a file defines."""
+    """Return the function `wanted` that a file defines, or None.
+
+    Raises:
+        RefusedError: the name has several definitions; a diagnostic is recorded.
+    """
     found = _definitions(wanted.tree, wanted.name)
     if not found:
         return None
@@ -145,7 +152,7 @@ def _is_bound_otherwise(tree: PythonTree, name: str) -> bool:
 
 
 def _imports_of(tree: PythonTree, said: str) -> Iterator[tuple[str, str, int]]:
-    """Yield modules that may define the entity of a name, its name there, and the dots before."""
+    """Yield modules that may define a name: the module, the name there, and leading dots."""
     module, _, name = said.rpartition(".")
     for node in imports_in(tree.module):
         for one in node.names:
@@ -161,7 +168,7 @@ def _imports_of(tree: PythonTree, said: str) -> Iterator[tuple[str, str, int]]:
 def _imported(
     scope: KernelScope, call: ast.Call, wanted: RequestedName, beside: ModuleTexts
 ) -> RequestedName | None:
-    """Return where else to look for a name: in a module that a file imports."""
+    """Return the next place to search for a name: a module imported by a file, or None."""
     for module, name, dots in _imports_of(wanted.tree, wanted.name):
         texts = beside("." * dots + module, wanted.tree.source)
         if len(texts) > 1:
@@ -180,7 +187,7 @@ def _imported(
 
 
 def is_kernel(helper: HelperText, words: str) -> bool:
-    """Return whether a function is a kernel of an API, whose `words` are in a module."""
+    """Return whether a function is a kernel; `words` is the module that exports the decorator."""
     names = imported_names(helper.tree, words)
     return any(
         isinstance(one, ast.Call) and names.meant(one.func) == "kernel"

@@ -1,6 +1,6 @@
-"""The functions that kernels may call, by the names that Python, `math` and `numpy` have for them.
+"""Functions that kernels may call, by their names in Python, `math` and `numpy`.
 
-Owns what each is in typed code: a function of the language of the same meaning, or an operation.
+This table maps each function to an intrinsic function or an operation of typed code.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from psyclone_storage.languages.python.parse.tree import PythonTree
 
 
 class Signature(Enum):
-    """The arguments and the result type of a function."""
+    """Argument and result types of a function."""
 
     REALS = "reals, and gives a real"
     NUMBERS = "numbers, and gives one of their type"
@@ -36,7 +36,7 @@ class Signature(Enum):
 
 @dataclass(frozen=True, slots=True)
 class TypedFunction:
-    """A function by its name in typed code, and the least and greatest number of its arguments."""
+    """Function with its name in typed code, and its minimum and maximum number of arguments."""
 
     name: str
     takes: Signature
@@ -86,10 +86,11 @@ ALL = sorted({*BUILTINS, *MATH})
 
 @dataclass(frozen=True, slots=True)
 class CallableImports:
-    """The callable names that the imports of a file provide.
+    """Callable names available in a file.
 
-    Names that are `defined` in the file have the meaning given there, as do those that are `bound`
-    in it by imports for functions of Python.
+    - `defined`: names of functions defined in the file, which hide imported ones.
+
+    - `bound`: names bound by the file, which hide Python built-ins.
     """
 
     math: ImportedNames
@@ -98,7 +99,7 @@ class CallableImports:
     bound: frozenset[str] = frozenset()
 
     def function(self, node: ast.expr) -> TypedFunction | None:
-        """Return the function that `node` names, None if it is not known."""
+        """Return the function that `node` names, or None if it is unknown."""
         if isinstance(node, ast.Name) and node.id in self.defined:
             return None
         for names, table in ((self.math, MATH), (self.numpy, NUMPY)):
@@ -109,15 +110,15 @@ class CallableImports:
         return BUILTINS.get(node.id)
 
     def is_numpy(self, node: ast.expr) -> bool:
-        """Return whether `node` names a function of NumPy, which returns numbers of NumPy."""
+        """Return whether `node` names a NumPy function, whose result is a NumPy number."""
         return self.numpy.meant(node) in NUMPY
 
     def is_math(self, node: ast.expr) -> bool:
-        """Return whether `node` names a function of `math`, which returns numbers of Python."""
+        """Return whether `node` names a function of `math`, whose result is a Python number."""
         return self.math.meant(node) in MATH
 
     def constant(self, node: ast.expr) -> float | None:
-        """Return the number that `node` names, None if it is not known."""
+        """Return the value of the constant that `node` names, or None if it is unknown."""
         for names in (self.math, self.numpy):
             if (value := CONSTANTS.get(names.meant(node))) is not None:
                 return value
@@ -125,7 +126,7 @@ class CallableImports:
 
 
 def to_write_for(name: str, given: CallableImports) -> str:
-    """Return what to write for a function that there is not for kernels, or is not imported."""
+    """Return a hint for a function that is not imported or not available in kernels."""
     module, _, last = name.rpartition(".")
     if not module and last in {*MATH, *NUMPY}:
         known = "math" if last in MATH else "numpy"

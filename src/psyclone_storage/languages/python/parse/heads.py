@@ -1,4 +1,4 @@
-"""The functions of a Python file and their arguments, as needed for generated modules."""
+"""Functions in a Python file and their arguments, as needed for generated modules."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from psyclone_storage.languages.python.parse.tree import read_tree
 
 
 def routine_heads(source: SourceText) -> dict[str, tuple[str, ...]]:
-    """Return the arguments of each function at the top level of `source`, by its name."""
+    """Return the arguments of each top-level function of `source`, by name."""
     functions = (
         node for node in read_tree(source).module.body if isinstance(node, ast.FunctionDef)
     )

@@ -1,6 +1,7 @@
-"""The meaning of the names of a file, as far as its imports determine it.
+"""Meaning of names in a file as determined by its imports.
 
-The search for imports covers the whole file, including functions: it is read and not run.
+Imports are searched in the whole file, including functions, because the file is read and not
+executed.
 """
 
 from __future__ import annotations
@@ -17,9 +18,13 @@ _REMEMBERED = 4
 
 @dataclass(frozen=True, slots=True)
 class ImportedNames:
-    """Names that a file takes from a module, by their names in the file.
+    """Names imported from one module.
 
-    `offered` are the module's own names; `modules` are names of the module itself, with a dot.
+    - `words`: a mapping from names in the file to names in the module.
+
+    - `modules`: names of the module itself in the file.
+
+    - `whole`: the file has a `*` import of the module.
     """
 
     words: Mapping[str, str] = field(default_factory=dict)
@@ -27,7 +32,7 @@ class ImportedNames:
     whole: bool = False
 
     def meant(self, node: ast.expr) -> str:
-        """Return the name of the module that `node` denotes, or an empty text."""
+        """Return the name in the module that `node` denotes, or ''."""
         if isinstance(node, ast.Name):
             return self.words.get(node.id, node.id if self.whole else "")
         path = dotted(node)
@@ -38,7 +43,7 @@ class ImportedNames:
 
 
 def imported_names(tree: PythonTree, module: str) -> ImportedNames:
-    """Return what `tree` imports from `module`."""
+    """Return the names that `tree` imports from `module`."""
     words: dict[str, str] = {}
     modules: list[str] = []
     whole = False
@@ -55,7 +60,7 @@ def imported_names(tree: PythonTree, module: str) -> ImportedNames:
 
 
 def imported_modules(tree: PythonTree) -> dict[str, str]:
-    """Return the modules that `tree` imports as such, by their names there."""
+    """Return the modules imported by `import` statements, by their names in the file."""
     return {
         item.asname or item.name: item.name
         for node in imports_in(tree.module)
@@ -72,9 +77,9 @@ def imports_in(module: ast.Module) -> tuple[ast.Import | ast.ImportFrom, ...]:
 
 
 def imported_from(tree: PythonTree, name: str) -> str:
-    """Return the module from which `tree` imports a name, except modules with numeric functions.
+    """Return the module from which `tree` imports `name`, or ''.
 
-    An empty text is returned where there is no such import.
+    Modules with numeric functions, such as `math`, are ignored.
     """
     for node in imports_in(tree.module):
         if not isinstance(node, ast.ImportFrom) or node.module in NUMERIC:
@@ -88,7 +93,7 @@ NUMERIC = ("math", "numpy")
 
 
 def bound_in(tree: PythonTree) -> frozenset[str]:
-    """Return the names that `tree` binds outside of functions, by imports, too."""
+    """Return the names that `tree` binds outside functions, including imports."""
     found = {
         (item.asname or item.name).partition(".")[0]
         for node in imports_in(tree.module)
@@ -98,7 +103,7 @@ def bound_in(tree: PythonTree) -> frozenset[str]:
 
 
 def defined_in(tree: PythonTree) -> frozenset[str]:
-    """Return the names of functions, classes and variables that `tree` has outside of functions."""
+    """Return the functions, classes and variables that `tree` defines outside functions."""
     found: set[str] = set()
     waiting: list[ast.AST] = list(tree.module.body)
     while waiting:
@@ -116,7 +121,7 @@ _WITH_A_NAME = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def dotted(node: ast.expr) -> str:
-    """Return names with dots between them as they are written, an empty text for all else."""
+    """Return a dotted name as text, or '' for another expression."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)

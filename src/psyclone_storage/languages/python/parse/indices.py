@@ -1,4 +1,4 @@
-"""Parts of indices in kernels in Python, which count from 0, as typed code counts them."""
+"""Index parts in Python kernels, where indices start at 0."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _IN_RANGE = "Change the bounds of the loop, or compute the element under an 'if'
 
 
 def read_index(scope: KernelScope, node: ast.expr) -> Expr | None:
-    """Return a part of an index, in Python's counting; None, with a note, if it is invalid."""
+    """Return one part of an index, counted from 0; record an error and return None if invalid."""
     found = read_number(scope, node)
     if found.type not in (None, Intrinsic.INTEGER):
         what = f"'{scope.text(node)}' is no whole number, which an index is."
@@ -35,7 +35,7 @@ def read_index(scope: KernelScope, node: ast.expr) -> Expr | None:
 
 
 def is_within(scope: KernelScope, node: ast.expr, index: Expr, extent: Expr) -> bool:
-    """Return whether an index can be below an extent in all iterations; report if it cannot."""
+    """Return whether an index can be below an extent; record an error if it certainly is not."""
     beyond = excess(scope, index, extent)
     if beyond < 0:
         return True
@@ -48,9 +48,10 @@ def is_within(scope: KernelScope, node: ast.expr, index: Expr, extent: Expr) -> 
 
 
 def is_written(node: ast.expr) -> bool:
-    """Return whether an index consists of literals.
+    """Return whether an index contains no names, only literals.
 
-    An index passed to a function may be in code that is never reached.
+    An error in such an index is certain. The value of an index with names is known only if the
+    statement is executed.
     """
     return not any(isinstance(one, ast.Name) for one in ast.walk(node))
 

@@ -1,8 +1,7 @@
-"""Inlining of the user's functions in kernels: their statements replace the calls.
+"""Inlining of user functions in kernels: statements of the function replace the call.
 
-Owns the requirements on such a function: it is read as kernels are, with arguments that have the
-types of the actual arguments. It returns once on each control-flow path, and not from within a
-loop.
+A function is parsed like a kernel, with the types of the actual arguments. Each control-flow path
+may contain at most one `return`, which must not be inside a loop.
 """
 
 from __future__ import annotations
@@ -54,14 +53,14 @@ _MOST, _MOST_RETURNS, _LARGEST = 500, 30, 200
 
 
 def _wish(function: str, local: str) -> str:
-    """Return a name for a function's local in the code, where names are plain."""
+    """Return a plain ASCII name for a local variable of an inlined function."""
     plain = "".join(one if one.isascii() else "x" for one in f"{function}_{local}")
     return plain if plain[0].isalpha() else f"own{plain}"
 
 
 @dataclass(frozen=True, slots=True)
 class _NamesOfFile:
-    """The meaning of the names of a file: functions, words of the API, numbers and modules."""
+    """Meaning of the names of a file: functions, names of the API, numbers and modules."""
 
     offered: CallableImports
     access: ArgumentAccess
@@ -71,9 +70,11 @@ class _NamesOfFile:
 
 @dataclass(slots=True)
 class HelpersInPlace:
-    """The functions that one kernel calls, which itself is nested so many levels deep.
+    """Inliner of the functions called by one kernel.
 
-    `words` is the module with the words of its API.
+    - `words`: the module that exports the names of the API.
+
+    - `depth`: the nesting depth of the kernel itself.
     """
 
     words: str
@@ -83,13 +84,13 @@ class HelpersInPlace:
     _known: dict[SourceText, _NamesOfFile] = field(default_factory=dict)
 
     def is_called(self, scope: KernelScope, node: ast.expr) -> bool:
-        """Return whether an expression may call a function of the author's."""
+        """Return whether an expression may call a user function."""
         return any(
             isinstance(one, ast.Call) and names_helper(scope, one.func) for one in ast.walk(node)
         )
 
     def value(self, scope: KernelScope, node: ast.Call) -> TypedExpression | None:
-        """Return the value of a call; None if it calls no user function."""
+        """Return the value of an inlined call; return None if it calls no user function."""
         try:
             helper = self._helper(scope, node)
         except RefusedError:
@@ -104,7 +105,7 @@ class HelpersInPlace:
         return found
 
     def statements(self, scope: KernelScope, node: ast.Call) -> list[Line] | None:
-        """Return the statements of a call statement; None if it calls no user function."""
+        """Return the statements of an inlined call; return None if it calls no user function."""
         try:
             helper = self._helper(scope, node)
         except RefusedError:
@@ -125,7 +126,7 @@ class HelpersInPlace:
     def _entered(
         self, scope: KernelScope, call: ast.Call, helper: HelperText, frozen: frozenset[str]
     ) -> KernelScope | None:
-        """Return the scope of a function with a call's arguments; None, with a note, if invalid."""
+        """Return the scope of an inlined function for a call; record an error if it is invalid."""
         node, name = helper.node, helper.node.name
         self.count += 1
         if problem := self._problem(scope, helper):
@@ -160,7 +161,7 @@ class HelpersInPlace:
         return inner if all(is_right) and _sees_no_numbers_around(inner, helper) else None
 
     def _about(self, scope: KernelScope, tree: PythonTree) -> _NamesOfFile:
-        """Return the meaning of the names of a file."""
+        """Return the meaning of the names of a file; the result is cached."""
         if tree.source not in self._known:
             known = offered(tree)
             constants = constants_of(tree, scope.real, known, self.beside)
@@ -171,7 +172,7 @@ class HelpersInPlace:
         return self._known[tree.source]
 
     def _problem(self, scope: KernelScope, helper: HelperText) -> tuple[str, str] | None:
-        """Return why a function cannot be called, and what to do; None if it can be."""
+        """Return an error message and a hint if a function cannot be inlined, else None."""
         node = helper.node
         if helper.wraps:
             return f"'{node.name}' wraps '{helper.wraps}', for which it stands.", WRAPS
@@ -193,7 +194,7 @@ class HelpersInPlace:
 
 
 def _depth_of(node: ast.FunctionDef) -> int:
-    """Return how many levels deep a function is nested once its `return` are branches."""
+    """Return the nesting depth of a function after its `return` statements become branches."""
     return depth_of(node) + sum(isinstance(one, ast.Return) for one in ast.walk(node))
 
 
@@ -201,7 +202,7 @@ def _depth_of(node: ast.FunctionDef) -> int:
 
 
 def _arrays(scope: KernelScope) -> frozenset[str]:
-    """Return the names, in the code, of the arrays that a function may be passed."""
+    """Return the names in typed code of the arrays that can be passed to a function."""
     own = (name for name, one in scope.locals.items() if one.shape)
     return frozenset((*map(scope.code, scope.arguments), *own, *scope.frozen))
 
@@ -209,7 +210,7 @@ def _arrays(scope: KernelScope) -> frozenset[str]:
 def _bound(
     scope: KernelScope, call: ast.Call, helper: HelperText
 ) -> Mapping[ast.arg, ast.expr] | None:
-    """Return what each argument of a function is passed, in the order of the call."""
+    """Return the actual argument for each argument of a function, in the order of the call."""
     args, name = helper.node.args, helper.node.name
     if args.vararg or args.kwarg:
         what = f"'{name}' takes any number of arguments."
@@ -244,7 +245,7 @@ def _bound(
 
 
 def _defaults(helper: HelperText) -> dict[ast.arg, ast.expr]:
-    """Return the defaults of arguments: in a running program their current values."""
+    """Return the defaults of arguments; in a running program these are the current values."""
     args = helper.node.args
     by_order = [*args.posonlyargs, *args.args]
     last = by_order[len(by_order) - len(args.defaults) :]
@@ -262,7 +263,7 @@ def _defaults(helper: HelperText) -> dict[ast.arg, ast.expr]:
 
 
 def _default(now: float | None, written: ast.expr | None, arg: ast.arg) -> ast.expr:
-    """Return the default of an argument: the written expression, or the current number."""
+    """Return the default of an argument: the source expression, or the current number."""
     if written is not None and (
         not _is_number(written) or repr(ast.literal_eval(written)) == repr(now)
     ):
@@ -282,7 +283,7 @@ def _passed(
     *,
     is_default: bool,
 ) -> bool:
-    """Record the value of an argument; return whether it is allowed."""
+    """Bind an argument to a passed value; return whether this is allowed."""
     arg, value = passed
     reader = inner if is_default else scope
     if is_default and not _is_number(value):
@@ -325,7 +326,7 @@ def _is_number(value: ast.expr) -> bool:
 
 
 def _stays(value: ast.expr, found: TypedExpression) -> bool:
-    """Return whether a value can be put where it is used: nothing changes it meanwhile."""
+    """Return whether an argument expression is simple enough to be substituted for each use."""
     if isinstance(value, ast.Name) or _is_number(value):
         return True
     if not isinstance(value, ast.BinOp) or found.type is not Intrinsic.INTEGER:
@@ -343,7 +344,7 @@ def _is_array(scope: KernelScope, name: str) -> bool:
 
 
 def _array(scope: KernelScope, inner: KernelScope, arg: ast.arg, value: ast.Name) -> bool:
-    """Bind an argument to a passed array, so that writes go to that array."""
+    """Bind an argument to a passed array, so that assignments change that array."""
     if arg.arg in inner.assigned:
         what = f"'{value.id}' is an array, and '{arg.arg}' is given other values."
         scope.refuse("P051", what, value, "Give these another name in the function.")
@@ -359,7 +360,10 @@ def _array(scope: KernelScope, inner: KernelScope, arg: ast.arg, value: ast.Name
 
 
 def _sees_no_numbers_around(inner: KernelScope, helper: HelperText) -> bool:
-    """Return whether a function uses no variable of a function around it; note it if it does."""
+    """Return whether a function uses no variable of an enclosing function.
+
+    Record an error if so.
+    """
     own = {*inner.assigned, *inner.arguments, *inner.values}
     for one in ast.walk(helper.node):
         if isinstance(one, ast.Name) and one.id in helper.around and one.id not in own:
@@ -374,7 +378,7 @@ def _sees_no_numbers_around(inner: KernelScope, helper: HelperText) -> bool:
 
 
 def _value(inner: KernelScope, node: ast.FunctionDef) -> TypedExpression:
-    """Return the value of a function; its statements precede the current one."""
+    """Return the value of an inlined function; its statements precede the current statement."""
     body = without_text(node.body)
     wanted = _type_of_value(inner, node)
     match body:
@@ -406,7 +410,7 @@ _ONE_TYPE = "What a function gives has one type. Write '0.0', not '0', for a rea
 
 
 def _type_of_value(inner: KernelScope, node: ast.FunctionDef) -> Intrinsic | None:
-    """Return the annotated type of a function's value; None without an annotation."""
+    """Return the annotated result type of a function, or None."""
     return None if node.returns is None else ANNOTATIONS.get(inner.text(node.returns))
 
 
@@ -423,7 +427,7 @@ def _always_returns(body: Sequence[ast.stmt]) -> bool:
 
 
 def _has_return(node: ast.stmt) -> ast.Return | None:
-    """Return a `return` of the function itself in a statement, none of one defined in it."""
+    """Return a `return` statement in a statement, ignoring nested functions, or None."""
     waiting: list[ast.AST] = [node]
     while waiting:
         one = waiting.pop(0)
@@ -436,9 +440,9 @@ def _has_return(node: ast.stmt) -> ast.Return | None:
 
 @dataclass(slots=True)
 class _Returns:
-    """A transformer that replaces each `return` by an assignment of the result to a local.
+    """Transformer that replaces each `return` by an assignment to a result variable.
 
-    The statements after a choice in which some branch returns are moved into its branches.
+    Statements after an `if` with a `return` in a branch are moved into the branches without it.
     """
 
     scope: KernelScope
@@ -447,11 +451,11 @@ class _Returns:
 
     @property
     def result(self) -> str:
-        """Return the name of the value in messages."""
+        """Name of the result in error messages."""
         return f"the value of {self.node.name}"
 
     def put_in_place(self) -> list[ast.stmt]:
-        """Return the statements of the function without a `return`."""
+        """Return the statements of the function without `return`."""
         name = self.scope.fresh_name(_wish(self.node.name, "value"))
         self.scope.names = {**self.scope.names, self.result: name}
         return self._without(without_text(self.node.body), 0)
@@ -482,7 +486,7 @@ class _Returns:
         return made
 
     def _kept(self, node: ast.Return) -> list[ast.stmt]:
-        """Return the assignment of a value that is returned."""
+        """Return the assignment that replaces a `return` statement."""
         if node.value is None:
             return []
         target = ast.copy_location(ast.Name(self.result, ast.Store()), node)

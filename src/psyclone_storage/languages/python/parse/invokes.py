@@ -1,8 +1,8 @@
-"""One `invoke(...)`: its calls, their arguments and its name, each with its place.
+"""Parsing of `invoke(...)` in Python: calls, arguments and name, with locations.
 
-Reads the form only. An argument is a variable, with attributes and indices, or arithmetic on
-numbers; what would have to be called, and may change something, is given a name before. Arithmetic
-on constants alone is done here, by Python's rules: `7 / 2` is 3.5.
+Only the syntax is parsed. An argument is a variable with attributes and indices, or arithmetic on
+numbers. A function call in an argument is an error, because it may have side effects. Constant
+arithmetic is evaluated by Python's rules: `7 / 2` is 3.5.
 """
 
 from __future__ import annotations
@@ -44,11 +44,15 @@ _MOST_BITS = 1024
 
 @dataclass(slots=True)
 class InvokeReader:
-    """A reader of the invokes of one file; `problems` are the errors in all of them.
+    """Parser for the invokes of one file.
 
-    Real numbers in them are of the type `real`. In typed code indices count `from_one` where parts
-    of what is passed have numbers there. One that `keeps_all` takes what is no expression as its
-    text: its value is known elsewhere.
+    - `real`: the type of real numbers.
+
+    - `problems`: errors in all invokes.
+
+    - `from_one`: convert indices in arguments from 0-based to 1-based.
+
+    - `keeps_all`: keep an invalid argument as text, because its value is known elsewhere.
     """
 
     tree: PythonTree
@@ -58,7 +62,7 @@ class InvokeReader:
     keeps_all: bool = False
 
     def label(self, node: ast.Call) -> tuple[str | None, Span | None]:
-        """Return the name that an invoke is given, and its place."""
+        """Return the name given to an invoke, and its location."""
         found: tuple[str | None, Span | None] = None, None
         for keyword in node.keywords:
             place = self.tree.span(keyword.value)
@@ -148,10 +152,7 @@ class InvokeReader:
 
 
 def _argument(node: ast.expr, real: ScalarType) -> ex.Expr | None:
-    """Return an argument as typed code spells it, None if it cannot be one.
-
-    Real numbers are of the type `real`.
-    """
+    """Return an argument as a typed expression, or None if it is invalid."""
     match node:
         case ast.Name(id=name):
             return ex.Name(name)
@@ -186,7 +187,7 @@ def _argument(node: ast.expr, real: ScalarType) -> ex.Expr | None:
 
 
 def _is_computed(node: ast.expr) -> bool:
-    """Return whether an argument is arithmetic on constants alone, or a large integer."""
+    """Return whether an argument is arithmetic on constants, or an integer beyond 32 bits."""
     parts = list(ast.walk(node))
     is_large = any(
         isinstance(one, ast.Constant) and isinstance(one.value, int) and one.value > _LARGEST
@@ -198,9 +199,9 @@ def _is_computed(node: ast.expr) -> bool:
 
 
 def _computed(node: ast.expr, real: ScalarType) -> ex.Expr | None:
-    """Return a constant expression folded into one constant; None if that is no number.
+    """Return a constant expression as one literal; return None if the result is not finite.
 
-    An integer that kernels have no type for becomes a real.
+    An integer outside the 32-bit range becomes a real.
     """
     value = _constant(node)
     if isinstance(value, int) and -_LARGEST <= value + (value < 0) <= _LARGEST:
@@ -216,7 +217,7 @@ def _computed(node: ast.expr, real: ScalarType) -> ex.Expr | None:
 
 
 def _constant(node: ast.expr) -> int | float | None:
-    """Return the value in Python of arithmetic on constants, None if it has none."""
+    """Return the value of constant arithmetic in Python, or None if it has none."""
     match node:
         case ast.Constant(value=int() | float() as value):
             return value
@@ -236,14 +237,14 @@ def _constant(node: ast.expr) -> int | float | None:
 
 
 def _is_huge(op: ast.operator, first: float, second: float) -> bool:
-    """Return whether a power of integers has more digits than any number that is passed."""
+    """Return whether an integer power would be too large to compute."""
     if not isinstance(op, ast.Pow) or not isinstance(first, int) or not isinstance(second, int):
         return False
     return first.bit_length() * second > _MOST_BITS
 
 
 def constant_of(expr: ex.Expr) -> bool | int | float | None:
-    """Return the value in Python of a constant argument, None of a computed one."""
+    """Return the Python value of a literal argument, or None for other expressions."""
     match expr:
         case ex.Literal():
             value = expr.value
@@ -257,7 +258,7 @@ def constant_of(expr: ex.Expr) -> bool | int | float | None:
 
 
 def _counted_from_one(expr: ex.Expr) -> ex.Expr:
-    """Return a variable with indices that are counted from 1."""
+    """Return a variable with its indices converted to 1-based."""
     match expr:
         case ex.Member(base, name):
             return ex.Member(_counted_from_one(base), name)
@@ -267,13 +268,13 @@ def _counted_from_one(expr: ex.Expr) -> ex.Expr:
 
 
 def _place_from_one(item: ex.Expr) -> ex.Expr:
-    """Return an index counted from 1; a text is unchanged."""
+    """Return an index converted to 1-based; a text key is unchanged."""
     is_text = isinstance(item, ex.Literal) and item.intrinsic is Intrinsic.CHARACTER
     return item if is_text else from_one(item)
 
 
 def _key(node: ast.expr) -> ex.Expr | None:
-    """Return a text between the brackets of an index, None if it is something else."""
+    """Return a text index as a character literal, or None for another expression."""
     match node:
         case ast.Constant(value=str() as value):
             return ex.Literal(repr(value), Intrinsic.CHARACTER)

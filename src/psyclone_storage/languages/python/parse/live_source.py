@@ -1,8 +1,8 @@
-"""Source text of kernels and invokes in a running program, from the function or from the frame.
+"""Source text of kernels and invokes in a running program, from functions or frames.
 
-The source of a function is in a file or in a notebook cell. Its names are looked up as Python does
-it: in its globals and in the enclosing scopes. The result is a text with the function on its own
-lines, after the imports and constants that it needs.
+The source of a function is in a file or in a notebook cell. Its names are looked up as in Python,
+in its globals and enclosing scopes. The result is a text with the function on its original lines,
+after the imports and constants that it needs.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from psyclone_storage.languages.python.parse.tree import PythonTree, read_tree
 
 
 def live_kernel_source(dialect: Dialect, name: str, resolved: Resolved | None) -> SourceText:
-    """Return a text with the kernel function `name` on its own lines, after its dependencies.
+    """Return a text with the kernel function on its original lines, after its dependencies.
 
     Raises:
-        CompileError: P052, its text is not available, or it is in no module; P053, it uses a number
-            of the enclosing function.
+        CompileError: P052, the source is not available, or the kernel is in no module; P053, it
+            uses a number of the enclosing function.
     """
     if resolved is None:
         message = f"The text of the kernel '{name}' is not to be had."
@@ -56,19 +56,19 @@ def live_kernel_source(dialect: Dialect, name: str, resolved: Resolved | None) -
 
 
 def _wrapper(read: FunctionText) -> Diagnostic:
-    """Return the error for a kernel whose function wraps another."""
+    """Return the error for a kernel whose function wraps another one."""
     what = f"The function of this kernel, '{read.name}', wraps '{read.wraps}'."
     return Diagnostic("P051", what, _named_in(_tree_of(read)), hint=WRAPS)
 
 
 def _named_in(tree: PythonTree) -> Span:
-    """Return the place of the name in the definition of a function."""
+    """Return the location of the name in a function definition."""
     nodes = (one for one in ast.walk(tree.module) if isinstance(one, ast.FunctionDef))
     return next((tree.name_of(node) for node in nodes), tree.source.whole())
 
 
 def _tree_of(read: FunctionText) -> PythonTree:
-    """Return the tree of a function on its own lines."""
+    """Return the syntax tree of a function with its original line numbers."""
     text = _NEWLINE * max(0, read.first - 1) + textwrap.dedent(read.text)
     return read_tree(SourceText(read.file, text))
 
@@ -76,7 +76,7 @@ def _tree_of(read: FunctionText) -> PythonTree:
 def _standing_alone(
     dialect: Dialect, read: FunctionText, calls: Mapping[str, CalledText]
 ) -> SourceText:
-    """Return a text with a function on its own lines, and the imports and constants it needs."""
+    """Return a text with a function on its original lines, and the definitions that it needs."""
     text = textwrap.dedent(read.text)
     try:
         nodes = ast.walk(_tree_of(read).module)
@@ -94,7 +94,7 @@ _NEWLINE = "\n"
 
 
 def _check_numbers_around(tree: PythonTree, read: FunctionText) -> None:
-    """Raise if a kernel uses numbers of the enclosing function, which are in no module."""
+    """Raise `CompileError` if a kernel uses numbers of the enclosing function."""
     first = {node.id: node for node in reversed(list(ast.walk(tree.module)))
              if isinstance(node, ast.Name)}  # fmt: skip
     hint = "Pass it to the kernel as a scalar, or make it a variable of the module."
@@ -108,9 +108,10 @@ def _check_numbers_around(tree: PythonTree, read: FunctionText) -> None:
 def calls_at(
     dialect: Dialect, site: CallLocation
 ) -> tuple[SourceText, tuple[ParsedCall, ...]] | None:
-    """Return the text of a program, and the calls of the invoke at a call site as parsed.
+    """Return the text of a program, and the parsed calls of the invoke at a call site.
 
-    None if there is no text, or if the arguments of the invoke are not calls.
+    The function returns None if the text is not available, or if the arguments of the invoke are
+    not calls.
     """
     source = SourceText(site.code.co_filename, site.text)
     if not source.text or site.position[0] is None:

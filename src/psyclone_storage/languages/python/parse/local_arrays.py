@@ -1,7 +1,7 @@
 """Local arrays of a kernel: `a = np.zeros((len(layers()), 3))`, indexed from 0.
 
-Their extents are integers that are known at the call of the kernel: constants, arguments, and the
-lengths of its loop ranges. Each time that the statement is reached all elements are zero.
+Extents are integers known when the kernel is called: constants, arguments, and lengths of loop
+ranges. Each execution of the statement sets all elements to zero.
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ _WRITE = "Write 'a = np.zeros(extent)' or 'np.zeros((first, second), dtype=int)'
 
 
 def is_array(scope: KernelScope, node: ast.expr) -> bool:
-    """Return whether a value is a new array."""
+    """Return whether an expression creates an array."""
     return isinstance(node, ast.Call) and scope.offered.numpy.meant(node.func) == _MAKES
 
 
 def local_array(scope: KernelScope, node: ast.Subscript) -> LocalVariable | None:
-    """Return the array that a subscript indexes, None if it is not local to the kernel."""
+    """Return the local array that a subscript refers to, or None."""
     found = scope.local(node.value.id) if isinstance(node.value, ast.Name) else None
     return found if found is not None and found.shape else None
 
 
 def make_array(scope: KernelScope, node: ast.Assign) -> list[Line]:
-    """Return the statement that fills a new array with zeros; declare it the first time."""
+    """Return the statement that sets a new array to zero; declare the array at its first use."""
     target, call = node.targets[0], node.value
     if not isinstance(call, ast.Call) or not isinstance(target, ast.Name):
         scope.refuse("P051", f"'{scope.text(target)}' cannot be an array.", target, _WRITE)
@@ -80,7 +80,7 @@ def make_array(scope: KernelScope, node: ast.Assign) -> list[Line]:
 
 
 def _type(scope: KernelScope, call: ast.Call) -> tuple[Intrinsic, ScalarType | None] | None:
-    """Return the type of the elements of a new array; None, with a note, if it is invalid."""
+    """Return the element type of a new array; record an error and return None if invalid."""
     said = call.keywords[0].value if call.keywords else None
     if len(call.keywords) > 1 or (call.keywords and call.keywords[0].arg != "dtype"):
         what = f"'{scope.text(call.keywords[-1])}' says nothing of an array of a kernel."
@@ -104,7 +104,7 @@ def _type(scope: KernelScope, call: ast.Call) -> tuple[Intrinsic, ScalarType | N
 
 
 def _shape(scope: KernelScope, call: ast.Call) -> tuple[Expr, ...]:
-    """Return the extents of a new array; nothing, with a note, if they are not known."""
+    """Return the extents of a new array; record an error and return () if they are unknown."""
     if len(call.args) != 1 or isinstance(call.args[0], ast.Starred):
         scope.refuse("P051", f"'{scope.text(call)}' has no extents.", call, _WRITE)
         return ()
@@ -133,14 +133,14 @@ def _extent(scope: KernelScope, part: ast.expr) -> Expr | None:
 
 
 def is_known_where_called(scope: KernelScope, extent: Expr) -> bool:
-    """Return whether an extent is made of arguments and constants alone."""
+    """Return whether an extent contains only read-only arguments and constants."""
     known = {name.lower() for name, one in scope.passed.items() if not one.access.writes}
     constants = {name.lower() for name in (*scope.used, scope.real.kind or "")}
     return not names_in(extent) - _functions(extent) - known - constants
 
 
 def _functions(expr: Expr) -> frozenset[str]:
-    """Return the names of the functions of the language in an expression."""
+    """Return the names of the intrinsic functions in an expression."""
     return frozenset(
         part.base.key
         for part in walk(expr)
@@ -152,7 +152,7 @@ def _functions(expr: Expr) -> frozenset[str]:
 
 
 def read_element(scope: KernelScope, node: ast.Subscript, local: LocalVariable) -> TypedExpression:
-    """Return an element that is read."""
+    """Return an array element as a typed expression."""
     found = _element(scope, node, local)
     return UNKNOWN if found is None else TypedExpression(found, local.type)
 
@@ -160,7 +160,7 @@ def read_element(scope: KernelScope, node: ast.Subscript, local: LocalVariable) 
 def written_element(
     scope: KernelScope, node: ast.Subscript, local: LocalVariable, value: TypedExpression
 ) -> Expr | None:
-    """Return an element that is given a value; None, with a note, if that cannot be."""
+    """Return an assigned array element; record an error and return None if that is illegal."""
     found = _element(scope, node, local)
     wanted = local.type or Intrinsic.REAL
     if found is None or not scope.accepts(node, scope.text(node.value), wanted, value):

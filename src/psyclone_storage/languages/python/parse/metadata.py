@@ -1,7 +1,7 @@
-"""Kernel metadata in Python: a decorated function as the raw entries that Fortran's would be.
+"""Parsing of kernel metadata in Python: a decorated function with annotated arguments.
 
-What an entry means is not known here. An annotation becomes an entry by the API's dialect, the
-words of the decorator become components.
+The result consists of the same entries as for Fortran metadata, and entries are not interpreted.
+The API's dialect converts an annotation to an entry, and a decorator argument to a component.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _PLAIN = "Write 'def name(argument: field[...], ...)' with an annotation for eac
 
 @dataclass(frozen=True, slots=True)
 class KernelDefinition:
-    """A function that is decorated as a kernel, in its file."""
+    """Function decorated as a kernel, in its file."""
 
     tree: PythonTree
     node: ast.FunctionDef
@@ -46,11 +46,11 @@ def read_python_kernel(
     wanted_by: Span | None = None,
     needs_code: bool = True,  # noqa: ARG001 - a function has its code with it
 ) -> ParsedKernel:
-    """Return the raw metadata of the kernel `type_name`, whatever its case.
+    """Return the uninterpreted metadata of the kernel `type_name`, ignoring case.
 
     Raises:
-        CompileError: it does not exist (P040, at `wanted_by` where that is given), the file is no
-            Python (P050), or the function cannot be a kernel (P052).
+        CompileError: P040, the kernel does not exist, reported at `wanted_by` if given; P050, the
+            file is not Python; P052, the function cannot be a kernel.
     """
     found = find_kernel_definition(dialect, source, type_name, wanted_by)
     problems = [*_check_signature(found)]
@@ -68,22 +68,22 @@ def read_python_kernel(
 
 
 def python_kernel_names(dialect: Dialect, source: SourceText) -> tuple[str, ...]:
-    """Return the names, in lower case, of the kernels that `source` defines, in order."""
+    """Return the lower-case names of the kernels that `source` defines, in order."""
     return tuple(found.node.name.lower() for found in _definitions(read_tree(source), dialect))
 
 
 def kernels_in(tree: PythonTree, dialect: Dialect) -> tuple[Span, ...]:
-    """Return the places of the names of the kernels that a file defines."""
+    """Return the locations of the names of the kernels that a file defines."""
     return tuple(tree.name_of(found.node) for found in _definitions(tree, dialect))
 
 
 def find_kernel_definition(
     dialect: Dialect, source: SourceText, name: str, wanted_by: Span | None = None
 ) -> KernelDefinition:
-    """Return the definition of the kernel `name`, whatever its case.
+    """Return the definition of the kernel `name`, ignoring case.
 
     Raises:
-        CompileError: P040, it does not exist; P052, there are several.
+        CompileError: P040, the kernel does not exist; P052, there are several.
     """
     known = list(_definitions(read_tree(source), dialect))
     found = [one for one in known if one.node.name.lower() == name.lower()]
@@ -107,12 +107,12 @@ def find_kernel_definition(
 
 
 def module_name(source: SourceText) -> str:
-    """Return the name of the module that a file is."""
+    """Return the module name of a file."""
     return source.name.replace("\\", "/").rpartition("/")[2].removesuffix(".py").lower()
 
 
 def code_name(kernel: str) -> str:
-    """Return the name of a kernel's procedure, as kernels in Fortran have it."""
+    """Return the procedure name of a kernel, as in Fortran."""
     return f"{kernel.lower().removesuffix('_type')}_code"
 
 
@@ -149,7 +149,7 @@ def _check_signature(found: KernelDefinition) -> Iterator[Diagnostic]:
 
 
 def _check_names(found: KernelDefinition) -> Iterator[Diagnostic]:
-    """Yield names that code in other languages cannot have, or that differ in case alone."""
+    """Yield diagnostics for names that are invalid in other languages or differ only in case."""
     tree, seen = found.tree, dict[str, str]()
     places = [(found.node.name, tree.name_of(found.node))]
     places += [(arg.arg, tree.span(arg)) for arg in _all_args(found.node)]
@@ -183,7 +183,7 @@ def _all_args(node: ast.FunctionDef) -> list[ast.arg]:
 def _components(
     found: KernelDefinition, dialect: Dialect, problems: list[Diagnostic]
 ) -> Iterator[MetadataComponent]:
-    """Yield the components in the decorator, in the order of the API."""
+    """Yield the components given in the decorator, in the order of the API."""
     said: dict[str, MetadataComponent] = {}
     for keyword in found.decorator.keywords:
         place = found.tree.span(keyword)
@@ -201,7 +201,7 @@ def _components(
 def _component(
     found: KernelDefinition, keyword: ast.keyword, dialect: Dialect, span: Span
 ) -> MetadataComponent:
-    """Return the value of one keyword: a word, or a list of entries."""
+    """Return the component for one keyword: a single word or a list of entries."""
     name, value = str(keyword.arg), keyword.value
     if name not in dialect.lists or not isinstance(value, ast.List | ast.Tuple):
         return MetadataComponent(name, "integer", (), (_item(found, value, dialect),), False, span)
@@ -251,14 +251,14 @@ def _entry(
 
 
 def _counted(written: list[ast.expr], rule: Annotated) -> int:
-    """Return the number of items that specify the number of components."""
+    """Return 1 if the first item is a number of components, else 0."""
     return int(rule.counted and bool(written) and isinstance(written[0], ast.Constant))
 
 
 def _head(
     found: KernelDefinition, written: list[ast.expr], rule: Annotated, span: Span
 ) -> list[MetadataItem]:
-    """Return the items of an annotation itself: the class of the argument, and the type of data."""
+    """Return the first items of an entry: the argument class with its vector size, and the type."""
     head: Expr = Name(rule.head)
     counted = _counted(written, rule)
     if counted:
@@ -288,7 +288,7 @@ def _constant(node: ast.expr, span: Span) -> Expr:
 
 
 def _with_items(word: str, items: list[MetadataItem], span: Span) -> MetadataItem:
-    """Return a constructor, in which items with a keyword have it."""
+    """Return a structure constructor with these items."""
     parts = (Keyword(one.keyword, one.expr) if one.keyword else one.expr for one in items)
     return MetadataItem(StructureConstructor(Name(word), tuple(parts)), None, tuple(items), span)
 
@@ -296,7 +296,7 @@ def _with_items(word: str, items: list[MetadataItem], span: Span) -> MetadataIte
 def _constructor(
     found: KernelDefinition, node: ast.Call, dialect: Dialect, span: Span
 ) -> MetadataItem:
-    """Return a word with items; those of a stencil may be rows in one text."""
+    """Return a structure constructor; the items of a stencil may be rows in one text."""
     word = found.names.meant(node.func)
     if not word or node.keywords:
         return MetadataItem(Verbatim(span.text), None, (), span)
@@ -310,7 +310,7 @@ def _constructor(
 
 
 def _rows(span: Span, text: str) -> Iterator[MetadataItem]:
-    """Yield the parts of a text between commas, each at its place."""
+    """Yield the comma-separated parts of a text, each with its location."""
     start = span.start
     for part in text.split(","):
         row = part.strip()

@@ -1,4 +1,4 @@
-"""Names that a kernel's module assigns or imports: numbers by name; the locals of functions."""
+"""Numeric constants that a module defines or imports, and local variables of functions."""
 
 from __future__ import annotations
 
@@ -20,10 +20,9 @@ _MOST_IMPORTS = 20
 def constants_of(
     tree: PythonTree, real: ScalarType, known: CallableImports, beside: ModuleTexts = no_modules
 ) -> dict[str, Intrinsic]:
-    """Return the numbers that the module assigns to names, with their types.
+    """Return the constants that a module defines, with their types.
 
-    Numbers that it imports by name are among them, where `beside` finds the module that defines
-    them.
+    Constants imported by name are included if `beside` finds the defining module.
     """
     return _constants(tree, real, known, beside, _MOST_IMPORTS)
 
@@ -71,7 +70,7 @@ def assigned_names(node: ast.FunctionDef) -> frozenset[str]:
 
 
 def without_text(body: list[ast.stmt]) -> list[ast.stmt]:
-    """Return statements without the text that describes them."""
+    """Return statements without a leading docstring."""
     match body[0]:
         case ast.Expr(value=ast.Constant(value=str())):
             return body[1:]

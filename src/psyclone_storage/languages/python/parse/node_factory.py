@@ -1,6 +1,6 @@
-"""The nodes of typed code that a reader of Python makes: every constant and operator is made here.
+"""Construction of typed-code nodes for the Python reader: constants and operators.
 
-A number of Python becomes a constant of the type of reals that kernels have.
+A Python number becomes a constant of the real type of kernels.
 """
 
 from __future__ import annotations
@@ -12,23 +12,23 @@ from psyclone_storage.ir.types import Intrinsic, ScalarType
 
 
 def scalar_type(intrinsic: Intrinsic, reals: ScalarType) -> ScalarType:
-    """Return the type of a value; `reals` is that of real numbers."""
+    """Return the type of a value; `reals` is the type used for reals."""
     return reals if intrinsic is Intrinsic.REAL else ScalarType(intrinsic)
 
 
 def signed_integer(value: int) -> Expr:
-    """Return an integer constant, with a sign before it if it is negative."""
+    """Return an integer constant; a negative one is a negated literal."""
     made = Literal(str(abs(value)), Intrinsic.INTEGER)
     return made if value >= 0 else unary_operation(made)
 
 
 def digits(text: str) -> Expr:
-    """Return digits as they are written, zeros before them included."""
+    """Return an integer literal as written, including leading zeros."""
     return Literal(text, Intrinsic.INTEGER)
 
 
 def real(value: float, type_: ScalarType) -> Expr:
-    """Return a real constant of a type, by the shortest text that round-trips."""
+    """Return a real constant of a type, using the shortest text that round-trips."""
     text = repr(value)
     if "." not in text and "e" in text:
         text = text.replace("e", ".0e")
@@ -42,27 +42,27 @@ def truth(value: bool) -> Expr:
 
 
 def binary_operation(op: str, left: Expr, right: Expr) -> Binary:
-    """Return an operation."""
+    """Return a binary operation."""
     return Binary(SPELLINGS[op], left, right)
 
 
 def parenthesized(expr: Expr) -> Expr:
-    """Return an operation in brackets; all other expressions unchanged."""
+    """Return a binary operation marked as parenthesised; return other expressions unchanged."""
     return replace(expr, bracketed=True) if isinstance(expr, Binary) else expr
 
 
 def unary_operation(operand: Expr, op: str = "-") -> Unary:
-    """Return an operation on one operand."""
+    """Return a unary operation."""
     return Unary(SPELLINGS[op], operand)
 
 
 def intrinsic_call(function: str, *args: Expr) -> CallFunction:
-    """Return a reference to a function of the language."""
+    """Return a call of an intrinsic function."""
     return CallFunction(Name(function), args)
 
 
 def element(array: str, index: tuple[str, str], offset: tuple[int, int]) -> Element:
-    """Return the element of `array` that lies `offset` from the point `index`."""
+    """Return the element of `array` at the given offset from the point `index`."""
     return Element(Name(array), tuple(map(_next_to, (Name(name) for name in index), offset)))
 
 

@@ -1,7 +1,8 @@
-"""Results of operations and functions on numbers in kernels in Python, each with its type.
+"""Results of operations and functions on numbers in Python kernels, with their types.
 
-This module defines the semantics of operators: `/` is real division, `//` and `%` round down. The
-operands are parsed already. An operation that typed code cannot represent is an error at its place.
+This module defines the semantics of operators: `/` is real division, `//` and `%` round down.
+Operands are already typed. An operation that typed code cannot represent is an error at its
+location.
 """
 
 from __future__ import annotations
@@ -34,15 +35,16 @@ _COMPUTED: Mapping[type[ast.operator], Callable[[int, int], int]] = {
 
 
 def too_large(scope: KernelScope, node: ast.AST) -> TypedExpression:
-    """Refuse an integer literal of more than 32 bits."""
+    """Record an error for an integer literal of more than 32 bits."""
     what = f"'{scope.text(node)}' is more than a whole number in a kernel can be."
     return scope.refuse("P054", what, node, "Write it as a real number.")
 
 
 def literal_integer(node: ast.expr) -> int | None:
-    """Return the integer value of an expression of literals alone, as in Python, else None.
+    """Return the Python value of an integer expression of literals, or None for others.
 
-    Operands have 32 bits. Of a power that has more, some number that has more is returned.
+    Operands have 32 bits. If a power would exceed this range, any integer beyond the range is
+    returned.
     """
     match node:
         case ast.Constant(value=int(value)) if not isinstance(value, bool):
@@ -70,7 +72,7 @@ def _computed(sign: ast.operator, left: int, right: int) -> int | None:
 def bounded(
     scope: KernelScope, node: ast.AST, computed: ast.expr, found: TypedExpression
 ) -> TypedExpression:
-    """Return the result of an operation; a constant integer has 32 bits or is refused."""
+    """Return the result of an operation; record an error for a constant beyond 32 bits."""
     value = literal_integer(computed) if found.type is _WHOLE else None
     if value is not None and not -LARGEST - 1 <= value <= LARGEST:
         return too_large(scope, node)
@@ -86,7 +88,7 @@ def operation(
     op: ast.operator,
     operands: tuple[TypedExpression, TypedExpression],
 ) -> TypedExpression:
-    """Return an operation on two numbers, as Python computes it."""
+    """Return an arithmetic operation with Python's semantics."""
     left, right = operands
     if _joined(left, right) is _REAL:
         left, right = (as_real_if_rounded(scope, one) for one in operands)
@@ -125,9 +127,10 @@ def _operation(
 
 
 def _divided(scope: KernelScope, left: TypedExpression, right: TypedExpression) -> TypedExpression:
-    """Return a quotient, which is a real number; one of numbers of 32 bits has no more.
+    """Return a quotient, which is real.
 
-    That of the least such number and -1 has, as it has in Fortran, where no program may ask for it.
+    A quotient of 32-bit integers also has at most 32 bits. The only exception is the least integer
+    divided by -1, which Fortran does not allow.
     """
     if left.type is not _WHOLE or right.type is not _WHOLE:
         return TypedExpression(nodes.binary_operation("/", left.expr, right.expr), _REAL)
@@ -141,7 +144,7 @@ def _divided(scope: KernelScope, left: TypedExpression, right: TypedExpression) 
 def convert_to_common_type(
     scope: KernelScope, first: TypedExpression, second: TypedExpression
 ) -> tuple[TypedExpression, TypedExpression]:
-    """Return two numbers as ones of the same type."""
+    """Return two numbers converted to the same type."""
     if _joined(first, second) is _REAL:
         first, second = as_real(scope, first), as_real(scope, second)
         first, second = precision.promote_to_one_kind(scope, (first, second))
@@ -151,7 +154,7 @@ def convert_to_common_type(
 def power_operation(
     scope: KernelScope, node: ast.AST, base: TypedExpression, exponent: TypedExpression
 ) -> TypedExpression:
-    """Return a power; one of integers has a literal exponent."""
+    """Return a power; a power of integers needs a non-negative literal exponent."""
     if base.type is _WHOLE and exponent.type is _WHOLE:
         value = integer_value(exponent.expr)
         if value is None or value < 0:
@@ -184,7 +187,7 @@ def conditional_expression(
     test: TypedExpression,
     values: tuple[TypedExpression, TypedExpression],
 ) -> TypedExpression:
-    """Return one of two values, by a condition."""
+    """Return a conditional expression."""
     if test.type is None or any(value.type is None for value in values):
         return UNKNOWN
     first, second = values
@@ -207,7 +210,7 @@ _GIVE_ONE = ("merge", "min", "max")
 def _of_numbers(
     scope: KernelScope, function: str, args: Sequence[TypedExpression], *others: Expr
 ) -> TypedExpression:
-    """Return a function with a result of the type of its arguments, all of one type."""
+    """Return a call of an intrinsic with arguments of one type and a result of this type."""
     wide = rounded.select_integer(scope, function, args, *others)
     value = nodes.intrinsic_call(function, *(arg.expr for arg in args), *others)
     may_change = function in _GIVE_ONE and any(arg.may_change for arg in args)
@@ -220,7 +223,7 @@ def _of_numbers(
 def applied(
     scope: KernelScope, node: ast.Call, function: TypedFunction, args: list[TypedExpression]
 ) -> TypedExpression:
-    """Return the result of a numeric function of Python or NumPy."""
+    """Return a call of a numeric function of Python or NumPy."""
     of_numpy = scope.offered.is_numpy(node.func)
     if function.takes is Signature.POWER:
         scope.called.setdefault(function.name, scope.tree.span(node))
@@ -250,10 +253,10 @@ def applied(
 
 
 def _extreme_of_numpy(word: str, first: Expr, second: Expr) -> Expr:
-    """Return the extreme of two reals, which is NaN if either is.
+    """Return the maximum or minimum of two reals, which is NaN if either operand is.
 
-    The usual intrinsic then returns the first one; so the second, the simpler of the two, is tested
-    explicitly.
+    The intrinsic returns its first operand if the second one is NaN. Therefore the second operand
+    is tested explicitly. The simpler of the two expressions is used as the second operand.
     """
     if len(tuple(walk(first))) < len(tuple(walk(second))) or isinstance(first, Literal):
         first, second = second, first
@@ -268,7 +271,7 @@ def _extreme_of_numpy(word: str, first: Expr, second: Expr) -> Expr:
 def _converted(
     function: TypedFunction, args: Sequence[TypedExpression]
 ) -> Sequence[TypedExpression]:
-    """Return the arguments that a function of Python makes its own real numbers of."""
+    """Return the arguments that a Python function converts to Python floats."""
     return () if function.takes is Signature.NUMBERS else args
 
 
@@ -278,7 +281,7 @@ def by_numpy(
     given: Sequence[TypedExpression],
     made: TypedExpression,
 ) -> TypedExpression:
-    """Return the result of a function of NumPy, which keeps its kind in operations with others."""
+    """Return the result of a NumPy function, whose kind is kept in further operations."""
     kinds = precision.of_numpy(scope, given)
     if scope.single is None:
         return made
@@ -292,7 +295,7 @@ def by_numpy(
 def _power_by_call(
     scope: KernelScope, node: ast.Call, args: tuple[TypedExpression, TypedExpression]
 ) -> TypedExpression:
-    """Return a power that is written as a call: `math.pow` returns a number of Python."""
+    """Return a power written as a call; the result of `math.pow` is a Python float."""
     given = args
     if scope.offered.is_math(node.func) and scope.single is not None:
         if any(precision.is_lost(scope, one) for one in args):

@@ -1,6 +1,7 @@
-"""Kernels for points of a grid: arrays are indexed by a distance from the point.
+"""Argument access in kernels for grid points: arrays are indexed relative to the point.
 
-Owns what may be looked at, by the stencil, and what may be written: the point itself.
+Elements may be read as far as the stencil allows. Only the element at the point itself may be
+assigned.
 """
 
 from __future__ import annotations
@@ -27,22 +28,22 @@ _FARTHEST = 1000
 
 @dataclass(frozen=True, slots=True)
 class PointAccess:
-    """The rules of kernels for points; `index` are the names of the point's two numbers."""
+    """Access rules for kernels of grid points; `index` contains the names of the two indices."""
 
     index: tuple[str, str]
     hint: str = _OFFSETS
     has_arrays: bool = False
 
     def assigned(self, name: str, _dummy: Dummy) -> str:
-        """Return how the point of a field is given a value."""
+        """Return a hint that explains how to assign the element at the point."""
         return f"Write '{name}[0, 0] = ...'."
 
     def within(self, _tree: PythonTree) -> PointAccess:
-        """Return these rules: there are no words in a body."""
+        """Return the same rules, because a kernel body uses no names of the API."""
         return self
 
     def read(self, scope: KernelScope, node: ast.Subscript) -> TypedExpression:
-        """Return an element near the point."""
+        """Return an element relative to the point as a typed expression."""
         name = node.value.id if isinstance(node.value, ast.Name) else ""
         dummy = scope.arguments.get(name)
         if dummy is None or not dummy.rank:
@@ -58,7 +59,7 @@ class PointAccess:
     def target(
         self, scope: KernelScope, node: ast.Subscript, value: TypedExpression
     ) -> Expr | None:
-        """Return the element of the point itself."""
+        """Return the assigned element at the point; record an error and return None if illegal."""
         name = node.value.id if isinstance(node.value, ast.Name) else ""
         dummy = scope.arguments.get(name)
         if dummy is None or not dummy.rank:
@@ -73,24 +74,27 @@ class PointAccess:
         return nodes.element(scope.code(name), self.index, offset)
 
     def extent(self, scope: KernelScope, node: ast.Subscript, part: int) -> Expr | None:
-        """Return None: there are no slices."""
+        """Return None, because there are no array sections."""
         return None
 
     def counted(self, scope: KernelScope, node: ast.expr) -> CountedRange | None:
-        """Return None: a kernel for points has no words to loop over."""
+        """Return None, because such kernels have no loop ranges."""
         return None
 
     def length(self, scope: KernelScope, node: ast.expr) -> TypedExpression | None:
-        """Return None, for the same reason."""
+        """Return None, because such kernels have no loop ranges."""
         return None
 
     def number(self, scope: KernelScope, node: ast.Call) -> TypedExpression | None:
-        """Return None: nor has it words for numbers."""
+        """Return None, because such kernels have no named integers."""
         return None
 
 
 def _offset_of(scope: KernelScope, node: ast.expr) -> tuple[int, int] | None:
-    """Return the offset in the brackets of an element; None, with a note, if it is invalid."""
+    """Return the offset of an element from the point.
+
+    Record an error and return None if invalid.
+    """
     parts = node.elts if isinstance(node, ast.Tuple) else [node]
     values = [_distance(part) for part in parts]
     if len(values) == len(_AXES) and values[0] is not None and values[1] is not None:

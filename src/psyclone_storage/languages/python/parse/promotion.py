@@ -1,11 +1,12 @@
-"""Reals of several kinds in one kernel: which of them an expression has, and how they meet.
+"""Kinds of reals in one kernel: the kind of an expression, and type promotion.
 
-The rules are those of NumPy, as a kernel computes where Python runs it. Literals, variables of
-modules, and the results of functions of Python, `float` and those of `math`, have 8 bytes until
-they meet others, whose kind they take. Of two other kinds the larger one is that of both. The
-results of NumPy, and integers of arrays, keep theirs. An expression that Python would compute with
-4 or 8 bytes, depending on the values at run time, is refused. In a kernel whose reals are of the
-usual kind alone nothing here changes anything.
+The rules are those of NumPy. Literals, module variables, and results of `float` and of functions of
+`math` are Python floats with 8 bytes. In an operation they take the kind of the other operand. If
+both operands have a fixed kind, the larger one is the result kind. Results of NumPy functions and
+integers from arrays have a fixed kind.
+
+An expression whose precision in Python depends on values at run time is an error. If all reals of a
+kernel have the default kind, none of these rules has an effect.
 """
 
 from __future__ import annotations
@@ -41,10 +42,10 @@ _CHOOSES = "merge"
 
 
 def real_type(scope: KernelScope, expr: ex.Expr) -> ScalarType | None:
-    """Return the real type of an expression, None if it takes the kind of the other operand.
+    """Return the real type of an expression; None if it takes the kind of the other operand.
 
-    A number is one of Python where it is made one of the usual kind, and one of NumPy where that is
-    done twice.
+    One conversion to the default kind denotes a Python float. Two nested conversions denote a NumPy
+    number.
     """
     match expr:
         case ex.Name(text) | ex.Element(ex.Name(text), _):
@@ -113,7 +114,10 @@ def _value(number: ex.Literal) -> float:
 
 
 def _kinds_of_whole(scope: KernelScope, expr: ex.Expr) -> NumberKinds:
-    """Return the kinds of an integer: one of an array is NumPy's, with 8 bytes as a real."""
+    """Return the kinds of an integer.
+
+    An array element is a NumPy integer, which promotes to double.
+    """
     if (value := ex.integer_value(expr)) is not None:
         return algebra.literal_kinds(float(value))
     if isinstance(expr, ex.Element):
@@ -123,7 +127,7 @@ def _kinds_of_whole(scope: KernelScope, expr: ex.Expr) -> NumberKinds:
 
 
 def refuse(scope: KernelScope, node: ast.AST) -> TypedExpression:
-    """Refuse what has 4 bytes in Python or 8, by the values that the kernel finds."""
+    """Record an error for an expression whose precision in Python depends on run-time values."""
     what = f"'{scope.text(node)}' is computed with 4 bytes or with 8, by the numbers that it meets."
     hint = (
         "Write 'np.float32(...)' around a number of Python that may stand for one of 4 bytes,"
@@ -140,7 +144,10 @@ _SIGNS: dict[type[ast.operator], str] = {
 def typed_operation_kinds(
     scope: KernelScope, op: ast.operator, operands: Sequence[TypedExpression]
 ) -> NumberKinds | None:
-    """Return the kinds of an operation's result; None if it may be computed otherwise."""
+    """Return the kinds of an operation's result.
+
+    None if its precision depends on run-time values.
+    """
     if scope.single is None:
         return WEAK
     left, right = (kinds_of(scope, one) for one in operands)
@@ -148,7 +155,7 @@ def typed_operation_kinds(
 
 
 def is_compared(scope: KernelScope, op: str, operands: Sequence[TypedExpression]) -> bool:
-    """Return whether a comparison has the same result as in Python."""
+    """Return whether a comparison gives the same result as in Python."""
     if scope.single is None or any(one.type is Intrinsic.LOGICAL for one in operands):
         return True
     left, right = (kinds_of(scope, one) for one in operands)
@@ -157,7 +164,7 @@ def is_compared(scope: KernelScope, op: str, operands: Sequence[TypedExpression]
 
 
 def taken(scope: KernelScope, values: Sequence[TypedExpression]) -> NumberKinds | None:
-    """Return the kinds of a number that is one of several; None if they may be too small."""
+    """Return the kinds of one of several values; None if precision may be lost."""
     if scope.single is None:
         return WEAK
     made = kinds_of(scope, values[0])
@@ -167,7 +174,10 @@ def taken(scope: KernelScope, values: Sequence[TypedExpression]) -> NumberKinds 
 
 
 def of_numpy(scope: KernelScope, values: Sequence[TypedExpression]) -> NumberKinds | None:
-    """Return the kinds of the result of a function of NumPy; None if it may compute otherwise."""
+    """Return the kinds of the result of a NumPy function.
+
+    None if they depend on run-time values.
+    """
     if scope.single is None:
         return WEAK
     made = kinds_of(scope, values[0])
@@ -184,12 +194,12 @@ def of_numpy(scope: KernelScope, values: Sequence[TypedExpression]) -> NumberKin
 
 
 def is_lost(scope: KernelScope, found: TypedExpression) -> bool:
-    """Return whether a number that Python has in 8 bytes may be kept in 4, rounded."""
+    """Return whether a value with 8 bytes in Python may be stored in 4 bytes."""
     return scope.single is not None and kinds_of(scope, found).is_lost
 
 
 def typed_negation_kinds(scope: KernelScope, found: TypedExpression) -> NumberKinds | None:
-    """Return the kinds of a number with a sign before it."""
+    """Return the kinds of a negated number."""
     return None if scope.single is None else algebra.negation_kinds(kinds_of(scope, found))
 
 
@@ -199,9 +209,10 @@ Pair = tuple[TypedExpression, TypedExpression]
 
 
 def promote_operands(scope: KernelScope, values: Pair) -> Pair:
-    """Return the operands of an operation: one without a kind of its own takes that of the others.
+    """Return the operands of an operation after promotion.
 
-    Operands of an operator may differ, because the operation uses the larger kind.
+    An operand without a fixed kind takes the kind of the other operand. Other kinds may differ,
+    because the operation uses the larger one.
     """
     if scope.single is not None and _REAL in (values[0].type, values[1].type):
         values = _with_real(scope, values[0]), _with_real(scope, values[1])
@@ -212,7 +223,7 @@ def promote_operands(scope: KernelScope, values: Pair) -> Pair:
 
 
 def _with_real(scope: KernelScope, found: TypedExpression) -> TypedExpression:
-    """Return an integer of NumPy as a real, which has the usual kind."""
+    """Return a NumPy integer converted to a real of the default kind."""
     if found.type is not _WHOLE or found.wide is not None:
         return found
     return of_whole(scope, found) if Kind.DOUBLE in kinds_of(scope, found).of else found
@@ -221,7 +232,7 @@ def _with_real(scope: KernelScope, found: TypedExpression) -> TypedExpression:
 def of_whole(
     scope: KernelScope, found: TypedExpression, real: ex.Expr | None = None
 ) -> TypedExpression:
-    """Return an integer as a real, which is `real` if that is given."""
+    """Return an integer converted to a real; `real` is the converted expression if given."""
     if real is None:
         kind = [ex.Name(scope.real.kind)] if scope.real.kind else []
         real = nodes.intrinsic_call("real", found.expr, *kind)
@@ -235,7 +246,7 @@ def of_whole(
 def promote_to_one_kind(
     scope: KernelScope, values: tuple[TypedExpression, ...]
 ) -> tuple[TypedExpression, ...]:
-    """Return reals that a function takes together: all of one kind."""
+    """Return arguments of a function converted to one real kind."""
     common = _common(scope, values)
     if scope.single is None or common is None:
         return values
@@ -259,23 +270,23 @@ def _as(scope: KernelScope, found: TypedExpression, wanted: ScalarType) -> Typed
 
 
 def of_kind(expr: ex.Expr, wanted: ScalarType) -> ex.Expr:
-    """Return a number as a real one of a kind."""
+    """Return a number converted to a real of the given kind."""
     return nodes.intrinsic_call("real", expr, ex.Name(str(wanted.kind)))
 
 
 def weak(scope: KernelScope, expr: ex.Expr) -> ex.Expr:
-    """Return a real number as one of Python, which takes the kind of the other operand."""
+    """Return a real as a Python float, which takes the kind of the other operand."""
     return expr if real_type(scope, expr) is None else of_kind(expr, scope.real)
 
 
 def widened(scope: KernelScope, expr: ex.Expr) -> ex.Expr:
-    """Return a real of the usual kind, which can hold the integers that result from it."""
+    """Return a real with at least the default kind, so that rounding to an integer is exact."""
     is_single = scope.single is not None and real_type(scope, expr) == scope.single
     return of_kind(expr, scope.real) if is_single else expr
 
 
 def double(scope: KernelScope, expr: ex.Expr) -> ex.Expr:
-    """Return a number as a real one of the usual kind, which keeps it when it meets others."""
+    """Return a number converted to a real of the default kind, kept in further operations."""
     made = widened(scope, expr)
     while scope.single is not None and real_type(scope, made) is None:
         made = of_kind(made, scope.real)
@@ -286,7 +297,7 @@ def double(scope: KernelScope, expr: ex.Expr) -> ex.Expr:
 
 
 def record_local(scope: KernelScope, name: str, value: TypedExpression, place: Span) -> None:
-    """Note a local, by its name in the code, that is given a value, now or again."""
+    """Record an assignment to a local variable, given by its name in typed code."""
     known = scope.locals.get(name)
     if known is None or known.type is None:
         known = scope.locals[name] = LocalVariable(value.type, place)
@@ -307,7 +318,7 @@ def _kept_as(scope: KernelScope, kinds: NumberKinds) -> ScalarType:
 
 
 def fresh_local(scope: KernelScope, wish: str, value: TypedExpression, place: Span) -> ex.Name:
-    """Return a new local for a value."""
+    """Return a new local variable for a value."""
     if scope.single is None or value.type not in (_REAL, _WHOLE):
         return scope.fresh(wish, value.type, place)
     kinds = kinds_of(scope, value)
@@ -318,7 +329,7 @@ def fresh_local(scope: KernelScope, wish: str, value: TypedExpression, place: Sp
 def has_room(
     scope: KernelScope, into: LocalVariable | Dummy | None, value: TypedExpression
 ) -> bool:
-    """Return whether data are given what Python gives them; locals have what their uses need."""
+    """Return whether a value can be stored without a loss of precision compared with Python."""
     if isinstance(into, LocalVariable):
         real = into.real if into.shape else None
     else:
@@ -327,7 +338,7 @@ def has_room(
 
 
 def of_elements(scope: KernelScope, value: TypedExpression) -> ScalarType | None:
-    """Return the kind of an array that keeps a value for each element; None for other types."""
+    """Return the real type of an array whose elements store `value`, or None for other types."""
     if value.type is not _REAL:
         return None
     return scope.real if scope.single is None else _kept_as(scope, kinds_of(scope, value))

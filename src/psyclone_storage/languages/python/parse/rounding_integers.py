@@ -1,8 +1,8 @@
-"""Integers that result from rounding, and so may have more than 32 bits: their values as reals.
+"""Integers that result from rounding and may exceed 32 bits, represented as reals.
 
-Owns which operations on them have an exact result as a real, and rejects the others where their
-result becomes real, or is compared with a real. An integer that is stored, as a local, an index or
-the bound of a loop, has 32 bits.
+This module defines which operations on such integers are exact in reals. Other operations are
+errors if their result is converted to a real or compared with a real. An integer that is stored in
+a local variable, used as an index or as a loop bound must have 32 bits.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _HINT = (
 
 
 def as_real(scope: KernelScope, found: TypedExpression) -> TypedExpression:
-    """Return a number as a real one of the type that kernels compute with."""
+    """Return a number converted to the real type of kernels."""
     if found.type is not _WHOLE:
         return found
     if found.wide is None:
@@ -42,12 +42,12 @@ def as_real(scope: KernelScope, found: TypedExpression) -> TypedExpression:
 
 
 def as_real_if_rounded(scope: KernelScope, found: TypedExpression) -> TypedExpression:
-    """Return a rounded number as a real, which has no bounds; return others unchanged."""
+    """Return a rounded number as a real, to avoid overflow; return others unchanged."""
     return found if found.wide is None else as_real(scope, found)
 
 
 def as_exact(scope: KernelScope, found: TypedExpression) -> TypedExpression:
-    """Return an integer as the real of the same value, without any rounding."""
+    """Return an integer as the real of the same value; record an error if it is not exact."""
     if found.wide is not None and found.wide.how is not Exactness.EXACT:
         return _refused(scope, found.wide, "is divided")
     return as_real(scope, found)
@@ -56,7 +56,7 @@ def as_exact(scope: KernelScope, found: TypedExpression) -> TypedExpression:
 def comparison_operands(
     scope: KernelScope, left: TypedExpression, right: TypedExpression
 ) -> tuple[Expr, Expr]:
-    """Return two numbers whose comparison is correct for numbers of any size."""
+    """Return the operands of a comparison that is correct for integers of any size."""
     return _comparable(scope, left, right), _comparable(scope, right, left)
 
 
@@ -83,10 +83,10 @@ def _refused(scope: KernelScope, wide: WideNumber, what: str) -> TypedExpression
 
 
 def rounded(scope: KernelScope, node: ast.Call, function: str, number: Expr) -> WideNumber:
-    """Return a rounded number as a real, because integers overflow before reals do.
+    """Return a rounded number as a real, because an integer could overflow.
 
-    A number rounded towards zero is one too large, or too small, for the functions that round down
-    and up. Adding zero makes one zero of two, as integers have one.
+    The functions that round down or up are computed from the number truncated towards zero,
+    adjusted by 1 if needed. Adding zero removes a negative zero, which integers do not have.
     """
     number = widened(scope, number)
     towards_zero = nodes.intrinsic_call("aint", number)
@@ -113,23 +113,23 @@ _BEYOND: Mapping[str, tuple[str, int]] = {"floor": (">", -1), "ceiling": ("<", 1
 
 
 def negative(scope: KernelScope, found: TypedExpression) -> WideNumber | None:
-    """Return the negated value of an integer; None if it has 32 bits."""
+    """Return a negated wide integer, or None for a 32-bit integer."""
     if found.wide is None:
         return None
     return replace(found.wide, expr=_negated(scope, found.wide.expr))
 
 
 def evaluated_first(found: WideNumber | None) -> WideNumber | None:
-    """Return a number that is computed first."""
+    """Return a wide integer in parentheses, so that it is evaluated first."""
     return None if found is None else replace(found, expr=nodes.parenthesized(found.expr))
 
 
 def select_integer(
     scope: KernelScope, function: str, args: Sequence[TypedExpression], *others: Expr
 ) -> WideNumber | None:
-    """Return the result for integers of a function that selects an argument or takes its magnitude.
+    """Return the wide result of `abs`, `max`, `min` or a selection of integers.
 
-    None if all have 32 bits.
+    The function returns None if all arguments have 32 bits.
     """
     wide = [arg.wide for arg in args if arg.wide is not None]
     if not wide:
@@ -145,9 +145,9 @@ def select_integer(
 
 
 def kept(values: Sequence[TypedExpression]) -> WideNumber | None:
-    """Return the wide value of a local that holds one of several integers.
+    """Return the wide value of a local variable assigned from several integers.
 
-    None if all have 32 bits; if not, the value as a real is lost.
+    The function returns None if all have 32 bits. Otherwise its value as a real is lost.
     """
     wide = next((one.wide for one in values if one.wide is not None), None)
     return None if wide is None else replace(wide, expr=UNKNOWN.expr, how=Exactness.LOST)
@@ -156,10 +156,10 @@ def kept(values: Sequence[TypedExpression]) -> WideNumber | None:
 def integer_operation(
     scope: KernelScope, node: ast.AST, op: ast.operator, operands: Sequence[TypedExpression]
 ) -> WideNumber | None:
-    """Return the result of an operation on two integers; None if both have 32 bits.
+    """Return the wide result of an operation on two integers; None if both have 32 bits.
 
-    The real is the nearest one to Python's result if both operands are exact reals. For operands
-    that are already rounded it is an approximation. Differences of such may have no correct bit.
+    If both operands are exact reals, the real result is the one nearest to Python's result.
+    Otherwise it is an approximation. A difference of approximations may have no correct bit.
     """
     left, right = operands
     if left.type is not _WHOLE or right.type is not _WHOLE:
@@ -222,7 +222,7 @@ _HOW: Mapping[type[ast.operator], Callable[[Sequence[Exactness], TypedExpression
 
 
 def _negated(scope: KernelScope, number: Expr) -> Expr:
-    """Return a number with a sign: there is one zero, which a subtraction keeps and a sign not."""
+    """Return a negated number without a negative zero: 0 is subtracted from."""
     return nodes.binary_operation("-", nodes.real(0.0, scope.real), nodes.parenthesized(number))
 
 

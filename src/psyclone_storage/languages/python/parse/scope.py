@@ -1,6 +1,6 @@
-"""The names in a kernel while it is read: arguments, locals, constants, and errors so far.
+"""Names in a kernel while it is parsed: arguments, locals, constants, and recorded errors.
 
-Owns which locals certainly have a value at a place: one that may have none cannot be read.
+The scope also tracks which local variables certainly have a value. Others cannot be read.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from psyclone_storage.languages.python.parse.weak_types import NumberKinds
 
 
 class Exactness(Enum):
-    """The accuracy with which a real represents an integer that may have more than 32 bits.
+    """Accuracy of a real that represents an integer beyond 32 bits.
 
-    One that is `NEAR` is the same up to 2**53, and beyond 2**32 where the integer is.
+    A `NEAR` value is exact up to 2**53 and correctly exceeds 2**32 where the integer does.
     """
 
     EXACT = 0
@@ -39,7 +39,7 @@ class Exactness(Enum):
 
 @dataclass(frozen=True, slots=True)
 class WideNumber:
-    """An integer that may have more than 32 bits, as a real, with its place in the text."""
+    """Integer that may exceed 32 bits, represented as a real, with its location."""
 
     expr: Expr
     how: Exactness
@@ -48,12 +48,15 @@ class WideNumber:
 
 @dataclass(frozen=True, slots=True)
 class TypedExpression:
-    """An expression and the type of its value, None where an error is in it.
+    """Expression with its type, which equals None after an error.
 
-    `wide` is an integer as a real, where it may exceed the range of integers. A real that is
-    `within` is known not to exceed it. `kinds` are those of numbers in Python that it may have,
-    None where the expression itself determines that. One that `may_change` is in Python an array
-    without dimensions, which `+=` changes in place.
+    - `wide`: the value as a real, for an integer that may exceed 32 bits.
+
+    - `within`: a real known to be in the integer range.
+
+    - `kinds`: the kinds that the number may have in Python; None if the expression determines them.
+
+    - `may_change`: the value may be a zero-dimensional NumPy array, which `+=` changes in place.
     """
 
     expr: Expr
@@ -69,9 +72,11 @@ UNKNOWN = TypedExpression(Verbatim("?"), None)
 
 @dataclass(frozen=True, slots=True)
 class LocalVariable:
-    """A local variable: its type, where it first gets a value, and the extents of an array.
+    """Local variable with its type, first assignment and array extents.
 
-    One that is real has the type `real`; `kinds` are those of its values.
+    - `real`: the type of a real variable.
+
+    - `kinds`: the kinds of the assigned values.
     """
 
     type: Intrinsic | None
@@ -83,7 +88,7 @@ class LocalVariable:
 
 @dataclass(frozen=True, slots=True)
 class ModuleVariable:
-    """A variable of another module: its key here, and its name there."""
+    """Variable of another module, with its key in this kernel and its name there."""
 
     key: str
     module: str
@@ -93,10 +98,11 @@ class ModuleVariable:
 
 @dataclass(frozen=True, slots=True)
 class CountedRange:
-    """The range of a loop: the first and last value of the counter, and the step, in typed code.
+    """Range of a loop in typed code: first and last value of the loop variable, and step.
 
-    If it is `taken`, there is at least one iteration. One counted `from_one` counts from 0 in
-    Python.
+    - `taken`: the loop has at least one iteration.
+
+    - `from_one`: the loop variable is one more than in Python.
     """
 
     first: Expr
@@ -107,62 +113,63 @@ class CountedRange:
 
 
 class ArgumentAccess(Protocol):
-    """The iteration space of a kernel, which determines the access to its arguments."""
+    """Interface to the argument access rules for one iteration space of kernels."""
 
     @property
     def hint(self) -> str:
-        """Return the spelling of an element of an argument."""
+        """Hint that explains how to write an element of an argument."""
 
     @property
     def has_arrays(self) -> bool:
-        """Return whether a kernel may have local arrays."""
+        """True if a kernel may have local arrays."""
 
     def assigned(self, name: str, dummy: Dummy) -> str:
-        """Return how an element of the argument `name` is given a value."""
+        """Return a hint that explains how to assign an element of the argument `name`."""
 
     def within(self, tree: PythonTree) -> ArgumentAccess:
-        """Return the rules as they are for a function of another file, whose words are its own."""
+        """Return the rules for a function in another file, which has its own imports."""
 
     def read(self, scope: KernelScope, node: ast.Subscript) -> TypedExpression:
-        """Return an element that is read; errors are recorded."""
+        """Return an element as a typed expression; record any error."""
 
     def target(
         self, scope: KernelScope, node: ast.Subscript, value: TypedExpression
     ) -> Expr | None:
-        """Return an element that is given a value; None, with a note, if that cannot be."""
+        """Return an assigned element; record an error and return None if that is illegal."""
 
     def extent(self, scope: KernelScope, node: ast.Subscript, part: int) -> Expr | None:
-        """Return how many elements a part of an index counts; None if that is not known."""
+        """Return the extent for one part of an index, or None if it is unknown."""
 
     def counted(self, scope: KernelScope, node: ast.expr) -> CountedRange | None:
-        """Return the range of a loop over a word of the API; None for another loop."""
+        """Return the range of a loop over a name of the API, or None for another loop."""
 
     def length(self, scope: KernelScope, node: ast.expr) -> TypedExpression | None:
-        """Return the number of iterations of such a loop; None if `node` is no word of the API."""
+        """Return the number of iterations of an API range, or None for another expression."""
 
     def number(self, scope: KernelScope, node: ast.Call) -> TypedExpression | None:
-        """Return an integer that the kernel is passed; None if `node` is no word of the API."""
+        """Return an integer that is passed to the kernel, or None for another expression."""
 
 
 class HelperCalls(Protocol):
-    """The handling of a kernel's calls of user functions."""
+    """Interface to the inlining of user functions called by a kernel."""
 
     def value(self, scope: KernelScope, node: ast.Call) -> TypedExpression | None:
-        """Return the value of a call; None if it calls no user function."""
+        """Return the value of an inlined call; return None if it calls no user function."""
 
     def statements(self, scope: KernelScope, node: ast.Call) -> list[Line] | None:
-        """Return the statements of a call statement; None if it calls no user function."""
+        """Return the statements of an inlined call; return None if it calls no user function."""
 
     def is_called(self, scope: KernelScope, node: ast.expr) -> bool:
-        """Return whether there is such a call in an expression."""
+        """Return whether an expression may call a user function."""
 
 
 @dataclass(frozen=True, slots=True)
 class CalledHelper:
-    """A function of the author's that is read: its text, its name, and where it is called.
+    """User function while it is inlined: its file, its name, and its call site.
 
-    `module` has its variables, which is the kernel's own where it is empty; None is not known. So
-    many levels deep is it nested.
+    - `module`: the module with its variables, '' for the kernel's module, or None if unknown.
+
+    - `depth`: its nesting depth.
     """
 
     tree: PythonTree
@@ -174,27 +181,50 @@ class CalledHelper:
 
 @dataclass(slots=True)
 class KernelScope:
-    """The meaning of the names in a kernel; real numbers are of the type `real`.
+    """Names in a kernel while it is parsed.
 
-    Where some of the arguments have other reals, these are `single`, and `local_kinds` are those of
-    the values assigned to locals, by their names in the code: they are known when the kernel has
-    been read before. `changing` are the locals that may hold a value that `may_change`. Arguments
-    are read by the rules of `access`; `passed` are all that the subroutine takes, in order. Of the
-    counters `from_one` the value is one more than in Python. `assigned` are the names of all
-    locals, `locals` those that have been read so far. `known` are the names that certainly have a
-    value at the current statement; None after a `return`. `called` are the functions of the
-    language that are needed, `imported` the variables of other modules, with the names in
-    `modules`. `used` are the constants that are read, with their types, and their first place.
-    `written` are the arrays of arguments of which some element has been assigned so far.
+    - `real`, `single`: the default real type, and a second type if some arguments have it.
 
-    A function that a kernel calls has its own scope, which shares the information on the code:
-    `helpers` reads it, and `chain` are the enclosing calls with the function itself. The keys of
-    `locals`, `counters`, `from_one`, `known` and `written` there are names of the code, which
-    `names` maps from those of the function; `values` are its other arguments. `taken` are all names
-    of the code, `variables` those that are no constants, in lower case. Arrays that are `frozen`
-    cannot be written. `before` are statements that have to precede the current one. `certain` are
-    the enclosing loops, by their counters, all iterations of which reach the current statement;
-    None where it is conditional.
+    - `access`: the access rules for arguments.
+
+    - `passed`: all arguments of the subroutine, in order.
+
+    - `assigned`, `locals`: names of all local variables, and those parsed so far.
+
+    - `local_kinds`: kinds of values assigned to local variables, known from a previous pass.
+
+    - `changing`: local variables that may hold a zero-dimensional array.
+
+    - `from_one`: loop variables that are one more than in Python.
+
+    - `known`: names that certainly have a value here; None after a `return`.
+
+    - `called`: the required intrinsic functions.
+
+    - `imported`, `modules`: variables of other modules, and the names of these modules.
+
+    - `used`: constants that are read, with their types and first locations.
+
+    - `written`: argument arrays with an assigned element so far.
+
+    - `before`: statements that must precede the current one.
+
+    - `certain`: enclosing loops, by loop variable, whose iterations all execute the current
+      statement; None if it is conditional.
+
+    An inlined function has its own scope, which shares the data on typed code. The keys of
+    `locals`, `counters`, `from_one`, `known` and `written` are names in typed code.
+
+    - `helpers`, `chain`: the inliner, and the enclosing inlined calls.
+
+    - `names`: a mapping from names of the function to names in typed code.
+
+    - `values`: arguments that are not arrays.
+
+    - `taken`, `variables`: all names in typed code, and the lower-case names that are not
+      constants.
+
+    - `frozen`: arrays that must not be written.
     """
 
     tree: PythonTree
@@ -230,7 +260,7 @@ class KernelScope:
 
     @contextmanager
     def reached(self, certain: Mapping[str, CountedRange] | None) -> Iterator[None]:
-        """Read something inside `certain` loops."""
+        """Set the loops that certainly execute the statements parsed in this context."""
         before, self.certain = self.certain, certain
         yield
         self.certain = before
@@ -243,9 +273,9 @@ class KernelScope:
         hint: str = "",
         related: tuple[Related, ...] = (),
     ) -> TypedExpression:
-        """Record an error at a place, and return an expression without a type.
+        """Record an error at a location, and return an expression without a type.
 
-        A function that is called several times is wrong once.
+        An error in a function that is inlined several times is recorded once.
         """
         span = place if isinstance(place, Span) else self.tree.span(place)
         if not self.chain or not any(
@@ -258,11 +288,11 @@ class KernelScope:
         return UNKNOWN
 
     def code(self, name: str) -> str:
-        """Return the name in the code of a name of the function."""
+        """Return the name in typed code for a name of the function."""
         return self.names.get(name, name)
 
     def local(self, name: str) -> LocalVariable | None:
-        """Return the local of a name; None if none has been read so far."""
+        """Return the local variable of this name, or None if none was parsed yet."""
         if self.chain and name not in self.names:
             return None
         return self.locals.get(self.code(name))
@@ -275,20 +305,20 @@ class KernelScope:
         real: ScalarType | None = None,
         kinds: NumberKinds | None = None,
     ) -> Name:
-        """Return a new local, which has a value; one that is real has the type `real`."""
+        """Return a new local variable that has a value; `real` is its type if it is real."""
         name = self.fresh_name(wish)
         self.locals[name] = LocalVariable(type_, first, real=real, kinds=kinds)
         self.gives_element(name)
         return Name(name)
 
     def fresh_name(self, wish: str) -> str:
-        """Return a name that nothing in the code has."""
+        """Return an unused name in typed code."""
         name = self.taken.fresh(wish)
         self.variables.add(name.lower())
         return name
 
     def constant(self, node: ast.Name, type_: Intrinsic) -> TypedExpression:
-        """Return a variable of the function's module, which is read when the kernel runs."""
+        """Return a module variable, which is read when the kernel runs."""
         name, module = node.id, self.chain[-1].module if self.chain else ""
         if module is None:
             what = f"It is not known from which module '{name}' is to be read."
@@ -305,19 +335,19 @@ class KernelScope:
         return TypedExpression(Name(name), type_)
 
     def text(self, node: ast.AST) -> str:
-        """Return the source text at `node`, on one line and truncated."""
+        """Return the source text at `node` on one line, truncated if long."""
         words = " ".join(self.tree.span(node).text.split())
         return words if len(words) <= _SHOWN else f"{words[:_SHOWN]}..."
 
     def may_write(self, target: ast.Subscript, dummy: Dummy) -> bool:
-        """Return whether the access of an argument is one that writes; note it if it is not."""
+        """Return whether an argument may be written; record an error if not."""
         if not dummy.access.writes:
             what = f"'{self.text(target.value)}' is only read, but is written here."
             self.refuse("M204", what, target, "Let its access be one that writes.")
         return dummy.access.writes and self.is_free(target)
 
     def is_free(self, target: ast.Subscript) -> bool:
-        """Return whether an array may be written by the function; note it if it may not."""
+        """Return whether a function may write an array; record an error if not."""
         name = self.text(target.value)
         if self.code(name) not in self.frozen:
             return True
@@ -329,7 +359,10 @@ class KernelScope:
     def accepts(
         self, target: ast.AST, name: str, wanted: Intrinsic, value: TypedExpression
     ) -> bool:
-        """Return whether elements of an array may be given a value; note it if they may not."""
+        """Return whether a value can be assigned to elements of an array.
+
+        Record an error if not.
+        """
         if value.type is None or fits(value.type, wanted):
             return True
         what = f"'{name}' holds {A_VALUE[wanted]}s and is given {A_VALUE[value.type]}."
@@ -339,13 +372,13 @@ class KernelScope:
     def variable_of(self, module: str, name: str, type_: Intrinsic) -> Name:
         """Return the variable `name` of another module, which is read when the kernel runs.
 
-        It may be an element, as in `a[0, 1]`.
+        The name may denote an element, as in `a[0, 1]`.
         """
         real = self.modules[module]
         return self._imported((real if self.chain else module, real), name, type_)
 
     def _imported(self, module: tuple[str, str], name: str, type_: Intrinsic) -> Name:
-        """Return a variable of a module, which is called something and has a name."""
+        """Return a module variable; `module` contains its name in the file and its full name."""
         called, real = module
         array, _, index = name.partition("[")
         at = "".join(f"_2{one}" for one in index.rstrip("]").split(", ") if one)
@@ -360,33 +393,34 @@ class KernelScope:
         return Name(key)
 
     def has_value(self, name: str) -> bool:
-        """Return whether a local certainly has a value here."""
+        """Return whether a local variable certainly has a value here."""
         return self.has_element(self.code(name))
 
     def gives_value(self, name: str) -> None:
-        """Note that a local has a value from here on."""
+        """Record that a local variable has a value from here on."""
         self.gives_element(self.code(name))
 
     def has_element(self, element: str) -> bool:
-        """Return whether an element, as the code calls it, certainly has a value here."""
+        """Return whether an element, identified by its text, certainly has a value here."""
         return self.known is None or element in self.known
 
     def gives_element(self, element: str) -> None:
-        """Note that an element, as the code calls it, has a value from here on."""
+        """Record that an element, identified by its text, has a value from here on."""
         if self.known is not None:
             self.known |= {element}
 
     def forgets(self, name: str) -> None:
-        """Note that elements whose index has `name` in it need not have a value any more."""
+        """Remove the elements with `name` in their index from the elements that have a value."""
         if self.known is not None:
             word = re.compile(rf"\[.*\b{re.escape(name)}\b.*\]")
             self.known = frozenset(one for one in self.known if not word.search(one))
 
 
 def _spelled_out(word: str) -> str:
-    """Return a word of a dotted name so that names joined in lower case stay distinct.
+    """Encode a word of a dotted name, so that lower-case joined names remain unique.
 
-    Digits begin no word: `_0` and `_1` replace an underscore and mark the next letter's case.
+    `_0` replaces an underscore, and `_1` precedes a letter that was in upper case. No word starts
+    with a digit.
     """
     word = word.replace("_", "_0")
     return "".join(f"_1{one.lower()}" if one != one.lower() else one for one in word)
@@ -406,7 +440,7 @@ def fits(value: Intrinsic, wanted: Intrinsic) -> bool:
 
 
 def both(first: frozenset[str] | None, second: frozenset[str] | None) -> frozenset[str] | None:
-    """Return what is known where two control-flow paths join; None is an unreachable path."""
+    """Return the names with a value after two control-flow paths join; None means unreachable."""
     if first is None:
         return second
     return first if second is None else first & second

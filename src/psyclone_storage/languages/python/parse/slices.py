@@ -1,8 +1,8 @@
-"""Slices of arrays in kernels in Python: `a[1:3] = 2.0 * b[:2]` becomes loops over elements.
+"""Array slices in Python kernels: `a[1:3] = 2.0 * b[:2]` becomes loops over elements.
 
-All of the right side is computed before anything changes, as NumPy and Fortran have it: where it
-has other elements of the array, its values are kept in one of the kernel's own. Slices have the
-lengths that are written, which have to be equal for what is known when a kernel is compiled.
+As in NumPy and Fortran, the whole right side is evaluated before an element changes. If the right
+side contains other elements of the assigned array, its values are first stored in a local array.
+The lengths of slices must be equal as far as they are known at compile time.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _OPERATIONS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow, ast.FloorDiv, ast.M
 
 @dataclass(frozen=True, slots=True)
 class _Slice:
-    """A slice of one dimension: its first index, its step, and its length."""
+    """Slice of one dimension: its first index, its step, and its length."""
 
     start: ast.expr | None
     step: int
@@ -48,18 +48,18 @@ class _Slice:
 
 
 class _RefusedError(Exception):
-    """A slice is invalid; a diagnostic is already recorded."""
+    """Error: a slice is invalid; a diagnostic is already recorded."""
 
 
 def has_slice(node: ast.expr) -> bool:
-    """Return whether there are slices in an expression."""
+    """Return whether an expression contains slices."""
     return any(isinstance(one, ast.Slice) for one in ast.walk(node))
 
 
 def assign_slices(
     scope: KernelScope, node: ast.stmt, target: ast.Subscript, value: ast.expr
 ) -> list[Line]:
-    """Return loops that assign to the elements of a slice; nothing, with a note, if none can."""
+    """Return loops that assign to the elements of a slice; return [] after an error."""
     try:
         return _Assignment(scope, node, target).lines(value)
     except _RefusedError:
@@ -68,14 +68,14 @@ def assign_slices(
 
 @dataclass(slots=True)
 class _Assignment:
-    """An assignment to slices of an array, which is read with a counter in place of each slice."""
+    """Assignment to array slices, parsed with a loop variable in place of each slice."""
 
     scope: KernelScope
     node: ast.stmt
     target: ast.Subscript
 
     def lines(self, value: ast.expr) -> list[Line]:
-        """Return the loops, and the statements before them."""
+        """Return the loops and their preceding statements."""
         wanted = self._slices(self.target)
         self._check_index()
         if not has_slice(value):
@@ -121,7 +121,7 @@ class _Assignment:
         return _RefusedError()
 
     def _check_index(self) -> None:
-        """Refuse elements of the array itself that say which of its elements change."""
+        """Raise an error if the index of the assigned slice reads an array element."""
         for one in ast.walk(self.target.slice):
             if isinstance(one, ast.Subscript):
                 what = f"'{self.scope.text(one)}' says which elements change."
@@ -132,7 +132,7 @@ class _Assignment:
         return isinstance(node, ast.Call) and bool(helpers and helpers.is_called(self.scope, node))
 
     def _check_operations(self, node: ast.expr) -> None:
-        """Refuse what Python does not do element by element."""
+        """Raise an error for operations that Python does not apply elementwise."""
         if not has_slice(node):
             return
         parts: Sequence[ast.expr] = ()
@@ -223,7 +223,7 @@ class _Assignment:
     # ------------------------------------------------------------------------ elements
 
     def _counters(self, wanted: Sequence[_Slice]) -> list[str]:
-        """Return names of counters, one for each slice, which no text can have."""
+        """Return the names of new loop variables, one for each slice."""
         place, names = self.scope.tree.span(self.node), []
         for number, _ in enumerate(wanted):
             name = f"element {number}"
@@ -236,7 +236,7 @@ class _Assignment:
     def _into(
         self, wanted: Sequence[_Slice], counters: Sequence[str], found: TypedExpression
     ) -> ex.Element | None:
-        """Return the element that is set; functions may not give elements that say which it is."""
+        """Return the assigned element; its index must not read elements of the same array."""
         target = _with_counters(self.target, counters)
         # pylint: disable-next=assignment-from-no-return  # each kind of access has its own
         into = self.scope.access.target(self.scope, target, found)
@@ -265,7 +265,7 @@ class _Assignment:
     def _room(
         self, wanted: Sequence[_Slice], counters: Sequence[str], found: TypedExpression
     ) -> ex.Expr:
-        """Return an element of an array that keeps the right side."""
+        """Return an element of a temporary array that stores the right side."""
         for one in wanted:
             if not is_known_where_called(self.scope, one.length):
                 what = (
@@ -284,7 +284,7 @@ class _Assignment:
     def _loops(
         self, wanted: Sequence[_Slice], counters: Sequence[str], line: Line
     ) -> tuple[Line, ...]:
-        """Return loops around a statement, the first dimension innermost."""
+        """Return loops around a statement; the loop over the first dimension is innermost."""
         dimensions = tuple(Triplet(nodes.signed_integer(0), _before(one.length)) for one in wanted)
         found = [self.scope.values[name].expr for name in counters]
         names = tuple(name for name in found if isinstance(name, ex.Name))
@@ -292,7 +292,7 @@ class _Assignment:
 
 
 def _elements_of(into: ex.Element, expr: ex.Expr) -> list[ex.Element]:
-    """Return the elements in an expression that are of the array whose element is set."""
+    """Return the elements in an expression that belong to the assigned array."""
     return [
         part for part in ex.walk(expr) if isinstance(part, ex.Element) and part.base == into.base
     ]
@@ -308,14 +308,14 @@ def _before(length: ex.Expr) -> ex.Expr:
 
 
 class _InElement(ast.NodeTransformer):
-    """Transformer that replaces slices by counters."""
+    """Transformer that replaces slices by loop variables."""
 
     def __init__(self, counters: Sequence[str]) -> None:
         self._counters = counters
 
     # pylint: disable-next=invalid-name  # the visitor's word
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
-        """Return the element of a slice; elements stay."""
+        """Return the element that replaces a slice; return other subscripts unchanged."""
         return _with_counters(node, self._counters) if has_slice(node.slice) else node
 
 
@@ -343,7 +343,7 @@ def _at(part: ast.Slice, counter: str) -> ast.expr:
 
 
 def _copied(node: ast.expr) -> ast.expr:
-    """Return an expression of new nodes, at the same places."""
+    """Return a copy of an expression with the same locations."""
     match node:
         case ast.BinOp(left, op, right):
             made: ast.expr = ast.BinOp(_copied(left), op, _copied(right))

@@ -1,7 +1,8 @@
-"""Statements of kernels in Python as those of typed code.
+"""Conversion of statements in Python kernels to typed code.
 
-Owns which locals certainly have a value after each statement. A `return` leaves the point; a loop
-counts over a `range`, and its counter has no value after the loop.
+This module also determines which local variables certainly have a value after each statement. A
+`return` ends the kernel for the current point. A loop iterates over a `range`. Its loop variable
+has no value after the loop.
 """
 
 from __future__ import annotations
@@ -88,7 +89,7 @@ def _annotated(scope: KernelScope, node: ast.AnnAssign) -> list[Line]:
 
 
 def _of_module(value: ast.expr) -> str:
-    """Return names with dots between them, or an element of such a one that is written out."""
+    """Return a dotted name, or an element of such an array with constant indices, as text."""
     match value:
         case ast.Subscript(value=ast.Attribute() as array, slice=ast.Constant() | ast.Tuple()):
             parts = value.slice.elts if isinstance(value.slice, ast.Tuple) else [value.slice]
@@ -139,7 +140,10 @@ def _assigned(
 
 
 def _converted(scope: KernelScope, target: ast.expr, value: TypedExpression) -> Expr:
-    """Return a value as what it is assigned to has it: a real number has no bounds."""
+    """Return a value converted for its assignment target.
+
+    A rounded number is assigned to a real without conversion to an integer.
+    """
     array = target.value if isinstance(target, ast.Subscript) else target
     name = array.id if isinstance(array, ast.Name) else ""
     local, dummy = scope.local(name), scope.arguments.get(name)
@@ -191,7 +195,7 @@ def _local(scope: KernelScope, target: ast.Name, value: TypedExpression) -> Expr
 
 
 def _if(scope: KernelScope, node: ast.If) -> list[Line]:
-    """Return a choice with all its branches; the state after it is the join of all branches."""
+    """Return an `if` construct; names have a value after it if they have one in all branches."""
     branches: list[Branch] = []
     left: frozenset[str] | None = None
     otherwise: list[ast.stmt] = [node]
@@ -302,7 +306,7 @@ def _jump(scope: KernelScope, node: ast.Break | ast.Continue) -> list[Line]:
 
 
 def _expression(scope: KernelScope, node: ast.Expr) -> list[Line]:
-    """Return the statements of a user function."""
+    """Return the statements of an inlined call statement; record an error for other expressions."""
     if isinstance(node.value, ast.Call) and scope.helpers is not None:
         found = scope.helpers.statements(scope, node.value)
         if found is not None:

@@ -1,7 +1,6 @@
-"""A Python file as a syntax tree, every node of which knows its place in the text.
+"""Syntax tree of a Python file, with the location of each node in the text.
 
-Owns what is refused before anything is read: text that is no Python, and nesting so deep that no
-stage could follow it.
+Text that is not valid Python, or is nested too deeply for this compiler, is rejected here.
 """
 
 from __future__ import annotations
@@ -26,14 +25,14 @@ _CODE = "P050"
 
 @dataclass(frozen=True, eq=False)
 class PythonTree:
-    """The text of a file, and its syntax tree."""
+    """Text of a file with its syntax tree."""
 
     source: SourceText
     module: ast.Module
     _starts: list[int] = field(repr=False, default_factory=list)
 
     def span(self, node: ast.AST) -> Span:
-        """Return the place of a node, which has one."""
+        """Return the location of a node."""
         line, column = getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
         last = getattr(node, "end_lineno", None) or line
         end = getattr(node, "end_col_offset", None)
@@ -41,19 +40,19 @@ class PythonTree:
         return self.source.span(start, self._offset(last, end) if end is not None else start + 1)
 
     def line_start(self, number: int) -> int:
-        """Return the offset of the first character of a line, as Python counts lines."""
+        """Return the offset of the first character of a line; Python's line numbers start at 1."""
         return self._starts[min(number, len(self._starts)) - 1]
 
     def has_line(self, number: int) -> bool:
-        """Return whether there is a line of this number."""
+        """Return whether the file has a line with this number."""
         return number <= len(self._starts)
 
     def line_at(self, offset: int) -> int:
-        """Return the number of the line, as Python counts them, that holds an offset."""
+        """Return the number of the line that contains an offset."""
         return bisect_right(self._starts, offset)
 
     def name_of(self, node: ast.FunctionDef | ast.alias) -> Span:
-        """Return the place of the name that a definition or an import binds."""
+        """Return the location of the name that a definition or an import binds."""
         whole = self.span(node)
         start = whole.start if isinstance(node, ast.alias) else whole.start + len("def")
         name = node.asname or node.name if isinstance(node, ast.alias) else node.name
@@ -61,7 +60,7 @@ class PythonTree:
         return self.source.span(*found.span()) if found else whole
 
     def _offset(self, line: int, column: int) -> int:
-        """Return the offset of a column that is counted in bytes."""
+        """Return the offset of a column counted in UTF-8 bytes."""
         start = self.line_start(line)
         stop = self._starts[line] if line < len(self._starts) else len(self.source.text)
         text = self.source.text[start:stop]
@@ -70,11 +69,11 @@ class PythonTree:
 
 @lru_cache(maxsize=_REMEMBERED)
 def read_tree(source: SourceText) -> PythonTree:
-    """Return the tree of a file.
+    """Return the syntax tree of a file.
 
     Raises:
-        CompileError: `P050`, it is no Python, or is nested deeper than is read; `P001`, it is no
-            text.
+        CompileError: `P050`, the text is not valid Python or is nested too deeply; `P001`, the file
+            is not a text file.
     """
     if "\0" in source.text:
         message = f"'{source.name}' is not a text file."
@@ -125,12 +124,12 @@ def _too_deep(source: SourceText, span: Span | None) -> Diagnostic:
 
 
 def depth_of(node: ast.AST) -> int:
-    """Return how many levels deep a part of a file is nested."""
+    """Return the nesting depth of a syntax tree."""
     return max(depth for _, depth in _with_depths(node))
 
 
 def _with_depths(part: ast.AST) -> Iterator[tuple[ast.AST, int]]:
-    """Yield every node with the number of those around it."""
+    """Yield each node with its depth in the tree."""
     stack: list[tuple[ast.AST, int]] = [(part, 0)]
     while stack:
         node, depth = stack.pop()

@@ -1,8 +1,9 @@
-"""The kinds that a number may have in Python, and what operations make of them.
+"""Kinds of a number in Python, and the result kinds of operations.
 
-A number of Python (`WEAK`) has 8 bytes and takes the kind of the other operand; those of NumPy have
-4 or 8 and keep them, as integers of arrays do. The kind of a number may be known only when a kernel
-runs: after `max(x, 0.0)` it is that of the selected number. Nothing here knows a kernel.
+A Python float (`WEAK`) has 8 bytes and takes the kind of the other operand. NumPy numbers have 4 or
+8 bytes, and integers from arrays have 8. They keep their kind. Sometimes the kind is known only at
+run time: after `max(x, 0.0)` it is the kind of the selected number. This module is independent of
+kernels.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _MOST_VALUES = 4
 
 
 class Kind(Enum):
-    """The class of a number: one of Python, or one of NumPy that has 4 or 8 bytes."""
+    """Kind of a number: a Python float, or a NumPy number of 4 or 8 bytes."""
 
     WEAK = "Python's"
     SINGLE = "4 bytes"
@@ -29,11 +30,13 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class NumberKinds:
-    """The kinds of which a number has one.
+    """Set of kinds that a number may have.
 
-    Where it may be `WEAK`, but is stored in 4 bytes as it may be `SINGLE`, the stored value is the
-    weak number rounded; it is the number itself if it is `exact`. `values` are those that a weak
-    one may have, None if they are not known.
+    A number that may be `WEAK` or `SINGLE` is stored in 4 bytes, and a weak value is then rounded.
+
+    - `exact`: the stored value equals the weak value.
+
+    - `values`: the possible weak values, or None if unknown.
     """
 
     of: frozenset[Kind]
@@ -42,17 +45,17 @@ class NumberKinds:
 
     @property
     def in_single(self) -> bool:
-        """Return whether such a number is stored in 4 bytes."""
+        """True if such a number is stored in 4 bytes."""
         return Kind.SINGLE in self.of and Kind.DOUBLE not in self.of
 
     @property
     def one(self) -> Kind | None:
-        """The kind, None if it is not known before the kernel runs."""
+        """Kind of the number, or None if it is known only at run time."""
         return next(iter(self.of)) if len(self.of) == 1 else None
 
     @property
     def is_lost(self) -> bool:
-        """Return whether a number of 8 bytes in Python may have been rounded to 4 bytes."""
+        """True if a number with 8 bytes in Python may have been rounded to 4 bytes."""
         return {Kind.WEAK, Kind.SINGLE} <= self.of and not self.exact
 
 
@@ -81,7 +84,7 @@ def _in_single(value: float) -> float:
 
 
 def either(one: NumberKinds, other: NumberKinds) -> NumberKinds:
-    """Return the kinds of a number that is one of two."""
+    """Return the kinds of one of two numbers."""
     values = _both(one, other)
     return NumberKinds(one.of | other.of, _weak_exact(one) and _weak_exact(other), values)
 
@@ -100,18 +103,18 @@ def _both(one: NumberKinds, other: NumberKinds) -> frozenset[float] | None:
 
 
 def negation_kinds(one: NumberKinds) -> NumberKinds:
-    """Return the kinds of a number with a sign before it."""
+    """Return the kinds of a negated number."""
     values = None if one.values is None else frozenset(-value for value in one.values)
     return replace(one, values=values)
 
 
 def sized(one: NumberKinds) -> NumberKinds:
-    """Return the kinds of the size of a number."""
+    """Return the kinds of an absolute value."""
     return replace(one, values=None if one.values is None else frozenset(map(abs, one.values)))
 
 
 def common_kinds(one: NumberKinds, other: NumberKinds) -> frozenset[Kind]:
-    """Return the kinds that an operation on two numbers may have."""
+    """Return the possible result kinds of an operation on two numbers."""
     return frozenset(_of_two(*pair) for pair in product(one.of, other.of))
 
 
@@ -123,9 +126,9 @@ def _of_two(one: Kind, other: Kind) -> Kind:
 
 
 def operation_kinds(op: str, one: NumberKinds, other: NumberKinds) -> NumberKinds | None:
-    """Return the kinds of an operation's result; None if it is computed otherwise than in Python.
+    """Return the kinds of an operation's result; None if the result could differ from Python's.
 
-    It is computed in 4 bytes if it may have no more, else in 8.
+    The operation uses 4 bytes if the result may not have more, otherwise 8 bytes.
     """
     found = common_kinds(one, other)
     if found == {Kind.WEAK}:
@@ -145,7 +148,8 @@ def operation_kinds(op: str, one: NumberKinds, other: NumberKinds) -> NumberKind
 def compares_as_in_python(op: str, one: NumberKinds, other: NumberKinds, *, small: bool) -> bool:
     """Return whether a comparison has the same result as in Python.
 
-    It is done in 4 bytes if one number has no more. `small` numbers are whole.
+    The comparison uses 4 bytes if one operand has at most 4. If `small` is true, one operand is an
+    integer.
     """
     found = common_kinds(one, other)
     if found == {Kind.SINGLE}:
@@ -198,10 +202,11 @@ def _folded(op: str, pairs: Iterable[tuple[float, float]]) -> set[float] | None:
 
 
 def _beside(op: str, one: NumberKinds, other: NumberKinds) -> NumberKinds | None:
-    """Return what an operation makes of weak numbers that are kept in 4 bytes; None if it is lost.
+    """Return the kinds of an operation on weak numbers stored in 4 bytes; None if inexact.
 
-    Of numbers that have 4 bytes `+`, `-`, `*` and `/` in 8 bytes, rounded, are those in 4 bytes:
-    8 bytes have more than twice as many digits, and two more.
+    For operands with 4 bytes, the results of `+`, `-`, `*` and `/` in 8 bytes, rounded to 4, equal
+    the results in 4 bytes. The reason is that 8 bytes have more than twice as many digits, plus
+    two.
     """
     pairs = _pairs(one, other)
     if pairs is not None and (wide := _folded(op, pairs)) is not None:
@@ -219,7 +224,7 @@ def _beside(op: str, one: NumberKinds, other: NumberKinds) -> NumberKinds | None
 
 
 def _scaled(op: str, one: NumberKinds, other: NumberKinds) -> NumberKinds | None:
-    """Return what is made of numbers of which some are 0 or 1, by which no digit changes."""
+    """Return the result kinds if an operand of 0, 1 or -1 makes the operation exact, or None."""
     for known, is_first in ((one.values, True), (other.values, False)):
         if known is None:
             continue

@@ -1,1 +1,1 @@
-"""Programs in Fortran as programs in Python: kernels, and the algorithms that invoke them."""
+"""Translation of Fortran kernels, and of algorithms that invoke them, to Python."""

@@ -1,8 +1,8 @@
-"""Algorithms in Fortran as algorithms in Python: invokes, and the code around them.
+"""Translation of Fortran algorithms to Python: invokes and the surrounding code.
 
-Each procedure with invokes becomes a function, a program one that is called where the file is run.
-Statements around invokes are those that numbers need: assignments, choices, loops. What has no form
-that does the same is refused by its place.
+Each procedure with invokes becomes a function. A program becomes a function that is called when the
+file is run. Only statements for numbers are supported: assignments, branches and loops. Any other
+statement is an error at its location.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _HINT = "Translate the rest by hand, or keep the algorithm in Fortran."
 
 @dataclass(frozen=True, slots=True)
 class Surrounding:
-    """A procedure, or a unit around it: its imports, and the name of a module."""
+    """Procedure or an enclosing unit: its imports, and its name if it is a module."""
 
     uses: tuple[un.Use, ...]
     module: str = ""
@@ -62,7 +62,7 @@ HomeOf = Callable[[str, tuple[Surrounding, ...]], tuple[str, str] | None]
 
 
 def has_invokes(unit: Routine) -> bool:
-    """Return whether a unit has invokes of its own."""
+    """Return whether a unit contains invokes directly."""
     return any(isinstance(line, un.Call) and _is_invoke(line) for line in walk_lines(unit.body))
 
 
@@ -72,9 +72,13 @@ def _is_invoke(call: un.Call) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class AlgorithmContext:
-    """The context of the units of a file: the kernels, and the meaning of imported names.
+    """Context of the units in a file.
 
-    `around` returns what a unit sees of modules, and `data` creates its information on data.
+    - `home_of`: returns the module of a kernel.
+
+    - `around`: returns the module context of nested units.
+
+    - `data`: creates the rules for data.
     """
 
     home_of: HomeOf
@@ -85,10 +89,10 @@ class AlgorithmContext:
 def translate_algorithm(
     file: SourceFile, units: tuple[Routine, ...], context: AlgorithmContext, title: str
 ) -> PythonText:
-    """Return a module with a function for each of `units`, which are units of `file`.
+    """Return a Python module with a function for each of `units`, which belong to `file`.
 
     Raises:
-        CompileError: G006, at each statement that has no form in Python.
+        CompileError: G006, at each statement that cannot be translated.
     """
     imports = KernelImports(frozenset(_named(unit.name) for unit in units))
     words: dict[str, None] = {}
@@ -121,7 +125,7 @@ def translate_algorithm(
 def _function(
     unit: Routine, said: Callable[[str], str], body: list[PlacedLine]
 ) -> Iterator[PlacedLine]:
-    """Yield a function, whose arguments are annotated, and its call where it is a program."""
+    """Yield a function with annotated arguments; for a program, also yield its call."""
     dummies = [f"{_named(name)}{said(name)}" for name in unit.dummies]
     yield from (PlacedLine(""), PlacedLine(""))
     opening, between = f"def {_named(unit.name)}(", ", ".join(dummies)
@@ -143,7 +147,7 @@ def _opening(
     needed: tuple[KernelImports, dict[str, None], dict[str, None]],
     lines: list[PlacedLine],
 ) -> list[str]:
-    """Return the text that precedes the functions: the required imports."""
+    """Return the text before the functions: docstring and required imports."""
     imports, words, made = needed
     text = "\n".join(line.text for line in lines)
     opening = [f'"""{title}"""', ""]
@@ -156,7 +160,7 @@ def _opening(
 
 
 def _imported(module: str, words: list[str]) -> list[str]:
-    """Return the import of some words of a module."""
+    """Return an import of names from a module as lines."""
     whole = f"from {module} import {', '.join(words)}"
     if len(whole) <= _WIDTH:
         return [whole]
@@ -169,14 +173,14 @@ def _scope(
     file: SourceFile,
     context: AlgorithmContext,
 ) -> CScope:
-    """Return the names that a unit sees."""
+    """Return the scope of a unit for name lookup."""
     whole = file.source.whole()
     module = KernelModule(f"{unit.name} ", whole, unit.extent or whole, is_python=True)
     return CScope(replace(unit, module=module), context.around(around))
 
 
 def _surroundings(file: SourceFile, unit: Routine) -> Iterator[Surrounding]:
-    """Yield a unit and those around it, the innermost first."""
+    """Yield a unit and its enclosing units, starting with the innermost."""
     around = [one for one in file.every_unit() if unit in _within(one)]
     for one in (unit, *reversed(around)):
         uses = tuple(item.use for item in one.specification if isinstance(item, UseStatement))
@@ -184,7 +188,7 @@ def _surroundings(file: SourceFile, unit: Routine) -> Iterator[Surrounding]:
 
 
 def _within(unit: Routine) -> Iterator[Routine]:
-    """Yield the procedures in a unit, and those in them."""
+    """Yield the procedures nested in a unit at any depth."""
     for inner in unit.contained:
         if isinstance(inner, Routine):
             yield inner
@@ -192,7 +196,7 @@ def _within(unit: Routine) -> Iterator[Routine]:
 
 
 def _counters(body: tuple[un.Line, ...]) -> frozenset[str]:
-    """Return the counters of the loops in `body`, whose values differ after the loops."""
+    """Return the loop variables in `body`, whose values after a loop differ in Python."""
     return frozenset(line.variable.key for line in walk_lines(body) if isinstance(line, un.Do))
 
 
@@ -202,7 +206,7 @@ def _named(name: str) -> str:
 
 @dataclass(slots=True)
 class _UnitWriter:
-    """The writer of one procedure."""
+    """Translator of one procedure."""
 
     unit: Routine
     around: tuple[Surrounding, ...]
@@ -218,7 +222,7 @@ class _UnitWriter:
 
     @property
     def declared(self) -> dict[str, un.Declare]:
-        """The declarations of the unit, by their keys."""
+        """Declarations of the unit by key."""
         return {
             one.key: one
             for item in self.unit.specification
@@ -228,7 +232,7 @@ class _UnitWriter:
 
     @property
     def numbers(self) -> AlgorithmNames:
-        """Return the writer of expressions."""
+        """Writer of expressions."""
         dummies = frozenset(map(key_of, self.unit.dummies))
         return AlgorithmNames(
             self.scope,
@@ -244,7 +248,10 @@ class _UnitWriter:
 
     @property
     def results(self) -> frozenset[str]:
-        """The arguments that an invoke finds: a caller passes them as objects with a number."""
+        """Arguments that an invoke computes.
+
+        A caller passes them as objects that contain a number.
+        """
         found = {
             arg.items[0].key
             for line in walk_lines(self.unit.body) if isinstance(line, un.Call) and _is_invoke(line)
@@ -255,7 +262,7 @@ class _UnitWriter:
         return frozenset(found & set(map(key_of, self.unit.dummies)))
 
     def said(self, name: str) -> str:
-        """Return the annotation of a variable; nothing where metadata determine its type."""
+        """Return the type annotation of a variable, or '' if metadata determine its type."""
         declared = self.declared.get(key_of(name))
         if declared is None:
             return ""
@@ -305,7 +312,7 @@ class _UnitWriter:
         return f"return {self.numbers.passed(result)}"
 
     def _check_names(self) -> None:
-        """Refuse names that differ in Fortran alone."""
+        """Record errors for different Fortran names that would become one Python name."""
         keys = {*self.declared, *map(key_of, self.unit.dummies), key_of(self.unit.name)}
         keys |= {item.key for one in self.around for use in one.uses for item in use.names}
         for key in sorted(keys):
@@ -387,7 +394,7 @@ class _UnitWriter:
         return found
 
     def _select(self, line: un.Select) -> list[PlacedLine]:
-        """Return a choice between literal values."""
+        """Return an `if` statement for a `select case` construct."""
         selector = self.numbers.whole(line.selector, Precedence.SUM)
         branches: list[un.Branch] = []
         otherwise: tuple[un.Line, ...] = ()
@@ -459,9 +466,9 @@ class _UnitWriter:
         yield from (f"{one} = {one}.value" for one in found)
 
     def _passed(self, expr: ex.Expr, before: dict[str, str]) -> str:
-        """Return the arguments of a kernel; a computed one is a local assigned `before`.
+        """Return a kernel argument; a computed value is assigned to a local variable in `before`.
 
-        What is computed twice is one local, so that a field is known to be the same.
+        Equal expressions share one local variable, so that equal fields are recognised.
         """
         text = self.numbers.passed(expr)
         if is_passed_as_written(text):
@@ -475,7 +482,7 @@ class _UnitWriter:
         return name
 
     def _check_computed(self, call: un.Call, found: set[str]) -> None:
-        """Refuse arguments that are computed from a number which the invoke finds."""
+        """Raise an error for an argument computed from a number that the same invoke computes."""
         for arg in call.args:
             for one in arg.items if isinstance(arg, ex.Index) else ():
                 names = set(map(_named, names_in(one))) & found
@@ -485,7 +492,7 @@ class _UnitWriter:
                     )
 
     def _result(self, expr: ex.Expr) -> str:
-        """Return the variable that a number is put into."""
+        """Return the variable that receives a number computed by an invoke."""
         if not isinstance(expr, ex.Name) or expr.key in map(key_of, self.unit.dummies):
             raise NoPythonError(
                 f"'{ex.spell(expr)}' is no number of its own, and an invoke finds it"
@@ -496,7 +503,7 @@ class _UnitWriter:
         return _named(expr.text)
 
     def _check_made(self, given: tuple[ex.Expr, ...]) -> None:
-        """Refuse data that no statement makes."""
+        """Raise an error for data that no statement creates."""
         for expr in given:
             for part in ex.walk(expr):
                 one = self.declared.get(part.key) if isinstance(part, ex.Name) else None
@@ -533,7 +540,7 @@ class _UnitWriter:
 
 
 def _laid_out(items: list[str], label: str) -> Iterator[str]:
-    """Yield an invoke of some calls."""
+    """Yield the lines of an invoke."""
     if label:
         items = [*items, label]
     whole = f"invoke({', '.join(items)})"

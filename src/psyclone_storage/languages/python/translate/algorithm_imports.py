@@ -1,4 +1,4 @@
-"""Imports of kernels into a file of algorithms: one name of Python denotes one kernel."""
+"""Imports of kernels into a translated algorithm file, where each name denotes one kernel."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from psyclone_storage.languages.python.translate.values import NoPythonError
 
 @dataclass(slots=True)
 class KernelImports:
-    """The names and the locations of the kernels of all procedures.
+    """Names of kernels, with the modules that define them, for all procedures of a file.
 
-    Procedures of Fortran have their own imports; those of Python share the file's, as well as the
-    names of the `units` that it defines.
+    Each Fortran procedure has its own imports. Python procedures share the imports of the file and
+    the names of the procedures in `units`.
     """
 
     units: frozenset[str]
     homes: dict[str, tuple[str, str]] = field(default_factory=dict)
 
     def named(self, name: str, home: tuple[str, str]) -> str:
-        """Return `name`, which denotes a kernel; refuse it if it denotes another entity."""
+        """Return `name` for a kernel; raise `NoPythonError` if it already has another meaning."""
         if name in self.units:
             raise NoPythonError(f"'{name}' is a kernel, and a procedure of the file")
         known = self.homes.setdefault(name, home)
@@ -33,7 +33,7 @@ class KernelImports:
         return name
 
     def lines(self) -> Iterator[str]:
-        """Yield the imports."""
+        """Yield the import statements."""
         for name, (module, original) in sorted(self.homes.items(), key=lambda one: (one[1], one)):
             renamed = "" if original == name else f" as {name}"
             yield f"from {module} import {original}{renamed}"

@@ -1,7 +1,7 @@
-"""Names in algorithms: data that kernels are passed, and numbers in expressions.
+"""Translation of names in algorithms: data passed to kernels, and numbers in expressions.
 
-Expressions are written as those of kernels are (`expressions.py`); this module defines the meaning
-of their names. Data of types that are not known are passed unchanged.
+Expressions are written in the same way as in kernels (`expressions.py`). This module defines the
+meaning of their names. Data of unknown types are passed unchanged.
 """
 
 from __future__ import annotations
@@ -31,12 +31,23 @@ _SINGLE = 4
 
 @dataclass(frozen=True, slots=True)
 class AlgorithmNames:
-    """The names in a procedure that declares `declared`, by their keys, and is passed `dummies`.
+    """Names in one procedure of an algorithm.
 
-    Counters of loops that have `ended` are not read: they are another number in Fortran. Indices
-    of data count from `first`. An invoke finds the `results`, which are objects with a number.
-    Names that are `words` of the API stay. What is in `authors` is imported by name, or a procedure
-    of the file, whatever the language calls so. One that `says_types` may pass numbers of 4 bytes.
+    - `declared`: the declarations by key.
+
+    - `dummies`: the dummy arguments.
+
+    - `ended`: loop variables after their loops, which must not be read because their values differ.
+
+    - `first`: the first index of data arrays in Python.
+
+    - `results`: arguments that an invoke computes, as objects that contain a number.
+
+    - `words`: names of the API, which are kept.
+
+    - `authors`: names of user procedures, even if an intrinsic has the same name.
+
+    - `says_types`: the procedure may pass single-precision numbers.
     """
 
     scope: CScope
@@ -51,7 +62,7 @@ class AlgorithmNames:
 
     @staticmethod
     def name(text: str) -> str:
-        """Return a name as Python has it."""
+        """Return the Python name for a Fortran name."""
         key = key_of(text)
         return f"{key}_" if key in _TAKEN else key
 
@@ -62,7 +73,7 @@ class AlgorithmNames:
         return ExpressionWriter(self.scope, self)
 
     def passed(self, expr: ex.Expr) -> str:
-        """Return the arguments of a kernel; data of any type are passed unchanged."""
+        """Return the text of a kernel argument; data of any type are passed unchanged."""
         match expr:
             case ex.Name() | ex.Member() | ex.Index():
                 if (text := self._path(expr)) is not None:
@@ -71,7 +82,7 @@ class AlgorithmNames:
         return self._writer.of(expr).text
 
     def assigned(self, expr: ex.Expr, to: Declare) -> str:
-        """Return a value in the form assigned to a variable."""
+        """Return a value converted for assignment to a variable."""
         type_ = self.scope.type_of(self.scope.symbol(to.key))
         if to.shape:
             raise NoPythonError(f"'{to.name}' is an array, and is assigned to")
@@ -85,12 +96,12 @@ class AlgorithmNames:
         return self._writer.condition(expr)
 
     def whole(self, expr: ex.Expr, rank: int = 0) -> str:
-        """Return an integer, as an operand of an operator of precedence `rank`."""
+        """Return an integer as an operand of an operator with precedence `rank`."""
         self._check_types(expr)
         return self._writer.whole(expr).within(rank)
 
     def type_of(self, name: ex.Name) -> CType | None:
-        """Return the type of a variable of the procedure, None where it is not known."""
+        """Return the type of a variable of the procedure, or None if it is unknown."""
         if name.key not in self.declared:
             return None
         return self.scope.type_of(self.scope.symbol(name.key))
@@ -103,7 +114,7 @@ class AlgorithmNames:
                 self._check_function(part.base, part)
 
     def _check_function(self, name: ex.Name, part: ex.Expr) -> None:
-        """Refuse a function that may be an author's; one of the language has its own name."""
+        """Raise an error for a function that may be a user function instead of an intrinsic."""
         if name.key in self.declared:
             return
         home = self.scope.code.module.key
@@ -113,7 +124,7 @@ class AlgorithmNames:
     # ------------------------------------------------------------------------ data
 
     def _path(self, expr: ex.Expr) -> str | None:
-        """Return a variable, a component or an element; None if it is a number or a function."""
+        """Return the text of a variable, component or element; None for a number or a function."""
         match expr:
             case ex.Name() if expr.key in self.words and self._is_elsewhere(expr.key):
                 return expr.key
@@ -138,12 +149,12 @@ class AlgorithmNames:
         return None
 
     def _check_first(self, array: Declare | ex.Symbol, scope: CScope | None = None) -> None:
-        """Refuse an array that does not begin at 1, where indices are moved."""
+        """Raise an error for an array with a lower bound other than 1 if indices are 0-based."""
         if not self.first:
             check_begins_at_one(array, scope or self.scope)
 
     def _component(self, expr: ex.Member) -> tuple[ex.Symbol, CScope]:
-        """Return the component of a structure, and what its definition sees."""
+        """Return the component of a structure, with the scope of its definition."""
         type_, scope = self._structure_of(expr.base)
         while type_ is not None:
             try:
@@ -196,7 +207,7 @@ class AlgorithmNames:
         return key not in self.declared
 
     def _constant(self, key: str) -> ex.Symbol | None:
-        """Return a constant of another module, None if `key` is not one."""
+        """Return a constant of another module, or None."""
         try:
             found = self.scope.symbol(key)
         except PrintError:
@@ -206,7 +217,7 @@ class AlgorithmNames:
     # ------------------------------------------------------------------------ numbers
 
     def element(self, name: ex.Name, items: tuple[ex.Expr, ...]) -> CValue | None:
-        """Return an element of an array that the procedure is passed."""
+        """Return an element of an array that is a dummy argument; return None for a scalar."""
         known = self.declared.get(name.key)
         if known is None or not known.shape:
             return None
@@ -218,11 +229,11 @@ class AlgorithmNames:
         return CValue(f"{self._data_name(name)}[{', '.join(map(self._index, items))}]", type_)
 
     def summed(self, section: ex.Section) -> CValue | None:
-        """Refuse: sections have no form."""
+        """Raise `NoPythonError`, because array sections are not supported."""
         raise NoPythonError(f"'{ex.spell(section)}' is a section of an array")
 
     def scalar(self, symbol: ex.Symbol, scope: CScope) -> CValue:
-        """Return a variable of the procedure, or a constant of a module by its value."""
+        """Return a variable of the procedure, or the value of a module constant."""
         type_ = scope.type_of(symbol)
         if symbol.key in self.declared:
             self._check_name(symbol.key, symbol.name)

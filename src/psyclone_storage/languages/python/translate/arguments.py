@@ -1,4 +1,4 @@
-"""The arguments of invokes in Python: the reader takes only names, elements and arithmetic."""
+"""Arguments of invokes in Python, which may contain only names, elements and arithmetic."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ _AS_WRITTEN = (ast.Expression, ast.Name, ast.Attribute, ast.Subscript, ast.Tuple
 
 
 def is_passed_as_written(text: str) -> bool:
-    """Return whether an invoke may be passed a text: names, elements and arithmetic, no calls."""
+    """Return whether a text may be an argument of an invoke without a local variable."""
     return all(isinstance(part, _AS_WRITTEN) for part in ast.walk(ast.parse(text, mode="eval")))
 
 
 def without_brackets(text: str) -> str:
-    """Return an expression without brackets around all of it."""
+    """Return an expression without enclosing parentheses."""
     return ast.unparse(ast.parse(text, mode="eval"))

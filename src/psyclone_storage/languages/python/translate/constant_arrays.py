@@ -1,8 +1,8 @@
-"""Constant arrays of a kernel, which get their values where a kernel begins.
+"""Constant arrays of a kernel, which are assigned at the start of the Python kernel.
 
-In Python a new array is filled with zeros, and no array is a constant. Only this module writes
-arrays that Fortran declares as constants. An array that keeps its values between calls and is never
-written is a constant, too.
+In Python a new array contains zeros and cannot be constant. No other module assigns arrays that
+Fortran declares as constants. An array that is saved between calls but never written is also
+treated as a constant.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _UNDERSTOOD = (Assign, Blank, Comment, Do, If, Return)
 
 @dataclass(frozen=True, slots=True)
 class _OwnArray:
-    """A local copy of a module array, the accesses to its elements, and names for these."""
+    """Local copy of a module array, with the statements and symbols for reading its elements."""
 
     declared: Declare
     read: tuple[Line, ...] = ()
@@ -40,10 +40,10 @@ class _OwnArray:
 
 
 def with_arrays_of_modules(code: Routine, scope: CScope) -> Routine:
-    """Return `code` with local arrays for arrays of modules whose extents are known.
+    """Return `code` with local copies of module arrays with known extents.
 
-    Constants become numbers, as code does not contain their definitions. The elements of a variable
-    of another module are read where the kernel begins, each by itself.
+    The elements of constants become literals. The elements of a variable in another module are read
+    one by one at the start of the kernel.
     """
     used = {name for line in walk_lines(code.body) for name in names_of_line(line)}
     declared = [item.key for item in code.declarations if isinstance(item, Declare)]
@@ -89,7 +89,7 @@ def _own_array(code: Routine, key: str, scope: CScope, names: NameTable) -> _Own
 
 
 def _shaped(literals: ex.ArrayLiteral, axes: list[range]) -> ex.Expr:
-    """Return values in the shape of an array."""
+    """Return array values in the shape of an array."""
     if len(axes) == 1:
         return literals
     shape = ex.ArrayLiteral(tuple(_whole(len(one)) for one in axes))
@@ -97,7 +97,7 @@ def _shaped(literals: ex.ArrayLiteral, axes: list[range]) -> ex.Expr:
 
 
 def _may_be_read(code: Routine, key: str, symbol: ex.Symbol, axes: list[range]) -> bool:
-    """Return whether an array of another module is one that Python reads element by element."""
+    """Return whether Python can read an array of another module element by element."""
     if symbol.module_key in ("", code.module.key) or set(symbol.attributes) & set(_POINTS):
         return False
     for line in walk_lines(code.body):
@@ -111,7 +111,7 @@ def _may_be_read(code: Routine, key: str, symbol: ex.Symbol, axes: list[range]) 
 def _read_one_by_one(
     code: Routine, declared: Declare, symbol: ex.Symbol, axes: list[range], names: NameTable
 ) -> _OwnArray:
-    """Return an array whose elements are variables of another module; Python counts from 0."""
+    """Return a local array with elements read from another module; Python indices start at 0."""
     read: list[Line] = []
     symbols: dict[str, ex.Symbol] = {}
     for index in product(*axes):
@@ -125,12 +125,12 @@ def _read_one_by_one(
 
 
 def _reversed(index: tuple[int, ...]) -> tuple[int, ...]:
-    """Return an index by which elements are in the order of memory."""
+    """Return an index as a sort key for memory order."""
     return tuple(reversed(index))
 
 
 def _known_in(home: CScope, value: ex.Expr) -> ex.Expr | None:
-    """Return a constant by itself, None for one that is computed from others."""
+    """Return the literal value of a constant, or None if it uses other constants."""
     match value:
         case ex.Literal(kind=None):
             return value
@@ -144,9 +144,9 @@ def _known_in(home: CScope, value: ex.Expr) -> ex.Expr | None:
 
 
 def without_constant_arrays(code: Routine, scope: CScope) -> Routine:
-    """Return `code` with assignments at its beginning for the arrays of constants that it uses.
+    """Return `code` with its constant arrays changed to variables assigned at the start.
 
-    What declarations need of such an array stays a constant.
+    Arrays that are needed in declarations remain constants.
 
     before: integer, parameter :: side(2) = [1, 3]
     after:  integer :: side(2); side = [1, 3]
@@ -174,7 +174,7 @@ def without_constant_arrays(code: Routine, scope: CScope) -> Routine:
 def _values(
     code: Routine, item: Declare, scope: CScope
 ) -> list[tuple[tuple[ex.Expr, ...], ex.Expr]] | None:
-    """Return the elements of an array of constants, each with its value; None if it is not one."""
+    """Return the elements of a constant array with their values, or None for another item."""
     if item.key in code.dummy_keys or not item.shape or not _never_written(code, item):
         return None
     axes = _axes(item.shape, scope)
@@ -199,7 +199,7 @@ def _never_written(code: Routine, item: Declare) -> bool:
 
 
 def _listed(value: ex.Expr | None) -> tuple[ex.Expr, ...] | None:
-    """Return values that are written one by one, also in the shape of an array."""
+    """Return the values of an array constructor, possibly inside `reshape`, or None."""
     match value:
         case ex.ArrayLiteral():
             return tuple(_flat(value))
@@ -209,7 +209,7 @@ def _listed(value: ex.Expr | None) -> tuple[ex.Expr, ...] | None:
 
 
 def _flat(listed: ex.ArrayLiteral) -> Iterator[ex.Expr]:
-    """Yield values in order; those of a nested list take the place of the list."""
+    """Yield values in order, including those of nested array constructors."""
     for item in listed.items:
         if isinstance(item, ex.ArrayLiteral):
             yield from _flat(item)
@@ -220,7 +220,7 @@ def _flat(listed: ex.ArrayLiteral) -> Iterator[ex.Expr]:
 def _placed(
     value: ex.Expr | None, axes: list[range]
 ) -> list[tuple[tuple[int, ...], ex.Expr]] | None:
-    """Return values with their indices, None where it is not known which has which."""
+    """Return values with their indices, or None if the correspondence is unknown."""
     order = list(range(len(axes)))
     match value:
         case ex.Index(
@@ -244,7 +244,7 @@ def _placed(
 
 
 def _axes(shape: Iterable[ex.Expr], scope: CScope) -> list[range] | None:
-    """Return the numbers of elements along each dimension, None if they are not known."""
+    """Return the index range of each dimension, or None if one is unknown."""
     found = []
     for one in shape:
         lower = (
@@ -264,7 +264,7 @@ def _whole(value: int) -> ex.Expr:
 
 
 def _needed_by_declarations(code: Routine) -> set[str]:
-    """Return the names in extents and values, which are needed before anything is assigned."""
+    """Return the names used in extents and initial values of declarations."""
     return {
         name
         for item in code.declarations

@@ -1,7 +1,7 @@
-"""The creation of data in algorithms in Python, by API.
+"""Creation of data in Python algorithms, by API.
 
-In GOcean an algorithm makes its grid and fields. In LFRic fields come from a model around, which
-has meshes and spaces: algorithms are passed them.
+In GOcean an algorithm creates its grid and fields. In LFRic the model creates fields, because it
+has the meshes and function spaces, and passes them to algorithms.
 """
 
 from __future__ import annotations
@@ -24,54 +24,58 @@ _WHOLE_GRID = 3
 
 
 class DataForm(Protocol):
-    """The creation of data in one procedure; `imports` are the words of `runtime` that it needs."""
+    """Interface for the creation of data in one procedure."""
 
     @property
     def module(self) -> str:
-        """Return the module that defines the names used in kernels and invokes."""
+        """Module that exports the names used in kernels and invokes."""
 
     @property
     def runtime(self) -> str:
-        """The module that has what data are made of."""
+        """Module that exports the functions that create data."""
 
     @property
     def imports(self) -> Mapping[str, None]:
-        """The words of `runtime` that are needed."""
+        """Names to be imported from `runtime`."""
 
     @property
     def first(self) -> int:
-        """Return the index of the first element of an array."""
+        """Index of the first element of an array."""
 
     @property
     def words(self) -> frozenset[str]:
-        """Return the keys of names that are written unchanged."""
+        """Keys of names that are kept unchanged."""
 
     @property
     def built_ins(self) -> Mapping[str, str]:
-        """The built-ins that are called in invokes, by their keys."""
+        """Built-ins that can be called in invokes, by key."""
 
     @property
     def reducing(self) -> frozenset[str]:
-        """The keys of those whose first argument is a number that they find."""
+        """Keys of the built-ins whose first argument is a computed number."""
 
     @property
     def types(self) -> frozenset[str]:
-        """The types, by their words, that have to be said of what is passed."""
+        """Names of the types that must be annotated."""
 
     def is_made(self, type_name: str) -> bool:
-        """Return whether a variable of a derived type is made by statements of the procedure."""
+        """Return whether statements of the procedure create variables of a derived type."""
 
     def made(self, numbers: AlgorithmNames, line: Assign) -> list[str] | None:
-        """Return what makes data by an assignment, None if it makes none."""
+        """Return the statements that create data for an assignment, or None for others."""
         raise NotImplementedError
 
     def called(self, numbers: AlgorithmNames, line: Call) -> list[str]:
-        """Return the creation of data by a call; raise `NoPythonError` if the call is unknown."""
+        """Return the statements that create data for a call.
+
+        Raises:
+            NoPythonError: the called procedure is unknown.
+        """
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnData:
-    """Data of LFRic, which procedures are passed."""
+    """Data of LFRic, which procedures receive as arguments."""
 
     imports: dict[str, None] = field(default_factory=dict)
     module: str = "psyclone_storage.lfric"
@@ -81,36 +85,36 @@ class ColumnData:
 
     @property
     def built_ins(self) -> Mapping[str, str]:
-        """The built-ins, by their keys."""
+        """Built-ins by key."""
         return {key_of(name): name for name in lfric_words.BUILTINS}
 
     @property
     def reducing(self) -> frozenset[str]:
-        """Those that find a number."""
+        """Keys of the built-ins that compute a number."""
         formulas = (one.partition("(") for one in lfric_words.REAL_BUILTINS.split("\n"))
         return frozenset(key_of(name) for name, _, rest in formulas if rest.startswith("r, "))
 
     @property
     def types(self) -> frozenset[str]:
-        """Return the types that metadata do not determine."""
+        """Types that metadata do not determine."""
         return frozenset(lfric_words.DECLARED_TYPES) - lfric.TOLD_BY_METADATA
 
     def is_made(self, type_name: str) -> bool:
-        """Return False: what makes a field knows meshes, which algorithms do not."""
+        """Return False, because only the model creates fields."""
         return False
 
     def made(self, numbers: AlgorithmNames, line: Assign) -> list[str] | None:
-        """Return None."""
+        """Return None, because no assignment creates data."""
         return None
 
     def called(self, numbers: AlgorithmNames, line: Call) -> list[str]:
-        """Refuse."""
+        """Raise `NoPythonError`, because no known procedure creates data."""
         raise NoPythonError(f"it is not known what '{spell(line.procedure)}' does")
 
 
 @dataclass(frozen=True, slots=True)
 class GridData:
-    """Grids and fields of GOcean; `grids` has the information on each so far."""
+    """Grids and fields of GOcean; `grids` contains the data collected for each grid so far."""
 
     imports: dict[str, None] = field(default_factory=dict)
     grids: dict[str, list[str]] = field(default_factory=dict)
@@ -121,25 +125,25 @@ class GridData:
 
     @property
     def built_ins(self) -> Mapping[str, str]:
-        """None."""
+        """Empty mapping: GOcean has no built-ins."""
         return {}
 
     @property
     def reducing(self) -> frozenset[str]:
-        """None."""
+        """Empty set: GOcean has no built-ins."""
         return frozenset()
 
     @property
     def types(self) -> frozenset[str]:
-        """None."""
+        """Empty set: metadata determine all types."""
         return frozenset()
 
     def is_made(self, type_name: str) -> bool:
-        """Return True: grids and fields are."""
+        """Return True, because procedures create grids and fields."""
         return True
 
     def made(self, numbers: AlgorithmNames, line: Assign) -> list[str] | None:
-        """Return what makes a field; of a grid it is noted how it ends."""
+        """Return the creation of a field; record the boundary conditions of a grid."""
         if not isinstance(line.target, Name):
             return None
         key, name = line.target.key, numbers.name(line.target.text)
@@ -162,7 +166,7 @@ class GridData:
         return table[name.key]
 
     def called(self, numbers: AlgorithmNames, line: Call) -> list[str]:
-        """Return what makes a grid, once all is known that it is made of."""
+        """Return the creation of a grid when all of its properties are known."""
         match line.procedure, line.args:
             case Member(Name() as grid, "decompose" | "DECOMPOSE"), (columns, rows) if (
                 grid.key in self.grids

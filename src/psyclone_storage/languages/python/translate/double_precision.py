@@ -1,7 +1,7 @@
-"""The subroutine that implements a kernel in Python: the one with Python's precision.
+"""Selection of a kernel's double-precision subroutine for translation to Python.
 
-A kernel of LFRic may have a subroutine for each kind of real numbers, of which Fortran takes the
-one for the fields that it is given. Fields in Python have 8 bytes, whatever metadata call them.
+An LFRic kernel may have a subroutine for each kind of reals, and Fortran selects one by the kind of
+the fields. Fields in Python always have 8 bytes.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ _KINDS = {Intrinsic.REAL: DOUBLE, Intrinsic.INTEGER: INTEGER, Intrinsic.LOGICAL:
 def of_double_precision(
     codes: Sequence[Routine], dummies: Sequence[Dummy], around: ModuleContext
 ) -> Routine:
-    """Return the subroutine whose arguments are the `dummies`, its real numbers of 8 bytes.
+    """Return the subroutine that matches `dummies` with all reals in double precision.
 
     Raises:
-        NoPythonError: none is, or it cannot be said which one is.
+        NoPythonError: none or several of the subroutines match.
     """
     found = [code for code in codes if _fits(code, dummies, around)]
     if len(found) != 1:
@@ -34,7 +34,7 @@ def of_double_precision(
 
 
 def _fits(code: Routine, dummies: Sequence[Dummy], around: ModuleContext) -> bool:
-    """Return whether a subroutine takes what metadata say, of the kinds that Python has."""
+    """Return whether a subroutine has the arguments given by metadata, with Python's kinds."""
     scope = CScope(code, around)
     if len(code.dummy_keys) != len(dummies):
         return False

@@ -1,4 +1,4 @@
-"""Types of the elements of array expressions, for variables in which these are summed."""
+"""Element types of array expressions, for variables that accumulate sums of elements."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from psyclone_storage.passes.element_loops import NotScalarisedError
 
 
 def values_of_modules(code: Routine, around: ModuleContext) -> Values:
-    """Return the values and types that other modules give expressions of a routine."""
+    """Return functions that evaluate and type expressions using other modules."""
 
     def type_of(terms: ex.Expr, code: Routine) -> ScalarType:
         return element_type(terms, CScope(code, around))
@@ -24,9 +24,10 @@ def values_of_modules(code: Routine, around: ModuleContext) -> Values:
 
 
 def element_type(terms: ex.Expr, scope: CScope) -> ScalarType:
-    """Return the type of all variables and constants that elements are computed from.
+    """Return the common type of all variables and constants in an element expression.
 
-    Raise `NotScalarisedError` if they have several, or another one than kernels in Python sum.
+    Raises:
+        NotScalarisedError: there are several types, or a type that Python kernels cannot sum.
     """
     try:
         types = {scope.type_of(one): one.type for one in _operands(terms, scope)}
@@ -39,7 +40,7 @@ def element_type(terms: ex.Expr, scope: CScope) -> ScalarType:
 
 
 def _operands(expr: ex.Expr, scope: CScope) -> Iterable[ex.Symbol]:
-    """Yield the variables whose values an expression is computed from, not those of indices."""
+    """Yield the variables and constants of an expression, except those in indices."""
     match expr:
         case ex.Name() | ex.Section(ex.Name()) | ex.Element(ex.Name()):
             name = expr if isinstance(expr, ex.Name) else expr.base

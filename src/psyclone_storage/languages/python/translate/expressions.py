@@ -1,8 +1,9 @@
-"""Expressions of kernels in Fortran as expressions of kernels in Python.
+"""Translation of expressions in Fortran kernels to Python.
 
-Owns that both compute the same bits. Single precision is double precision rounded after each
-operation; for functions it is rejected. Constructs without an equivalent in Python's kernels are
-rejected, too: the numbers of a point, whole arrays.
+Both expressions give bitwise equal results. Single precision is represented as double precision
+rounded after each operation. Functions in single precision are rejected. Other constructs without
+an equivalent in Python kernels are also rejected, for example whole arrays and the indices of a
+grid point.
 """
 
 from __future__ import annotations
@@ -43,28 +44,36 @@ _QUOTIENT = left_associative("/", Precedence.PRODUCT)
 
 
 class NamesInPython(Protocol):
-    """The Python spelling of the names in a kernel."""
+    """Interface for translating the names in a kernel."""
 
     def element(self, name: ex.Name, items: tuple[ex.Expr, ...]) -> CValue | None:
-        """Return an element, None if `name` is no array; raise `NoPythonError` if it is unknown."""
+        """Return an array element, or None if `name` is not an array.
+
+        Raises:
+            NoPythonError: the element has no equivalent.
+        """
 
     def summed(self, section: ex.Section) -> CValue | None:
-        """Return the sum of a section; refuse as `element` does."""
+        """Return the sum of an array section, or None.
+
+        Raises:
+            NoPythonError: the section has no equivalent.
+        """
         raise NotImplementedError
 
     def scalar(self, symbol: ex.Symbol, scope: CScope) -> CValue:
-        """Return a scalar; raise `NoPythonError` if Python knows none such."""
+        """Return a scalar; raise `NoPythonError` if it has no equivalent."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExpressionWriter:
-    """A writer of expressions whose names are seen from `scope`."""
+    """Writer of expressions whose names are looked up in `scope`."""
 
     scope: CScope
     names: NamesInPython
 
     def of(self, expr: ex.Expr) -> CValue:
-        """Return `expr`; raise `NoPythonError` if it has no form in Python."""
+        """Translate `expr`; raise `NoPythonError` if it has no equivalent."""
         match expr:
             case ex.Literal():
                 return numeric_constant(expr, self._type(expr))
@@ -81,21 +90,21 @@ class ExpressionWriter:
         raise NoPythonError(f"'{ex.spell(expr)}' is nothing that a kernel in Python computes")
 
     def condition(self, expr: ex.Expr) -> str:
-        """Return a condition."""
+        """Translate a condition."""
         found = self.of(expr)
         if not found.type.is_logical:
             raise NoPythonError(f"'{ex.spell(expr)}' is no condition")
         return found.text
 
     def whole(self, expr: ex.Expr) -> CValue:
-        """Return an integer."""
+        """Translate an integer."""
         found = self.of(expr)
         if found.type != INTEGER:
             raise NoPythonError(f"'{ex.spell(expr)}' is no whole number")
         return found
 
     def assigned(self, expr: ex.Expr, type_: CType) -> str:
-        """Return a value as an assignment to a variable of `type_` converts it."""
+        """Translate a value and convert it for assignment to a variable of `type_`."""
         found = self.of(expr)
         if found.type.is_logical is not type_.is_logical:
             raise NoPythonError(
@@ -213,7 +222,7 @@ class ExpressionWriter:
         )
 
     def _converted(self, word: str, items: tuple[ex.Expr, ...]) -> CValue:
-        """Return a number of a type that is named."""
+        """Translate a call of a conversion function such as `real` or `nint`."""
         first, *rest = items
         found = self.of(first)
         if found.type.is_logical or len(rest) > 1:
@@ -242,14 +251,14 @@ class ExpressionWriter:
 
 
 def checked(type_: CType, name: str) -> None:
-    """Raise `NoPythonError` if a variable is of a type that kernels in Python do not have."""
+    """Raise `NoPythonError` if a variable has a type that Python kernels do not support."""
     if type_ not in (INTEGER, DOUBLE, LOGICAL):
         what = f"{type_.intrinsic.value} of {type_.size} bytes"
         raise NoPythonError(f"'{name}' is a {what}, which kernels in Python do not have")
 
 
 def convert_operands(left: CValue, right: CValue) -> tuple[CValue, CValue]:
-    """Return two numbers as an operation converts them; integers are unchanged."""
+    """Return two numbers converted to a common real type; integers are unchanged."""
     if left.type.is_logical or right.type.is_logical:
         raise NoPythonError("a condition stands where a number has to be")
     if left.type == right.type:
@@ -262,9 +271,9 @@ def convert_operands(left: CValue, right: CValue) -> tuple[CValue, CValue]:
 
 
 def _nearest(value: CValue) -> CValue:
-    """Return the integer nearest to a real, of two the one that is farther from zero.
+    """Return the integer nearest to a real; halves are rounded away from zero.
 
-    The fractional part of a real is exactly representable, and so is twice that.
+    The fractional part of a real, and twice this part, are exactly representable.
     """
     towards_zero = CValue(f"int({value.text})", INTEGER)
     rest = PYTHON.binary(Operator.MINUS, value, towards_zero)

@@ -1,4 +1,4 @@
-"""Kernels for points of a grid in Python: elements lie at a distance from the point."""
+"""Translation of grid-point kernels to Python, with elements relative to the point."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ _MOST = 20
 
 @dataclass(frozen=True, slots=True)
 class GridKernels:
-    """Kernels of GOcean."""
+    """Translation rules for GOcean kernels."""
 
     module: str = "psyclone_storage.gocean"
 
     def of(self, kernel: TranslatedKernel) -> PointForm:
-        """Return the access of one kernel to its arguments."""
+        """Return the argument access rules of one kernel."""
         return PointForm(kernel)
 
 
 @dataclass(frozen=True, slots=True)
 class PointForm:
-    """A kernel whose first two dummies are the numbers of its point."""
+    """Argument access in a kernel whose first two dummies are the indices of its point."""
 
     kernel: TranslatedKernel
     has_arrays: bool = False
@@ -51,7 +51,7 @@ class PointForm:
 
     @property
     def hidden(self) -> frozenset[str]:
-        """The numbers of the point."""
+        """Names of the point's indices."""
         return frozenset(self._index)
 
     def begin(self, writer: TextWriter) -> None:
@@ -62,7 +62,7 @@ class PointForm:
     def element(
         self, writer: TextWriter, name: ex.Name, items: tuple[ex.Expr, ...]
     ) -> CValue | None:
-        """Return an element at a distance from the point."""
+        """Return an element relative to the point, or None if `name` is not an array."""
         if not self._is_array(writer, name.key):
             return None
         i, j = self._offset(writer, items)
@@ -72,7 +72,7 @@ class PointForm:
     def written(
         self, writer: TextWriter, name: ex.Name, items: tuple[ex.Expr, ...]
     ) -> CValue | None:
-        """Return the point itself."""
+        """Return the element at the point for an assignment, or None if `name` is not an array."""
         if not self._is_array(writer, name.key):
             return None
         if any(isinstance(item, ex.Range) for item in items):
@@ -91,7 +91,7 @@ class PointForm:
         return True
 
     def _offset(self, writer: TextWriter, items: tuple[ex.Expr, ...]) -> tuple[int, int]:
-        """Return how far from the point an element lies."""
+        """Return the offset of an element from the point."""
         if len(items) != _AXES:
             text = ", ".join(map(ex.spell, items))
             raise NoPythonError(f"'({text})' is no element of a field in two dimensions")
@@ -105,17 +105,20 @@ class PointForm:
         return found.constant
 
     def number(self, writer: TextWriter, key: str) -> CValue | None:
-        """Return None: a kernel's numbers are its own, but those of its point."""
+        """Return None.
+
+        Raise `NoPythonError` for an index of the point, which Python does not provide.
+        """
         if key not in self._index:
             return None
         raise NoPythonError(f"'{key}' is the number of a point, which Python hides")
 
     def counted(self, writer: TextWriter, line: Do) -> tuple[str, bool] | None:
-        """Return None: there are no words to count."""
+        """Return None, because there are no named ranges."""
         return None
 
     def summed(self, writer: TextWriter, section: ex.Section) -> CValue | None:
-        """Return the sum of the elements of a section, from zero on, columns first."""
+        """Return the sum of a section's elements, starting from zero, with columns first."""
         if not isinstance(section.base, ex.Name) or len(section.items) != _AXES:
             raise NoPythonError(f"'{ex.spell(section)}' is no section of a field")
         columns, rows = (
@@ -130,7 +133,7 @@ class PointForm:
         return CValue(" + ".join(["0.0", *texts]), DOUBLE, Precedence.SUM)
 
     def _box(self, writer: TextWriter, item: ex.Expr, axis: int) -> range:
-        """Return the distances of a subscript, whose ends are known."""
+        """Return the range of offsets of a subscript with known bounds."""
         if not isinstance(item, ex.Range):
             own = self._distance(writer, item, axis)
             return range(own, own + 1)
@@ -144,7 +147,7 @@ class PointForm:
     # ------------------------------------------------------------------------ the head
 
     def head(self, writer: TextWriter) -> Iterator[PlacedLine]:
-        """Yield the decorator and the head of the function."""
+        """Yield the decorator and the `def` line of the function."""
         parsed = self.kernel.parsed
         arguments = [writer.local(key) for key in self.kernel.code.dummy_keys[_AXES:]]
         components = {key_of(item.name): item for item in parsed.components}
@@ -171,7 +174,7 @@ def _entries(component: MetadataComponent | None, parsed: ParsedKernel) -> tuple
 
 
 def _annotation(entry: MetadataItem) -> str:
-    """Return an entry of metadata as an annotation."""
+    """Return a metadata entry as an annotation."""
     items = [_word(item) for item in entry.items]
     if len(items) == 2:
         return f"grid_property[{items[1]}]"
@@ -182,7 +185,7 @@ def _annotation(entry: MetadataItem) -> str:
 
 
 def _word(item: MetadataItem) -> str:
-    """Return a word of metadata in today's spelling."""
+    """Return a metadata name in its current spelling."""
     match item.expr:
         case ex.StructureConstructor(ex.Name(word), rows) | ex.Index(ex.Name(word), rows):
             return f'{_spelled(word)}("{",".join(map(ex.canonical, rows))}")'

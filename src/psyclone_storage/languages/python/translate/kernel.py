@@ -1,8 +1,8 @@
-"""The subroutine of a kernel in Fortran as a kernel in Python: its statements.
+"""Translation of a Fortran kernel's statements to Python.
 
-Owns the locals that determine the position of an element: `jiu = ji + 1` and `ij = map(df) + k` are
-no variables in Python, which has no words for their origin. The values of such locals are tracked
-across joins of control-flow paths, so that no element is confused with another.
+Local variables for positions, such as `jiu = ji + 1` and `ij = map(df) + k`, have no Python
+equivalent. They are replaced by their values. These values are tracked through all control-flow
+paths, so that each element is identified correctly.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _HINT = "Keep the kernel in Fortran, or write this by what kernels in Python hav
 
 @dataclass(frozen=True, slots=True)
 class HiddenValue:
-    """The value of an integer without a variable in Python; None if it differs between paths."""
+    """Value of an integer without a Python variable; None if it differs between paths."""
 
     of: AffineForm | None
 
@@ -45,12 +45,19 @@ HiddenValues = dict[str, HiddenValue]
 
 @dataclass(slots=True)
 class KernelWriter:
-    """The writer of one kernel; what has no form in Python is noted in `problems`.
+    """Translator of one kernel.
 
-    `reasons` says by the places of statements on arrays why these have no loops.
-    `hidden` are the locals that Python has no variables for, `one_less` the counters whose value in
-    Python is one less. `homes` are the variables of other modules, each with the key of its local.
-    `begun` are the locals, by their names in Python, that are given a value before anything else.
+    - `problems`: errors found so far.
+
+    - `reasons`: by location, reasons for which array statements could not be converted to loops.
+
+    - `hidden`: local variables that have no Python variable.
+
+    - `one_less`: loop variables whose value in Python is one less.
+
+    - `homes`: variables of other modules, each with the key of its local variable.
+
+    - `begun`: Python names of local variables that must be initialised at the start.
     """
 
     code: Routine
@@ -81,7 +88,7 @@ class KernelWriter:
         return [*(PlacedLine(line) for line in self.read.values()), *body]
 
     def _local_arrays(self) -> list[PlacedLine]:
-        """Return the creation of the kernel's arrays, which are zero where undefined in Fortran."""
+        """Return the creation of local arrays, which are zero where Fortran has no value."""
         made: list[PlacedLine] = []
         if not self.form.has_arrays:
             return made
@@ -96,9 +103,9 @@ class KernelWriter:
         return made
 
     def _begun(self) -> Iterator[PlacedLine]:
-        """Yield values for locals that Python requires and Fortran does not.
+        """Yield initial values for local variables that only Python requires.
 
-        A program that looks at a local before it has a value means nothing, so that any will do.
+        The values are arbitrary, because a valid Fortran program never reads them.
         """
         own = [one for one in self.code.declarations if isinstance(one, un.Declare)]
         for item in own if self.begun else ():
@@ -111,11 +118,11 @@ class KernelWriter:
     # ------------------------------------------------------------------------ names
 
     def local(self, key: str) -> str:
-        """Return an argument or a local variable by its name in Python."""
+        """Return the Python name of an argument or local variable."""
         return self.module.local(key)
 
     def inlined(self, expr: ex.Expr) -> ex.Expr:
-        """Return an expression without locals that Python has no variables for."""
+        """Return an expression with local variables that have no Python variable replaced."""
         used = names_in(expr) & self.hidden.keys()
         if unclear := sorted(key for key in used if self.hidden[key].of is None):
             raise NoPythonError(
@@ -126,24 +133,24 @@ class KernelWriter:
         return substituted(expr, values) if values else expr
 
     def element(self, name: ex.Name, items: tuple[ex.Expr, ...]) -> CValue | None:
-        """Return an element of an argument or of an array of the kernel; None if it is neither."""
+        """Return an element of an argument or local array; None if `name` is not an array."""
         if (array := self.arrays.get(name.key)) is not None:
             return array.element(self, items)
         return self.form.element(self, name, items)
 
     def summed(self, section: ex.Section) -> CValue | None:
-        """Return the sum of a section whose extent is known."""
+        """Return the sum of an array section with known bounds."""
         return self.form.summed(self, section)
 
     def typed(self, key: str) -> CValue:
-        """Return a variable whose type kernels in Python have."""
+        """Return a variable; raise `NoPythonError` if Python kernels do not support its type."""
         symbol = self.scope.symbol(key)
         type_ = self.scope.type_of(symbol)
         checked(type_, symbol.name)
         return CValue(self.local(key), type_)
 
     def scalar(self, symbol: ex.Symbol, scope: CScope) -> CValue:
-        """Return a scalar: of the kernel, or of a module."""
+        """Return a scalar of the kernel or of a module."""
         key, type_ = symbol.key, scope.type_of(symbol)
         if symbol.sort is ex.Sort.CONSTANT:
             return CValue(self.module.constant(symbol, scope), type_)
@@ -163,7 +170,7 @@ class KernelWriter:
         return CValue(self._of_other_module(symbol, scope), type_)
 
     def _of_other_module(self, symbol: ex.Symbol, scope: CScope) -> str:
-        """Return a local that holds the value of another module's variable when the kernel runs."""
+        """Return a local variable that holds another module's variable during the call."""
         type_ = scope.type_of(symbol)
         checked(type_, symbol.name)
         original = key_in_python(symbol.name)
@@ -181,7 +188,7 @@ class KernelWriter:
         return self.local(self.homes[home])
 
     def sum_text(self, of: AffineForm) -> CValue:
-        """Return a sum of integers, in which no constant is added twice."""
+        """Return a sum of integers with its constants combined."""
         constant, text = of.constant, ""
         for factor, term in of.terms:
             found = self._expressions.whole(term)
@@ -267,13 +274,16 @@ class KernelWriter:
                 raise NoPythonError(f"'{ex.spell(target)}' cannot be assigned to")
 
     def _target(self, name: ex.Name, items: tuple[ex.Expr, ...]) -> CValue | None:
-        """Return an element that is assigned to, None if `name` is no array."""
+        """Return an assigned element, or None if `name` is not an array."""
         if (array := self.arrays.get(name.key)) is not None:
             return array.element(self, items)
         return self.form.written(self, name, items)
 
     def _local(self, name: ex.Name, value: ex.Expr) -> Iterator[str]:
-        """Yield an assignment to a local; none for one that counts from the point from here on."""
+        """Yield an assignment to a local variable.
+
+        Omit it if the variable has no Python equivalent.
+        """
         symbol = self.scope.symbol(name.key)
         if symbol.origin is not ex.Origin.LOCAL:
             raise NoPythonError(f"'{name.text}' is no local variable, and is assigned to")
@@ -292,7 +302,7 @@ class KernelWriter:
         yield f"{self.scalar(symbol, self.scope).text} = {text}"
 
     def _forget(self, changed: set[str]) -> None:
-        """Note that what hidden locals were computed from has changed."""
+        """Mark hidden variables as unknown if they depend on changed names."""
         self.hidden = {
             key: _DIFFERS if known.of and names_in(known.of.expr) & changed else known
             for key, known in self.hidden.items()
@@ -332,7 +342,10 @@ class KernelWriter:
         ways: list[tuple[str, tuple[un.Line, ...], Span | None]],
         otherwise: tuple[un.Line, ...],
     ) -> list[PlacedLine]:
-        """Return branches; after them the locals have the values common to all paths."""
+        """Return an `if` statement.
+
+        Afterwards hidden variables have the values common to all paths.
+        """
         before, ends = self.hidden, list[HiddenValues]()
         found: list[PlacedLine] = []
         for number, (test, body, place) in enumerate(ways):
@@ -355,7 +368,7 @@ class KernelWriter:
         return [line.indented() for line in lines]
 
     def _counted(self, line: un.Do) -> tuple[str, bool]:
-        """Return the range of a loop, and whether Python counts one less."""
+        """Return the range of a loop, and whether the loop variable is one less in Python."""
         if (found := self.form.counted(self, line)) is not None:
             return found
         writer = self._expressions
@@ -399,7 +412,7 @@ class KernelWriter:
 
 
 def _counts_from(value: ex.Expr, hidden: frozenset[str]) -> bool:
-    """Return whether a value is computed from hidden names, other than to find an element."""
+    """Return whether a value depends on hidden names outside of array indices."""
     match value:
         case ex.Name():
             return value.key in hidden
@@ -409,7 +422,7 @@ def _counts_from(value: ex.Expr, hidden: frozenset[str]) -> bool:
 
 
 def _counting_in(body: tuple[un.Line, ...], hidden: frozenset[str]) -> frozenset[str]:
-    """Return hidden names, and those that statements compute from them, through each other."""
+    """Return hidden names and all names that statements compute from them."""
     given = [(line.target.key, line.value) for line in walk_lines(body)
              if isinstance(line, un.Assign) and isinstance(line.target, ex.Name)]  # fmt: skip
     found = hidden
@@ -419,13 +432,13 @@ def _counting_in(body: tuple[un.Line, ...], hidden: frozenset[str]) -> frozenset
 
 
 def key_in_python(name: str) -> str:
-    """Return the name that a variable of a module has in Python."""
+    """Return the Python name for a module variable."""
     key = key_of(name)
     return f"{key}_" if reserved(key) else key
 
 
 def _joined(ends: list[HiddenValues], before: HiddenValues) -> HiddenValues:
-    """Return what locals count where ways join; one on which they differ is not known."""
+    """Return the values of hidden variables after paths join; differing values are unknown."""
     if not ends:
         return before
     keys = {key for end in ends for key in end}
@@ -438,13 +451,13 @@ def _joined(ends: list[HiddenValues], before: HiddenValues) -> HiddenValues:
 
 
 def _leaves(body: tuple[un.Line, ...]) -> bool:
-    """Return whether the last statement leaves, so that any code after it is unreachable."""
+    """Return whether code after these statements is unreachable."""
     done = [line for line in body if not isinstance(line, un.Blank | un.Comment)]
     return bool(done) and isinstance(done[-1], un.Return | un.Exit | un.Cycle)
 
 
 def _assigned_in(body: tuple[un.Line, ...]) -> set[str]:
-    """Return the keys of the names that statements assign to, those of counters included."""
+    """Return the keys of assigned names, including loop variables."""
     found: set[str] = set()
     for line in walk_lines(body):
         match line:
@@ -458,7 +471,7 @@ def _assigned_in(body: tuple[un.Line, ...]) -> set[str]:
 
 
 def without_end(body: tuple[un.Line, ...]) -> tuple[un.Line, ...]:
-    """Return statements without blank lines at their ends."""
+    """Return statements without blank lines at the start and end."""
     start, stop = 0, len(body)
     while start < stop and isinstance(body[start], un.Blank):
         start += 1

@@ -1,8 +1,8 @@
-"""Kernels for columns of cells, for dofs and for whole domains in Python.
+"""Translation of kernels for cell columns, dofs and whole domains to Python.
 
-A subroutine is passed maps and numbers with its fields. In Python an element of a field is that of
-a dof in a layer, and each counted entity has a word: this module maps dummies to words, decomposes
-indices, and counts from 0 where Fortran counts from 1.
+A Fortran subroutine receives maps and sizes together with fields. In Python a field element is
+selected by a dof and a layer, and ranges have names. This module maps dummies to these names,
+decomposes indices, and converts them from 1-based to 0-based.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ _BOTTOM = "it is not known which dof of which layer"
 
 @dataclass(frozen=True, slots=True)
 class ColumnKernels:
-    """Kernels of LFRic."""
+    """Translation rules for LFRic kernels."""
 
     module: str = "psyclone_storage.lfric"
 
     def of(self, kernel: TranslatedKernel) -> ColumnForm:
-        """Return the access of one kernel to its arguments."""
+        """Return the argument access rules of one kernel."""
         keys = kernel.code.dummy_keys
         if len(keys) != len(kernel.dummies):
             text = f"The kernel '{kernel.parsed.name}' takes {len(keys)} arguments, and its"
@@ -59,10 +59,10 @@ class ColumnKernels:
 
 @dataclass(frozen=True, slots=True)
 class ColumnForm:
-    """A kernel whose dummies have the roles that its metadata give them; `own` are its arguments.
+    """Argument access in a kernel whose dummies have roles given by metadata.
 
-    These have the names of the dummies with their values; a vector has what those of its
-    components have in common.
+    - `own`: names of the Python arguments. A name is that of the dummy with the values. For a field
+      vector it is the common prefix of its components' names.
     """
 
     kernel: TranslatedKernel
@@ -72,12 +72,12 @@ class ColumnForm:
 
     @property
     def hidden(self) -> frozenset[str]:
-        """The dummies for which Python has no words: cells, maps, and the sizes of arrays."""
+        """Dummies without a name in Python: cells, maps, and array sizes."""
         seen = (*_ARGUMENTS, *_OF_RANGES, *_OF_TABLES, *_OF_NUMBERS)
         return frozenset(key for key, one in self.roles.items() if one.role not in seen)
 
     def begin(self, writer: TextWriter) -> None:
-        """Give the arguments their names."""
+        """Choose the names of the arguments."""
         # Procedures that the kernel calls are inlined already.
         code = writer.code
         taken = {item.key for item in code.declarations if isinstance(item, Declare)}
@@ -108,7 +108,7 @@ class ColumnForm:
     def element(
         self, writer: TextWriter, name: ex.Name, items: tuple[ex.Expr, ...]
     ) -> CValue | None:
-        """Return an element of an argument, or of an array that belongs to the mesh."""
+        """Return an element of an argument or of a mesh array; None if `name` is not an array."""
         dummy = self.roles.get(name.key)
         if dummy is None or not (dummy.rank or dummy.role is Role.DOF_VALUE):
             return None
@@ -133,7 +133,7 @@ class ColumnForm:
     def written(
         self, writer: TextWriter, name: ex.Name, items: tuple[ex.Expr, ...]
     ) -> CValue | None:
-        """Return an element of an argument that is assigned to."""
+        """Return an assigned element of an argument."""
         dummy = self.roles.get(name.key)
         if dummy is not None and dummy.role not in _VALUES:
             raise NoPythonError(f"'{name.text}' is no field or operator, and is assigned to")
@@ -163,7 +163,7 @@ class ColumnForm:
         return CValue(f"{self.own[dummy.arg or 0]}[{', '.join(parts)}]", type_)
 
     def _of_operator(self, writer: TextWriter, dummy: Dummy, index: list[AffineForm]) -> list[str]:
-        """Return the dofs and the layer of an element of the cell's matrix."""
+        """Return the dofs and the layer of an operator element."""
         at = next((place for place, one in enumerate(dummy.shape)
                    if isinstance(one, ex.Name) and one.text.endswith("ncell_3d")), 0)  # fmt: skip
         place = index[at]
@@ -176,7 +176,7 @@ class ColumnForm:
         raise NoPythonError("it is not known which layer of the cell's matrix is meant")
 
     def _of_solver(self, writer: TextWriter, name: ex.Name) -> CType:
-        """Return the type of the matrices of a columnwise operator, which is r_solver in Python."""
+        """Return the element type of a columnwise operator, which has 4 bytes in Python."""
         type_ = writer.scope.type_of(writer.scope.symbol(name.key))
         if type_ != REAL:
             text = f"'{name.text}' has reals of {type_.size} bytes, and columnwise operators in"
@@ -184,7 +184,7 @@ class ColumnForm:
         return type_
 
     def _of_bands(self, writer: TextWriter, index: list[AffineForm]) -> list[str]:
-        """Return the place in the band and the row of an element of the column's matrix."""
+        """Return the band position and the row of a columnwise operator's element."""
         *places, column = index
         if column.constant or not column.is_name(self._key(Role.CELL)):
             raise NoPythonError("it is not known that the matrix of this column is meant")
@@ -193,9 +193,10 @@ class ColumnForm:
     def _behind_first(
         self, dummy: Dummy, place: AffineForm
     ) -> tuple[AffineForm, tuple[ex.Expr, ...]] | None:
-        """Return a sum without `(cell - 1)*nlayers`, also in the form `cell*nlayers - nlayers`.
+        """Split `(cell - 1)*nlayers` from an index; return the rest and the neighbour.
 
-        The second is which neighbour the cell is: nothing where it is this cell.
+        The form `cell*nlayers - nlayers` is also recognised. The neighbour is () for the current
+        cell. The function returns None if the term is not found.
         """
         layers = self._key(Role.NLAYERS)
         for factor, term in place.terms:
@@ -211,7 +212,7 @@ class ColumnForm:
         return None
 
     def _cell_in(self, dummy: Dummy, term: ex.Expr, more: int) -> tuple[ex.Expr, ...] | None:
-        """Return which neighbour is the cell in `(cell + more)*nlayers`, None for another term."""
+        """Return the neighbour denoted by `cell` in `(cell + more)*nlayers`, or None."""
         match term:
             case ex.Binary(Operator.TIMES, left, right):
                 for one, other in ((left, right), (right, left)):
@@ -223,7 +224,10 @@ class ColumnForm:
         return None
 
     def _neighbour(self, dummy: Dummy, cell: AffineForm) -> tuple[ex.Expr, ...] | None:
-        """Return which neighbour of the stencil of an operator a cell is; nothing for this cell."""
+        """Return the indices of a neighbour in an operator's stencil, or None.
+
+        The result is () for the current cell.
+        """
         if cell.is_name(self._key(Role.CELL)):
             return ()
         match cell.terms:
@@ -237,7 +241,7 @@ class ColumnForm:
         return next((key for key, one in self.roles.items() if one.role is role), "")
 
     def _of_field(self, writer: TextWriter, dummy: Dummy, index: AffineForm) -> list[str]:
-        """Return the dof and the layer of an element of a field, and which cell it is of."""
+        """Return the dof and the layer of a field element, and its cell if not the current one."""
         for factor, term in index.terms:
             match term:
                 case ex.Index(ex.Name() as name, items) if factor == 1 and name.key in self.roles:
@@ -250,7 +254,7 @@ class ColumnForm:
     def _near(
         self, writer: TextWriter, dummy: Dummy, key: str, items: tuple[ex.Expr, ...]
     ) -> list[str] | None:
-        """Return the value of a map's element: the dof, and the cell where it is not this one."""
+        """Return the dof given by a map element, and its cell if it is not the current one."""
         by = self.roles[key]
         _check_begins_at_one(writer, key)
         if by.role is Role.STENCIL_MAP and by.arg == dummy.arg:
@@ -270,7 +274,7 @@ class ColumnForm:
         return {one.role for one in self.roles.values()}
 
     def _map(self, dummy: Dummy) -> str:
-        """Return the map from cells to the dofs of a field, as the reader of Python has it."""
+        """Return the dofmap of a field that the Python reader uses."""
         maps = [(key, one) for key, one in self.roles.items()
                 if one.role in _MAPS and one.space == dummy.space]  # fmt: skip
         own = next((key for key, one in maps if one.arg == dummy.arg), None)
@@ -279,7 +283,7 @@ class ColumnForm:
     # ------------------------------------------------------------------------ numbers and loops
 
     def number(self, writer: TextWriter, key: str) -> CValue | None:
-        """Return how many layers, dofs and the like there are; refuse what Python hides."""
+        """Return a count such as the number of layers or dofs; raise an error for other sizes."""
         dummy = self.roles.get(key)
         if dummy is None:
             return None
@@ -295,7 +299,7 @@ class ColumnForm:
         raise NoPythonError(f"'{key}' is a number or an array that Python hides")
 
     def counted(self, writer: TextWriter, line: Do) -> tuple[str, bool] | None:
-        """Return the word for the range of a loop; None if it has its own bounds."""
+        """Return the named range of a loop; None if the loop has other bounds."""
         step = 1 if line.step is None else ex.integer_value(line.step)
         if step not in (1, -1):
             return None
@@ -317,11 +321,11 @@ class ColumnForm:
         return None
 
     def summed(self, writer: TextWriter, section: ex.Section) -> CValue | None:
-        """Return None: how many dofs and layers there are is known at run time."""
+        """Return None, because the numbers of dofs and layers are known only at run time."""
         return None
 
     def _word(self, word: str, dummy: Dummy, index: list[str]) -> str:
-        """Return a word with the index that distinguishes a dummy from others of its role."""
+        """Return a name of the API with the arguments that select one dummy of its role."""
         others = [one for one in self.roles.values() if one.role is dummy.role and one != dummy]
         said = selecting_words(dummy, self.own)
         if not (others or dummy.space or dummy.arg is not None or dummy.property_name):
@@ -338,7 +342,7 @@ class ColumnForm:
     # ------------------------------------------------------------------------ the head
 
     def head(self, writer: TextWriter) -> Iterator[PlacedLine]:
-        """Yield the decorator and the head of the function."""
+        """Yield the decorator and the `def` line of the function."""
         parsed = self.kernel.parsed
         given = []
         for name in words.COMPONENTS[1:]:
@@ -365,7 +369,7 @@ class ColumnForm:
 
 
 def _check_begins_at_one(writer: TextWriter, key: str) -> None:
-    """Refuse a dummy whose elements are counted otherwise than those of Python."""
+    """Raise an error for a dummy array whose lower bound is not certainly 1."""
     declared = writer.code.declared(key)
     if declared is None:
         raise NoPythonError(f"'{key}' is not declared")
@@ -373,7 +377,7 @@ def _check_begins_at_one(writer: TextWriter, key: str) -> None:
 
 
 def _of_branch(last: AffineForm, key: str, dummy: Dummy) -> list[AffineForm] | None:
-    """Return the index of the number that a sum is, which has none if it is a scalar."""
+    """Return the index of the count that an upper bound equals, [] for a scalar, or None."""
     match last.terms:
         case ((1, ex.Name() as name),) if name.key == key and not dummy.rank:
             return []
@@ -385,12 +389,12 @@ def _of_branch(last: AffineForm, key: str, dummy: Dummy) -> list[AffineForm] | N
 
 
 def _texts(writer: TextWriter, index: Iterable[AffineForm], less: int) -> list[str]:
-    """Return an index as Python counts."""
+    """Return the texts of index parts, each reduced by `less`."""
     return [writer.sum_text(one.shifted(-less)).text for one in index]
 
 
 def _in_common(names: list[str]) -> str:
-    """Return the common prefix of the names of a vector's components, without the number."""
+    """Return the common prefix of the names of a vector's components, without a number."""
     first, last = min(names), max(names)
     length = next((at for at, one in enumerate(first) if at >= len(last) or one != last[at]),
                   len(first))  # fmt: skip
@@ -403,7 +407,7 @@ def _spelled(word: str) -> str:
 
 
 def _annotation(entry: MetadataItem) -> str:
-    """Return an entry of metadata as an annotation."""
+    """Return a metadata entry as an annotation."""
     head, *items = entry.items
     kind, counted = _kind_of(head.expr)
     said = [counted] if counted else []
@@ -412,7 +416,7 @@ def _annotation(entry: MetadataItem) -> str:
 
 
 def _kind_of(head: ex.Expr) -> tuple[str, str]:
-    """Return the word for the argument of an entry, and its number of components."""
+    """Return the annotation name of an entry, and its number of components or ''."""
     match head:
         case ex.Binary(Operator.TIMES, ex.Name() as name, count) | ex.Binary(
             Operator.TIMES, count, ex.Name() as name
@@ -424,7 +428,7 @@ def _kind_of(head: ex.Expr) -> tuple[str, str]:
 
 
 def _item(item: MetadataItem) -> str:
-    """Return an item of metadata in the spelling of Python."""
+    """Return a metadata item in its Python spelling."""
     match item.expr:
         case ex.Index(ex.Name() as word):
             inner = ", ".join(_item(one) for one in item.items)

@@ -1,4 +1,4 @@
-"""Arrays of a kernel's own: in Python they are made of zeros, and count from 0."""
+"""Local arrays of a kernel, which are created with zeros and 0-based indices in Python."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _OTHER_THAN_ARRAYS = ("save", "allocatable", "pointer", "target", "parameter")
 
 @dataclass(frozen=True, slots=True)
 class LocalArray:
-    """An array with the bounds of each of its dimensions, from lower to upper."""
+    """Array with the lower and upper bound of each dimension."""
 
     declared: Declare
     bounds: tuple[tuple[Expr, Expr], ...]
@@ -33,11 +33,11 @@ class LocalArray:
 
     @property
     def name(self) -> str:
-        """The name that it is declared by."""
+        """Declared name of the array."""
         return self.declared.name
 
     def made(self, writer: TextWriter) -> str:
-        """Return the statement that makes the array."""
+        """Return the statement that creates the array."""
         found = writer.typed(self.declared.key)
         extents = [writer.sum_text(_between(upper, lower).shifted(1)).text
                    for lower, upper in self.bounds]  # fmt: skip
@@ -45,7 +45,7 @@ class LocalArray:
         return f"{found.text} = np.zeros({shape}{_DTYPES[found.type]})"
 
     def element(self, writer: TextWriter, items: tuple[Expr, ...]) -> CValue:
-        """Return an element."""
+        """Return an element of the array."""
         if not items or any(isinstance(part, Range) for item in items for part in walk(item)):
             raise NoPythonError(f"'{self.name}' is used as a whole")
         if len(items) != len(self.bounds):
@@ -59,7 +59,7 @@ class LocalArray:
 
 
 def arrays_of_kernel(code: Routine) -> Iterator[LocalArray]:
-    """Yield the arrays of a kernel that its statements name."""
+    """Yield the local arrays that the statements of a kernel use."""
     used = {name for line in walk_lines(code.body) for name in names_of_line(line)}
     for item in code.declarations:
         if not isinstance(item, Declare) or item.key in code.dummy_keys or not item.shape:

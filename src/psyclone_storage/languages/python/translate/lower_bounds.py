@@ -1,4 +1,4 @@
-"""Lower bounds of the arrays passed to procedures: the offset to Python's 0 has to be known."""
+"""Check of the lower bounds of dummy arrays, which must be known for 0-based indices."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _WITH_BOUNDS_OF_THEIR_OWN = ("pointer", "allocatable")
 
 
 def check_begins_at_one(declared: Declare | Symbol, scope: CScope) -> None:
-    """Raise `NoPythonError` if the first element of an array is not certainly that of number 1."""
+    """Raise `NoPythonError` if the lower bound of an array is not certainly 1."""
     if not declared.shape:
         raise NoPythonError(f"it is not known where '{declared.name}' begins")
     if attributes := set(declared.attributes) & set(_WITH_BOUNDS_OF_THEIR_OWN):

@@ -1,7 +1,7 @@
-"""Names of one Python module: kernels, constants, and the modules whose variables are read.
+"""Names of one Python module: kernels, constants, and modules with variables that are read.
 
-A constant is defined in the module with its value. A variable of another module is read from there
-when a kernel runs; one of the kernel's own module is a variable of the Python module.
+A constant is defined in the Python module. A variable of another module is read from there when a
+kernel runs. A variable of the kernel's own module becomes a variable of the Python module.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ NOTHING = {Intrinsic.REAL: "0.0", Intrinsic.INTEGER: "0", Intrinsic.LOGICAL: "Fa
 
 @dataclass(slots=True)
 class ModuleNames:
-    """The names of a module in Python, and its declarations."""
+    """Names and declarations of a Python module."""
 
     fresh: NameTable
     declared: list[str] = field(default_factory=list)
@@ -43,20 +43,20 @@ class ModuleNames:
 
     @classmethod
     def of(cls, taken: Iterable[str], *, in_place: bool = False) -> ModuleNames:
-        """Return the names of a module whose kernels have names that are `taken`.
+        """Return the names for a module in which the names `taken` are already used.
 
-        Constants are `in_place` where the module is never imported.
+        Constants are `in_place` if the module is never imported.
         """
         return cls(NameTable((*RESERVED, *taken)), in_place=in_place)
 
     def local(self, key: str) -> str:
-        """Return the name of an argument or a local, which is that of nothing else."""
+        """Return a unique name for an argument or a local variable."""
         if key not in self._locals:
             self._locals[key] = self.fresh.fresh(f"{key}_") if reserved(key) else key
         return self._locals[key]
 
     def constant(self, symbol: Symbol, scope: CScope) -> str:
-        """Return the name of a constant, which the module declares."""
+        """Return the name of a constant, which is declared in the module."""
         within = scope.home_of(symbol)
         # One kernel's own constant is not that of another one in the same file.
         home = (within.module or f"of {scope.code.name}", symbol.key)
@@ -76,7 +76,7 @@ class ModuleNames:
         return self._known[home]
 
     def variable(self, symbol: Symbol, scope: CScope) -> str:
-        """Return the name of a variable of the kernel's module, which the module declares."""
+        """Return the name of a variable of the kernel's module, which is declared in the module."""
         home = ("", symbol.key)
         if self.in_place:
             raise NoPythonError(f"'{symbol.name}' is a variable of its module, not of Python's")
@@ -93,16 +93,16 @@ class ModuleNames:
 
 @dataclass(frozen=True, slots=True)
 class _OfConstants:
-    """The names in the values of constants: other constants alone."""
+    """Names in the values of constants, which can only be other constants."""
 
     module: ModuleNames
 
     def element(self, name: Name, items: tuple[Expr, ...]) -> CValue | None:
-        """Return nothing: there are no arrays."""
+        """Return None, because there are no arrays."""
         return None
 
     def summed(self, section: Section) -> CValue | None:
-        """Return nothing: there are no arrays."""
+        """Return None, because there are no arrays."""
         return None
 
     def scalar(self, symbol: Symbol, scope: CScope) -> CValue:
@@ -113,5 +113,5 @@ class _OfConstants:
 
 
 def reserved(name: str) -> bool:
-    """Return whether a kernel in Python cannot bind a name."""
+    """Return whether a name is reserved in Python kernels."""
     return key_of(name) in RESERVED

@@ -1,4 +1,4 @@
-"""A file of kernels in Python, made of kernels in Fortran: heads from metadata, bodies, imports."""
+"""Translation of a file of Fortran kernels to Python: heads, bodies and imports."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _HEAD = regex(r"(?P<head>\s*(?:[\w\[\], ]+ = |(?:if|elif) ))(?P<value>.+?)(?P<en
 
 @dataclass(frozen=True, slots=True)
 class PythonText:
-    """A text of Python, and for each of its lines the place in Fortran that it comes from."""
+    """Python text with the Fortran location of each line."""
 
     text: str
     places: tuple[Span | None, ...]
@@ -54,10 +54,12 @@ def emit_kernels(
     *,
     in_place: bool = False,
 ) -> PythonText:
-    """Return a module with `kernels`, described by `title`; with constants `in_place` of names.
+    """Return a Python module with `kernels`; `title` becomes its docstring.
+
+    If `in_place` is true, the module is never imported, and constants are replaced by their values.
 
     Raises:
-        CompileError: G006, at each statement that kernels in Python have no words for.
+        CompileError: G006, at each statement that cannot be translated.
     """
     ready: list[_ReadyKernel] = []
     problems: list[Diagnostic] = []
@@ -91,9 +93,9 @@ def _undescribed(one: TranslatedKernel, error: NoPythonError) -> Diagnostic:
 
 @dataclass(frozen=True, slots=True)
 class _ReadyKernel:
-    """A kernel whose code has neither calls nor statements on arrays where these have other forms.
+    """Kernel with inlined calls, and with array statements converted to loops where possible.
 
-    `reasons` say by places why others have none.
+    - `reasons`: by location, reasons for which other array statements were not converted.
     """
 
     kernel: TranslatedKernel
@@ -152,7 +154,7 @@ def _opening(
 
 
 def wrapped_text(lines: Iterable[PlacedLine]) -> PythonText:
-    """Return lines as a text, long ones in several."""
+    """Return lines as one text, with long lines split."""
     texts: list[str] = []
     places: list[Span | None] = []
     for line in lines:
@@ -163,7 +165,7 @@ def wrapped_text(lines: Iterable[PlacedLine]) -> PythonText:
 
 
 def _wrapped(text: str) -> list[str]:
-    """Return a line in several if it is too long: a value or condition gets brackets around."""
+    """Split a line that is too long by putting parentheses around its value or condition."""
     found = _HEAD.match(text)
     if len(text) <= _WIDTH or found is None:
         return [text]

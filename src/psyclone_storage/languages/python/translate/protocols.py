@@ -1,7 +1,7 @@
-"""The iteration space of a kernel, as far as its form in Python depends on it.
+"""Interfaces for the translation of a kernel, depending on its iteration space.
 
-Kernels for points of a grid and for columns of cells have the same statements. They differ in their
-heads, and in the addressing of an element of an argument.
+Kernels for grid points and for cell columns have the same kinds of statements. They differ in their
+heads, and in the addressing of argument elements.
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ from psyclone_storage.languages.c.types import CValue
 
 @dataclass(frozen=True, slots=True)
 class TranslatedKernel:
-    """A kernel that is to be translated: its metadata as they are written, and its code.
+    """Kernel to be translated: its metadata and its code.
 
-    `dummies` are the arguments of its subroutine, as its API has them; `begun` are the locals, by
-    their names in Python, that are given a value before anything else.
+    - `dummies`: the arguments of its subroutine.
+
+    - `begun`: Python names of local variables that must be initialised at the start.
     """
 
     parsed: ParsedKernel
@@ -37,80 +38,84 @@ class TranslatedKernel:
 
 @dataclass(frozen=True, slots=True)
 class PlacedLine:
-    """A line of Python, and the place in Fortran that it comes from."""
+    """Line of Python text with its Fortran location."""
 
     text: str
     place: Span | None = None
 
     def indented(self) -> PlacedLine:
-        """Return the line one step to the right."""
+        """Return the line with one more level of indentation."""
         return PlacedLine(f"    {self.text}" if self.text else "", self.place)
 
 
 class TextWriter(Protocol):
-    """The writer of a kernel, as far as a form needs it."""
+    """Interface to the translator of a kernel."""
 
     @property
     def code(self) -> Routine:
-        """The kernel's subroutine."""
+        """Subroutine of the kernel."""
 
     @property
     def scope(self) -> CScope:
-        """The names that it sees."""
+        """Scope of the kernel for name lookup."""
 
     def local(self, key: str) -> str:
-        """Return an argument or a local variable by its name in Python."""
+        """Return the Python name of an argument or local variable."""
 
     def inlined(self, expr: Expr) -> Expr:
-        """Return an expression without locals that Python has no variables for."""
+        """Return an expression with local variables that have no Python variable replaced."""
 
     def typed(self, key: str) -> CValue:
-        """Return a variable whose type kernels in Python have."""
+        """Return a variable; raise `NoPythonError` if Python kernels do not support its type."""
 
     def sum_text(self, of: AffineForm) -> CValue:
-        """Return a sum of integers."""
+        """Return a sum of integers with its constants combined."""
 
 
 class ArgumentForm(Protocol):
-    """The access of one kernel to its arguments in Python."""
+    """Interface to the access of one kernel to its arguments in Python."""
 
     @property
     def has_arrays(self) -> bool:
-        """Return whether kernels of this kind may have local arrays."""
+        """True if kernels of this kind may have local arrays."""
 
     @property
     def hidden(self) -> frozenset[str]:
-        """The keys of the dummies for which Python has no words."""
+        """Keys of the dummies that have no name in Python."""
 
     def begin(self, writer: TextWriter) -> None:
-        """Look at the names in a kernel before anything of it is written."""
+        """Prepare the names of a kernel before anything is written."""
 
     def element(self, writer: TextWriter, name: Name, items: tuple[Expr, ...]) -> CValue | None:
-        """Return an element of a dummy; None if `name` is no array among these."""
+        """Return an element of a dummy array; None if `name` is not a dummy array."""
 
     def written(self, writer: TextWriter, name: Name, items: tuple[Expr, ...]) -> CValue | None:
-        """Return an element that is assigned to; None if `name` is no array among the dummies."""
+        """Return an assigned element; None if `name` is not a dummy array."""
 
     def number(self, writer: TextWriter, key: str) -> CValue | None:
-        """Return what a number that the kernel is passed is in Python; None for its own names."""
+        """Return the Python form of an integer dummy; None for another name."""
 
     def counted(self, writer: TextWriter, line: Do) -> tuple[str, bool] | None:
-        """Return what a loop counts by words of the API, and whether Python counts one less."""
+        """Return the named range of a loop and whether its variable is one less, or None."""
 
     def summed(self, writer: TextWriter, section: Section) -> CValue | None:
-        """Return the sum of a section whose extent is known; None where that is to be a loop."""
+        """Return the sum of a section with known bounds; None if it must be computed by a loop."""
 
     def head(self, writer: TextWriter) -> Iterable[PlacedLine]:
-        """Yield the decorator and the head of the function; refuse as others do."""
+        """Yield the decorator and the `def` line of the function.
+
+        Raises:
+            NoPythonError: the metadata cannot be translated.
+        """
         raise NotImplementedError
 
 
 class KernelForm(Protocol):
-    """An API's kernels in Python."""
+    """Interface to the translation rules for an API's kernels."""
 
     @property
     def module(self) -> str:
-        """The module that has the words."""
+        """Module that exports the names of the API."""
 
     def of(self, kernel: TranslatedKernel) -> ArgumentForm:
-        """Return how one kernel looks at its arguments; raise `NoPythonError` if none knows."""
+        """Return the argument access rules of one kernel; raise `NoPythonError` if unsupported."""

@@ -1,7 +1,7 @@
-"""Expressions of Python while they are printed: texts with types, and what cannot be printed.
+"""Typed Python expressions while they are printed, and translation errors.
 
-A real number of single precision is a text whose value in Python, where all are of double
-precision, is the same number.
+A single-precision real is represented by a text whose double-precision value in Python is the same
+number.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ _BEYOND_INTEGERS = 2**31
 
 
 class NoPythonError(Exception):
-    """Something has no form in Python that is known to compute the same; the text says why.
+    """Error: a construct has no Python equivalent with the same results; the text has the reason.
 
-    The `place` is that of a name, where one is to blame.
+    `place` is the location of a name that causes the error, if any.
     """
 
     def __init__(self, reason: str, place: Span | None = None) -> None:
@@ -31,7 +31,7 @@ class NoPythonError(Exception):
 
 
 def numeric_constant(literal: Literal, type_: CType) -> CValue:
-    """Return a constant; raise `NoPythonError` if kernels do not have its type."""
+    """Return a constant; raise `NoPythonError` if Python kernels do not support its type."""
     match literal.intrinsic:
         case Intrinsic.LOGICAL:
             return CValue(str(bool(literal.value)), LOGICAL)
@@ -60,7 +60,7 @@ def _rounded(value: float, text: str) -> float:
 
 
 def as_double(value: CValue) -> CValue:
-    """Return a number as a real one of double precision, as an operation converts it."""
+    """Return a number converted to double precision."""
     if value.type.is_integer:
         if value.text.isdigit():
             # More digits than a real number has would not be the same number.

@@ -1,0 +1,198 @@
+"""Directives of an author: constructs that exclude other directives, and promises about loops.
+
+A loop that an author shares among threads is independent by the author's word. The promise counts
+once the directive has been removed, and only if its other clauses and the directives around the
+loop do not change its meaning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from psyclone_storage.analysis.bodies.def_use import touches_any
+from psyclone_storage.analysis.bodies.flow import Flow, FlowNode, flow_of
+from psyclone_storage.analysis.bodies.teams import place_of_block
+from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.base.regex import regex
+from psyclone_storage.ir import unit as un
+from psyclone_storage.ir.facts import Fact, FactKind, Facts, FactSource
+from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.rewrite import blocks_of, walk_lines
+from psyclone_storage.ir.routine import Routine
+
+_EXECUTABLE = regex(r"(?:omp|acc)\s+(?!threadprivate\b|declare\b|routine\b|requires\b)")
+_IS_END = regex(r"(?:omp|acc)\s+end\b")
+_OPENS = regex(
+    r"(?P<kind>omp\s+(?:parallel|target|teams|single|master|masked|critical|task|workshare"
+    r"|sections|ordered|do|simd|distribute|loop)\b|acc\s+(?:parallel|kernels|data|loop|serial)\b)"
+)
+_OF_A_LOOP = regex(r".*\b(?:do|simd|loop|distribute|taskloop|atomic)\b")
+_SHARES = regex(r"omp (?P<team>parallel )?do\b(?! simd)")
+_TEAM = regex(r"omp parallel\b(?! (?:do|sections|workshare|loop|master|masked)\b)")
+_CLAUSE = regex(r"[\s,]*(?P<word>[a-z_]+)\s*(?:\((?P<inside>(?:[^()]|\([^()]*\))*)\))?[\s,]*")
+_NEUTRAL = frozenset({"collapse", "if", "nowait", "num_threads", "proc_bind", "schedule", "shared"})
+"""The clauses that say nothing about the values of variables."""
+_STRIP = "Use '--strip-directives' to drop the author's directives first."
+
+
+def check_authored(lines: tuple[un.Line, ...]) -> Iterator[Diagnostic]:
+    """Yield blocks in constructs of an author's directives, and such directives in blocks."""
+    yield from _beside_authored(lines, [])
+
+
+def _beside_authored(
+    lines: tuple[un.Line, ...], opened: list[un.DirectiveLine]
+) -> Iterator[Diagnostic]:
+    pending: un.DirectiveLine | None = None
+    for line in lines:
+        if isinstance(line, un.DirectiveLine):
+            pending = _opened(line, opened) or pending
+            continue
+        if isinstance(line, un.Comment | un.Blank):
+            continue
+        inside = [one for one in walk_lines((line,)) if isinstance(one, un.DirectiveBlock)]
+        if inside and (opened or pending):
+            text = _words(pending or opened[-1])
+            message = f"The block is inside a construct of the author: '{text}'."
+            yield Diagnostic("T094", message, place_of_block(inside[0]), hint=_STRIP)
+        if isinstance(line, un.DirectiveBlock):
+            yield from _authored_inside(line)
+        else:
+            for block in blocks_of(line):
+                yield from _beside_authored(block, opened)
+        pending = None
+
+
+def _words(line: un.DirectiveLine) -> str:
+    return " ".join(key_of(line.text).split())
+
+
+def _opened(line: un.DirectiveLine, opened: list[un.DirectiveLine]) -> un.DirectiveLine | None:
+    """Record a construct that a directive opens or ends; return it if a loop follows it."""
+    text = _words(line)
+    if not _EXECUTABLE.match(text):
+        return None
+    if _IS_END.match(text):
+        if not _OF_A_LOOP.match(text):
+            del opened[-1:]
+    elif _OPENS.match(text) and not _OF_A_LOOP.match(text):
+        opened.append(line)
+    else:
+        return line
+    return None
+
+
+def _authored_inside(block: un.DirectiveBlock) -> Iterator[Diagnostic]:
+    for one in walk_lines(block.body):
+        if isinstance(one, un.DirectiveLine) and _EXECUTABLE.match(key_of(one.text)):
+            message = f"The block contains a directive of the author: '{one.text}'."
+            yield Diagnostic("T094", message, one.place, hint=_STRIP)
+
+
+# ---------------------------------------------------------------------------- promises
+
+
+def promises_of_directives(code: Routine) -> Facts:
+    """Return the promises that an author's OpenMP directives make about the loops of `code`.
+
+    A directive makes none if threads combine or keep values: in reductions, in variables with a
+    value from before the loop or after it, or by other directives in the loop.
+    """
+    if not any(isinstance(line, un.DirectiveLine) for line in walk_lines(code.body)):
+        return ()
+    return tuple(_Promises(code).of_block(code.body, []))
+
+
+class _Promises:
+    """The promises that the directives in one routine make."""
+
+    def __init__(self, code: Routine) -> None:
+        self._code = code
+        self._flow: Flow = flow_of(code)
+        self._nodes = {id(node.line): node for node in self._flow.nodes}
+
+    def of_block(
+        self, lines: tuple[un.Line, ...], opened: list[un.DirectiveLine]
+    ) -> Iterator[Fact]:
+        """Yield the promises about the loops of a block, which the constructs `opened` enclose."""
+        pending: un.DirectiveLine | None = None
+        for line in lines:
+            if isinstance(line, un.DirectiveLine):
+                pending = _opened(line, opened) or pending
+                continue
+            if isinstance(line, un.Comment | un.Blank):
+                continue
+            if pending is not None and isinstance(line, un.Do):
+                yield from self._of_loop(line, pending, opened)
+            for block in blocks_of(line):
+                yield from self.of_block(block, opened)
+            pending = None
+
+    def _of_loop(
+        self, loop: un.Do, directive: un.DirectiveLine, opened: list[un.DirectiveLine]
+    ) -> Iterator[Fact]:
+        """Yield the promises of a directive about the loop that follows it."""
+        head = _SHARES.match(_words(directive))
+        if head is None or (head["team"] is None) != (len(opened) == 1):
+            return
+        own = _private_by(_words(directive)[head.end() :])
+        if own is None or any(
+            isinstance(one, un.DirectiveLine) and _EXECUTABLE.match(key_of(one.text))
+            for one in walk_lines(loop.body)
+        ):
+            return
+        for region in opened:
+            team = _TEAM.match(_words(region))
+            outer = None if team is None else _private_by(_words(region)[team.end() :])
+            if outer is None or not all(self._is_temporary(name, region, loop) for name in outer):
+                return
+            own |= outer
+        where = directive.place
+        place = "" if where is None else f"{where.source.name}:{where.line}"
+
+        def fact(kind: FactKind, name: str = "") -> Fact:
+            return Fact(kind, name, self._code.name, loop.uid, FactSource.DIRECTIVE, place)
+
+        yield fact(FactKind.INDEPENDENT)
+        for name in sorted(own - {loop.variable.key}):
+            yield fact(FactKind.PRIVATE, name)
+
+    def _is_temporary(self, name: str, region: un.DirectiveLine, loop: un.Do) -> bool:
+        """Return whether no value of a thread's copy goes from one iteration to another.
+
+        The copy lives as long as the region, so a thread might collect values in it.
+        """
+        flow, node = self._flow, self._nodes[id(loop)]
+        if not any(one.writes for one in flow.items_of(name) if _is_inside(one.node, node)):
+            return True
+        if flow.is_read_later(node, (name,)):
+            return False
+        declared = flow.names.declaration((name,))
+        if declared is None or not declared.shape:
+            return not touches_any((name,), flow.body(node).exposed)
+        start = self._nodes[id(region)].number
+        return not any(start < one.node.number < node.number for one in flow.items_of(name))
+
+
+def _is_inside(node: FlowNode, loop: FlowNode) -> bool:
+    return loop.number < node.number < loop.stop
+
+
+def _private_by(clauses: str) -> set[str] | None:
+    """Return the variables that clauses make private, None if they do more than that."""
+    found: set[str] = set()
+    at = 0
+    while at < len(clauses):
+        clause = _CLAUSE.match(clauses, at)
+        if clause is None:
+            return None
+        at = clause.end()
+        inside = clause["inside"] or ""
+        if clause["word"] == "private":
+            found |= {name.strip() for name in inside.split(",")}
+        elif clause["word"] == "default":
+            if inside.strip() not in ("shared", "none"):
+                return None
+        elif clause["word"] not in _NEUTRAL:
+            return None
+    return found

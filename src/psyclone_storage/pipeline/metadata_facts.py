@@ -1,0 +1,53 @@
+"""Facts about plain Fortran files that the metadata of LFRic kernels provide.
+
+A kernel may be transformed like any other file. Its metadata contain the function spaces of its
+dofmaps: on a discontinuous space no two columns share a dof.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from psyclone_storage.base.diagnostic import CompileError
+from psyclone_storage.config.settings import Api, Settings
+from psyclone_storage.infrastructures.lfric import is_continuous
+from psyclone_storage.ir.facts import Fact, FactKind, Facts, FactSource
+from psyclone_storage.ir.interface import Role
+from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.routine import SourceFile
+from psyclone_storage.languages.fortran.parse.metadata import kernel_types, read_kernel
+from psyclone_storage.targets.apis import api_parts
+
+_KERNEL = "kernel_type"
+
+
+def facts_of_metadata(file: SourceFile, settings: Settings) -> Facts:
+    """Return what the metadata of the kernels in a file promise about their dofmaps.
+
+    A kernel whose metadata are not complete, or whose subroutine has other arguments than they
+    require, promises nothing.
+    """
+    if _KERNEL not in key_of(file.source.text):
+        return ()
+    return tuple(_facts(file, settings))
+
+
+def _facts(file: SourceFile, settings: Settings) -> Iterator[Fact]:
+    parts, source = api_parts(Api.LFRIC), file.source
+    routines = file.routines()
+    for name in kernel_types(source):
+        try:
+            parsed = read_kernel(source, name)
+            kernel = parts.interpret(parsed, settings)
+            wanted = parts.dummies(kernel)
+        except CompileError:
+            continue
+        for implementation in parsed.implementations:
+            routine = routines.get(key_of(implementation))
+            if routine is None or len(routine.dummies) != len(wanted):
+                continue
+            for own, dummy in zip(routine.dummies, wanted, strict=True):
+                if dummy.role is Role.WHOLE_DOFMAP and not is_continuous(dummy.space):
+                    entry = None if dummy.arg is None else kernel.args[dummy.arg].span
+                    where = "" if entry is None else f"{source.name}:{entry.line}"
+                    yield Fact(FactKind.COLUMNS, own, routine.key, "", FactSource.METADATA, where)

@@ -1,0 +1,225 @@
+"""Exchanges in an invoke use the arrays that it holds: no storage is accessed once more."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from psyclone_storage.gocean import configure
+from psyclone_storage.runtime import binding
+from psyclone_storage.runtime.gocean import Field, Grid, exchange, held
+from psyclone_storage.runtime.ranks import SingleRank
+from psyclone_storage.storage import Storage
+
+PROGRAM = """
+from psyclone_storage.gocean import *
+
+
+@kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_NE)
+def smooth(
+    new: field[GO_WRITE, GO_CT], old: field[GO_READ, GO_CT, GO_STENCIL("010,111,010")]
+):
+    new[0, 0] = 0.25 * (old[-1, 0] + old[1, 0] + old[0, -1] + old[0, 1])
+
+
+def swap(a, b, c):
+    invoke(smooth(b, a), smooth(c, b), smooth(a, c), name="swap")
+"""
+VALUES = np.arange(48.0).reshape(8, 6) ** 2
+
+
+class Echo(SingleRank):
+    """Another rank with the same values; `log` has the messages, in order."""
+
+    size = 2
+
+    def __init__(self, fail: Callable[[str], None] = lambda _: None) -> None:
+        self.log: list[str] = []
+        self.fail = fail
+        self.waiting = 0
+
+    def prepare(self, received: Any, sent: Any) -> Any:
+        """Return messages of these places."""
+        return Echoed(self, received, sent)
+
+    def gathered(self, value: Any) -> list[Any]:
+        """Return the value of both ranks."""
+        return [value, value]
+
+
+class Echoed:
+    """Messages that arrive when they are finished."""
+
+    def __init__(self, ranks: Echo, received: Any, sent: Any) -> None:
+        self._ranks, self._received, self._sent = ranks, received, sent
+
+    def start(self) -> None:
+        """Start the messages."""
+        self._ranks.log.append(f"start {len(self._sent)}")
+        self._ranks.waiting += 1
+        self._ranks.fail("start")
+
+    def finish(self) -> None:
+        """Finish the messages that were started."""
+        if self._ranks.waiting:
+            self._ranks.waiting -= 1
+            for (_, targets, to_boxes), (_, sources, from_boxes) in zip(
+                self._received, self._sent, strict=True
+            ):
+                for target, source in zip(targets, sources, strict=True):
+                    boxes = zip(to_boxes or [...], from_boxes or [...], strict=True)
+                    for to_box, from_box in boxes:
+                        target[to_box] = source[from_box]
+        self._ranks.fail("finish")
+
+
+@pytest.fixture
+def program(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
+    """Return a module with an invoke of three exchanges."""
+    (tmp_path / "program_with_exchanges.py").write_text(PROGRAM, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    import program_with_exchanges as made  # type: ignore[import-not-found]  # noqa: PLC0415
+
+    yield made
+    del sys.modules["program_with_exchanges"]
+    configure()
+
+
+def fields_on(grid: Grid, count: int = 3) -> list[Field]:
+    """Return fields with values."""
+    return [Field(grid, label="abc"[at], values=VALUES * (at + 1.0)) for at in range(count)]
+
+
+def grid_with(ranks: Any, device: str | None = None) -> Grid:
+    """Return a grid that is closed in x, and has another rank in y if there is one."""
+    return Grid((8, 6), periodic=(True, True), device=device, ranks=ranks)
+
+
+def expected() -> list[np.ndarray[Any, Any]]:
+    """Return what the invoke computes, by NumPy."""
+
+    def smooth(one: Any) -> Any:
+        return 0.25 * (np.roll(one, 1, 0) + np.roll(one, -1, 0)
+                       + np.roll(one, 1, 1) + np.roll(one, -1, 1))  # fmt: skip
+
+    b = smooth(VALUES)
+    c = smooth(b)
+    return [smooth(c), b, c]
+
+
+@pytest.mark.parametrize("options", ["", "JOINT_EXCHANGES=true", "DIRTY_FLAGS=true"])
+@pytest.mark.parametrize("target", ["c", "numpy"])
+def test_no_storage_is_accessed_for_an_exchange(
+    program: ModuleType, target: str, options: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    configure(distributed=True, target=target, config_opts=options)
+    fields = fields_on(grid_with(SingleRank()))
+    program.swap(*fields)
+    for field, value in zip(fields, fields_on(fields[0].grid), strict=True):
+        field.storage[...] = value.storage.data_ro
+
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise AssertionError("an exchange accesses a storage")
+
+    monkeypatch.setattr(Storage, "access", refuse)
+    monkeypatch.setattr(binding, "bound", refuse)
+    program.swap(*fields)
+    for field, values in zip(fields, expected(), strict=True):
+        np.testing.assert_allclose(field.values, values, rtol=1e-14)
+
+
+def test_fields_that_the_host_has_share_messages_in_place() -> None:
+    ranks = Echo()
+    fields = fields_on(grid_with(ranks))
+    exchange(fields, 1)
+    assert ranks.log == ["start 1"]
+    alone = fields_on(grid_with(Echo()))
+    for field, other in zip(fields, alone, strict=True):
+        other.exchange(1)
+        np.testing.assert_array_equal(field.storage.data_ro, other.storage.data_ro)
+
+
+def test_messages_of_fields_that_are_gone_are_forgotten() -> None:
+    ranks = Echo()
+    first, second = fields_on(grid_with(ranks), 2)
+    exchange([first, second], 1)
+    assert len(first._in_place) == 1
+    del second
+    assert not first._in_place
+    other = fields_on(first.grid, 3)[2]
+    exchange([first, other], 1)
+    alone = fields_on(first.grid, 3)[2]
+    alone.exchange(1)
+    np.testing.assert_array_equal(other.storage.data_ro, alone.storage.data_ro)
+
+
+@pytest.mark.parametrize("place", ["start", "finish"])
+def test_messages_that_an_interrupt_leaves_are_finished(place: str) -> None:
+    def fail(where: str) -> None:
+        if where == place:
+            raise KeyboardInterrupt
+
+    ranks = Echo(fail)
+    (field,) = fields_on(grid_with(ranks), 1)
+    with pytest.raises(KeyboardInterrupt):
+        field.exchange(1)
+    assert ranks.waiting == 0
+    assert field.is_dirty(1)
+    assert field.storage.buffer.poisoned is not None
+
+
+def test_an_interrupted_exchange_spoils_what_the_invoke_holds(program: ModuleType) -> None:
+    def fail(_: str) -> None:
+        raise KeyboardInterrupt
+
+    ranks = Echo()
+    configure(distributed=True)
+    fields = fields_on(grid_with(ranks))
+    program.swap(*fields)
+    ranks.fail = fail
+    with pytest.raises(KeyboardInterrupt):
+        program.swap(*fields)
+    assert ranks.waiting == 0
+    assert all(field.is_dirty(1) for field in fields)
+    assert all(field.storage.buffer.poisoned is not None for field in fields)
+    assert binding.held_arrays(fields[:1]) is None
+    ranks.fail = lambda _: None
+    for field, again in zip(fields, fields_on(fields[0].grid), strict=True):
+        field.storage.data_wo[...] = again.storage.data_ro
+    program.swap(*fields)
+
+
+def test_blocks_of_other_threads_and_earlier_ones_are_not_used() -> None:
+    import threading  # noqa: PLC0415
+
+    first, second = fields_on(grid_with(SingleRank()), 2)
+    found: list[Any] = []
+    with held(read=(second,), written=(first,)) as (_, array):
+        assert binding.held_arrays([first]) == [array]
+        assert binding.held_arrays([second]) is None
+        assert binding.held_arrays([first, second]) is None
+        other = threading.Thread(target=lambda: found.append(binding.held_arrays([first])))
+        other.start()
+        other.join()
+        with held(written=(second,)):
+            assert binding.held_arrays([first]) is None
+        assert binding.held_arrays([first]) == [array]
+    assert found == [None]
+    assert binding.held_arrays([first]) is None
+
+
+def test_a_storage_that_has_moved_is_exchanged_where_it_is() -> None:
+    ranks = Echo()
+    (field,) = fields_on(grid_with(ranks), 1)
+    field.exchange(1)
+    other = Field(field.grid, values=7.0 * VALUES)
+    field._storage = other.storage
+    field.exchange(1)
+    again = Field(field.grid, values=7.0 * VALUES)
+    again.exchange(1)
+    np.testing.assert_array_equal(field.storage.data_ro, again.storage.data_ro)

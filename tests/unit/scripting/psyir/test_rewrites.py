@@ -1,0 +1,256 @@
+"""PSyclone's rewrites of loops and statements on nodes of files: equal bits, or a refusal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from psyclone_storage.scripting.errors import TransformationError
+from psyclone_storage.scripting.psyir.calls import IntrinsicCall
+from psyclone_storage.scripting.psyir.containers import FileContainer, Routine
+from psyclone_storage.scripting.psyir.expressions import Reference
+from psyclone_storage.scripting.psyir.live import LiveNode
+from psyclone_storage.scripting.psyir.loops import Loop
+from psyclone_storage.scripting.psyir.statements import Assignment
+from psyclone_storage.scripting.transformations.table import TRANSFORMATIONS
+from support.scripting_programs import finished, output_of, tree_on_bench
+
+HEAD = """\
+module columns_mod
+  implicit none
+contains
+  subroutine advance(n, m, a, b, mode)
+    integer, intent(in) :: n, m, mode
+    real, intent(inout) :: a(n, m), b(n)
+    real :: t, c(n), d(n, m)
+    integer :: i, j, k
+    c = 0; d = 0; t = 0; k = 3
+"""
+TAIL = """\
+    a = a + d
+    b = b + c + t + k
+  end subroutine advance
+end module columns_mod
+"""
+NEST = """\
+    do j = 1, m
+      do i = 1, n
+        a(i, j) = a(i, j) * 2 + j
+      end do
+    end do
+"""
+
+
+def tree_of(statements: str) -> FileContainer:
+    return tree_on_bench(HEAD + statements + TAIL)
+
+
+def nodes_of(tree: FileContainer, kind: type[LiveNode], text: str = "") -> list[LiveNode]:
+    found = tree.walk(kind)
+    return [one for one in found if text in one.debug_string()]
+
+
+REWRITES = {
+    "LoopSwapTrans": (NEST, Loop, "do j", {}),
+    "ChunkLoopTrans": (NEST, Loop, "do i = 1", {"chunksize": 7}),
+    "LoopTiling2DTrans": (NEST, Loop, "do j", {"tilesize": 8}),
+    "LoopTilingTrans": (NEST, Loop, "do j", {"tiledims": [3, 16]}),
+    "HoistTrans": (
+        "    do i = 1, n\n      t = k * 2.0\n      c(i) = t + i\n    end do\n",
+        Assignment, "t = k * 2.0", {},
+    ),
+    "HoistLoopBoundExprTrans": (
+        "    do i = 2 * k, size(c) - k\n      c(i) = c(i) + i\n    end do\n", Loop, "do i", {},
+    ),
+    "ArrayAssignment2LoopsTrans": (
+        "    d(2:, :) = a(:n-1, :) * 2 + spread(b(2:), 2, m) * 0\n    c(:) = c(:) + b(n:1:-1)\n",
+        Assignment, "c(:) = ", {},
+    ),
+    "Reference2ArrayRangeTrans": ("    c = b * 2\n", Assignment, "c = b", {}),
+    "Abs2CodeTrans": ("    t = abs(b(2) - 3)\n", IntrinsicCall, "abs", {}),
+    "Sign2CodeTrans": ("    t = sign(b(2), -a(1, 1))\n", IntrinsicCall, "sign", {}),
+    "Max2CodeTrans": ("    t = max(b(2), a(1, 1), b(5))\n", IntrinsicCall, "max", {}),
+    "Min2CodeTrans": ("    k = min(k, n, m)\n", IntrinsicCall, "min", {}),
+    "Sum2LoopTrans": ("    k = sum(int(b(2:5)))\n", IntrinsicCall, "sum", {}),
+    "Maxval2LoopTrans": ("    t = maxval(b(2:)) + 1\n", IntrinsicCall, "maxval", {}),
+    "Minval2LoopTrans": ("    t = minval(a)\n", IntrinsicCall, "minval", {}),
+    "Product2LoopTrans": ("    k = product(int(b(1:3)) + 1)\n", IntrinsicCall, "product", {}),
+    "DotProduct2CodeTrans": ("    k = dot_product(int(b), int(b))\n",
+                             IntrinsicCall, "dot_product", {}),
+    "Matmul2CodeTrans": ("    c = 0\n    d(:, 1) = matmul(a, b(1:m) * 0)\n",
+                         IntrinsicCall, "matmul", {}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", sorted(REWRITES))
+def test_a_rewrite_of_a_node_changes_no_bit(name: str, tmp_path: Path) -> None:
+    """Other statements keep their text; the journal has the step; a second application is idle."""
+    statements, kind, text, options = REWRITES[name]
+    tree = tree_of(statements)
+    node = nodes_of(tree, kind, text)[0]
+    transformation = TRANSFORMATIONS[name]()
+    try:
+        transformation.validate(node, options=options)
+    except TransformationError as error:
+        pytest.fail(f"{name}: {error}")
+    transformation.apply(node, options=options)
+    assert tree.bench is not None
+    assert len(tree.bench.journal) == 1
+    result = finished(tree)
+    assert result != HEAD + statements + TAIL
+    assert result.endswith(TAIL)
+    assert output_of(result, tmp_path / "after", 1) == output_of(
+        HEAD + statements + TAIL, tmp_path / "before", 1
+    )
+
+
+def test_two_loops_are_fused(tmp_path: Path) -> None:
+    """They must follow one another, in this order."""
+    statements = (
+        "    do i = 1, n\n      c(i) = b(i) * 2\n    end do\n"
+        "    do k = 1, n\n      b(k) = c(k) + 1\n    end do\n"
+        "    do i = 1, n\n      c(i) = b(i)\n    end do\n"
+    )
+    tree = tree_of(statements)
+    first, second, third = tree.walk(Loop)
+    fuse = TRANSFORMATIONS["LoopFuseTrans"]()
+    for pair in ((first, third), (second, first)):
+        with pytest.raises(TransformationError, match="follow one another"):
+            fuse.apply(*pair)
+    with pytest.raises(TransformationError, match="two loops"):
+        fuse.apply(first)
+    crossing = tree_of(statements.replace("c(k) + 1", "c(n + 1 - k)"))
+    with pytest.raises(TransformationError):
+        fuse.apply(*crossing.walk(Loop)[:2])
+    plain = statements.replace("do k", "do i").replace("b(k) = c(k)", "b(i) = c(i)")
+    fusible = tree_of(plain)
+    fuse.apply(*fusible.walk(Loop)[:2])
+    result = finished(fusible)
+    assert result.count("end do") == 2
+    before = HEAD + plain + TAIL
+    assert output_of(result, tmp_path / "after", 1) == output_of(before, tmp_path / "before", 1)
+
+
+TRAPS = {
+    "a dependence to the north-west": (
+        "LoopSwapTrans", Loop, "do j",
+        "    do j = 2, m\n     do i = 2, n\n      a(i-1, j) = a(i, j-1)\n     end do\n    end do\n",
+    ),
+    "bounds of a triangle": (
+        "LoopSwapTrans", Loop, "do j",
+        "    do j = 1, m\n      do i = j, n\n        a(i, j) = 0\n      end do\n    end do\n",
+    ),
+    "a loop that ends early": (
+        "LoopSwapTrans", Loop, "do j",
+        "    do j = 1, m\n     do i = 1, n\n      if (a(i, j) > 3) exit\n     end do\n    end do\n",
+    ),
+    "chunks of a loop with a step": (
+        "ChunkLoopTrans", Loop, "do i", "    do i = n, 1, k - 4\n      c(i) = i\n    end do\n",
+    ),
+    "a target that is read before": (
+        "HoistTrans", Assignment, "t = k",
+        "    do i = 1, n\n      c(i) = t\n      t = k\n    end do\n",
+    ),
+    "a target that is written twice": (
+        "HoistTrans", Assignment, "t = k",
+        "    do i = 1, n\n      t = k\n      c(i) = t\n      t = i\n    end do\n",
+    ),
+    "a value that changes": (
+        "HoistTrans", Assignment, "t = k",
+        "    do i = 1, n\n      t = k\n      k = k + 1\n      c(i) = t\n    end do\n",
+    ),
+    "a target in the step": (
+        "HoistTrans", Assignment, "k = 2",
+        "    do i = 1, n, k\n      k = 2\n      c(i) = i\n    end do\n",
+    ),
+    "an assignment under a condition": (
+        "HoistTrans", Assignment, "t = 5",
+        "    do i = 1, n\n      if (b(i) > 1) then\n        t = 5\n      end if\n    end do\n",
+    ),
+    "an exit before the assignment": (
+        "HoistTrans", Assignment, "t = 5",
+        "    do i = 1, n\n      if (b(i) < 1) exit\n      t = 5\n    end do\n",
+    ),
+    "elements that are read after they are written": (
+        "ArrayAssignment2LoopsTrans", Assignment, "b(2:)", "    b(2:) = b(:n-1)\n",
+    ),
+    "a reduction of the written array": (
+        "ArrayAssignment2LoopsTrans", Assignment, "b(:)", "    b(:) = b(:) / sum(b)\n",
+    ),
+    "a reversed reading": (
+        "ArrayAssignment2LoopsTrans", Assignment, "b(:)", "    b(:) = b(n:1:-1)\n",
+    ),
+    "a function that is not known": (
+        "ArrayAssignment2LoopsTrans", Assignment, "b(:)", "    b(:) = other(b(:))\n",
+    ),
+    "a call of another function": (
+        "Sum2LoopTrans", IntrinsicCall, "maxval", "    t = maxval(b)\n",
+    ),
+    "an array where a scalar is needed": (
+        "Max2CodeTrans", IntrinsicCall, "max", "    b(:) = max(b(:), c(:))\n",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("trap", sorted(TRAPS))
+def test_an_unsafe_rewrite_is_refused(trap: str) -> None:
+    """Nothing changes then, and `validate` agrees; the journal has the refusal."""
+    name, kind, text, statements = TRAPS[trap]
+    tree = tree_of(statements)
+    node = nodes_of(tree, kind, text)[-1 if kind is Assignment else 0]
+    transformation = TRANSFORMATIONS[name]()
+    with pytest.raises(TransformationError):
+        transformation.validate(node)
+    with pytest.raises(TransformationError):
+        transformation.apply(node)
+    assert finished(tree) == HEAD + statements + TAIL
+    assert tree.bench is not None
+    assert all(entry.reasons for entry in tree.bench.journal)
+
+
+def test_hoisting_keeps_the_value_of_a_loop_without_iterations(tmp_path: Path) -> None:
+    """The assignment runs only if the loop has an iteration."""
+    statements = "    do i = 1, mode - 1\n      k = 7\n      c(i) = k\n    end do\n"
+    tree = tree_of(statements)
+    TRANSFORMATIONS["HoistTrans"]().apply(nodes_of(tree, Assignment, "k = 7")[0])
+    result = finished(tree)
+    assert "if (1 <= mode - 1) then" in result
+    assert output_of(result, tmp_path / "after", 1) == output_of(
+        HEAD + statements + TAIL, tmp_path / "before", 1
+    )
+
+
+def test_new_variables_have_names_that_no_statement_uses() -> None:
+    """The module that provides a name may not be at hand."""
+    text = (HEAD + "    t = abs(b(1))\n    b(2) = res_abs\n" + TAIL).replace(
+        "implicit none", "use others\n  implicit none"
+    )
+    tree = tree_on_bench(text)
+    TRANSFORMATIONS["Abs2CodeTrans"]().apply(nodes_of(tree, IntrinsicCall, "abs")[0])
+    result = finished(tree)
+    assert "real :: res_abs_1" in result
+    assert "b(2) = res_abs\n" in result
+
+
+def test_all_calls_of_a_statement_may_be_requested_one_by_one() -> None:
+    """The first application expands them; the others have nothing to do."""
+    tree = tree_of("    t = abs(b(1)) + abs(b(2))\n")
+    for call in tree.walk(IntrinsicCall):
+        if call.intrinsic is IntrinsicCall.Intrinsic.ABS:
+            TRANSFORMATIONS["Abs2CodeTrans"]().apply(call)
+    assert "abs(" not in finished(tree)
+    other = tree_of("    c = b\n")
+    for reference in other.walk(Reference):
+        TRANSFORMATIONS["Reference2ArrayRangeTrans"]().apply(reference)
+    assert "c(:) = b(:)" in finished(other)
+
+
+def test_a_loop_under_a_directive_gets_new_clauses() -> None:
+    """New counters of a statement in a shared loop are private."""
+    tree = tree_of("    do j = 1, m\n      d(:, j) = a(:, j) * 2\n    end do\n")
+    TRANSFORMATIONS["OMPParallelLoopTrans"]().apply(tree.walk(Loop)[0])
+    TRANSFORMATIONS["ArrayAssignment2LoopsTrans"]().apply(nodes_of(tree, Assignment, "d(:, j)")[0])
+    assert "private(idx)" in finished(tree)
+    assert len(tree.walk(Loop)) == 2
+    assert len(tree.walk(Routine)) == 1
