@@ -24,6 +24,12 @@ class SourceText:
     name: str
     text: str
     calls: Mapping[str, CalledText] | None = field(default=None, repr=False)
+    written: str | None = field(default=None, repr=False)
+
+    @property
+    def as_written(self) -> str:
+        """The characters of the file; `text` is what readers see."""
+        return self.text if self.written is None else self.written
 
     @cached_property
     def _line_starts(self) -> list[int]:

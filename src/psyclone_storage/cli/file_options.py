@@ -9,7 +9,7 @@ from pathlib import Path
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.regex import regex
 
-_PLAIN = (".f90", ".f95", ".f03", ".f08")
+_PLAIN = (".f90", ".f95", ".f03", ".f08", ".xu90", ".f", ".for", ".ftn", ".fpp", ".f77")
 _INVOKE = regex(r"\binvoke\b", re.IGNORECASE)
 
 

@@ -24,6 +24,7 @@ from psyclone_storage.ir.facts import Fact, FactKind, Facts, FactSource
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rewrite import blocks_of, place_of_line, with_changed_blocks
 from psyclone_storage.ir.routine import Routine, SourceFile
+from psyclone_storage.languages.fortran.parse.fixed_form import fixed_source, is_fixed_form
 from psyclone_storage.languages.fortran.parse.linked_files import link_file
 from psyclone_storage.languages.fortran.parse.syntax_tree import read_file
 from psyclone_storage.languages.fortran.print.edit_script import emit_changed
@@ -43,7 +44,6 @@ ASSUMPTIONS = tuple(kind.value for kind in FactKind if kind in ASSUMED_KINDS)
 SENTINELS = ("omp", "acc")
 """The families of directives that can be removed."""
 
-_FIXED = frozenset({".f", ".for", ".fpp", ".ftn"})
 _CONDITIONAL = regex(r"^[ \t]*#[ \t]*(?:if|else|elif)", re.MULTILINE)
 _FAMILY = regex(r"(?P<family>\w+)\b")
 
@@ -121,14 +121,13 @@ class FileTransformer:
             CompileError: the file cannot be read, the recipe failed, a step was refused, or what
                 was requested is not complete.
         """
-        if key_of(path.suffix) in _FIXED:
-            message = f"'{path}' is written in fixed form."
-            raise CompileError(Diagnostic("P004", message, file=str(path)))
         limited = self._request.line_limit is LineLimit.ALL
         source = read_checked(self._inputs.index, path, limited)
         if "\0" in source.text:
             message = f"'{path}' is not a text file."
             raise CompileError(Diagnostic("P001", message, file=str(path)))
+        if is_fixed_form(path.name):
+            source = fixed_source(source)
         file = read_file(source)
         raise_if_any(tuple(_not_closed(file)))
         file = link_file(file, self._finder)

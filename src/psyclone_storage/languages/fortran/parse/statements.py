@@ -32,6 +32,11 @@ _LEAD = regex(r"[ \t]*&")
 _TOKEN = regex(
     r"(?P<code>[^!'\"&;\r\n]+)|(?P<string>'(?:[^'\n]|'')*'|\"(?:[^\"\n]|\"\")*\")|(?P<mark>.)"
 )
+_FIXED_TOKEN = regex(
+    r"(?P<code>[^!'\";\r\n]+)|(?P<string>'(?:[^'\n]|'')*'|\"(?:[^\"\n]|\"\")*\")|(?P<mark>.)"
+)
+_LINES = regex(r"[^\n]*\n?")
+_LAST_COLUMN = 72
 _REST_OF_STRING = {
     "'": regex(r"(?:[^'\n]|'')*'"),
     '"': regex(r'(?:[^"\n]|"")*"'),
@@ -97,6 +102,8 @@ def scan(source: SourceText) -> Iterator[SourceStatement]:
 
 @lru_cache(maxsize=_REMEMBERED)
 def _scanned(source: SourceText) -> _Statements:
+    if source.written is not None:
+        return _Statements(_FixedScanner(source).statements())
     return _Statements(_Scanner(source).statements())
 
 
@@ -138,6 +145,7 @@ class _Scanner:
         self._split = False
 
     def statements(self) -> Iterator[SourceStatement]:
+        """Yield the statements in order."""
         text, position, plain = self._text, 0, _PLAIN.match
         while position < len(text):
             line = None if self._quote else plain(text, position)
@@ -282,3 +290,67 @@ class _Scanner:
             return ""
         pieces[0] = (head.end(), stop)
         return head.group(1) or ""
+
+
+class _FixedScanner(_Scanner):
+    """The scanner of a file in fixed form: a statement goes on while continuation lines follow it.
+
+    The text is the view of `fixed_form`.
+    """
+
+    _is_full = False
+    """Whether the code of the last line fills it, so that a name may go on in the next line."""
+
+    def statements(self) -> Iterator[SourceStatement]:
+        """Yield the statements in order."""
+        position = 0
+        waiting: list[str] = []
+        for line in _LINES.findall(self._text):
+            start, position = position, position + len(line)
+            code = line.lstrip(" \t")
+            if line.startswith("#"):
+                waiting.append(line[1:].split(maxsplit=1)[0].strip() if line[1:].strip() else "")
+            elif code.startswith("&"):
+                self._noted(waiting)
+                yield from self._read(start + len(line) - len(code) + 1, position, joined=True)
+            elif code.strip() and not code.startswith("!"):
+                yield from self._finish()
+                self._noted(waiting)
+                self._is_full = False
+                yield from self._read(start, position, joined=False)
+        yield from self._finish()
+
+    def _noted(self, waiting: list[str]) -> None:
+        """Count the lines of the preprocessor before a line."""
+        for word in waiting:
+            self._note_directive(word)
+        waiting.clear()
+
+    def _read(self, start: int, stop: int, *, joined: bool) -> Iterator[SourceStatement]:
+        """Add the code of a line; yield the statements that end in it."""
+        joined = joined and (self._is_full or bool(self._quote))
+        at = start
+        line_start = self._text.rfind("\n", 0, start) + 1
+        has_tab = self._text[line_start : line_start + 1] == "\t"
+        stop = min(stop, line_start + _LAST_COLUMN - 5 * has_tab)
+        while at < stop:
+            if self._quote:
+                closing = self._text.find(self._quote, at, stop)
+                if closing < 0:
+                    at = start + len(self._text[start:stop].rstrip("\r\n"))
+                    break
+                self._quote, at = "", closing + 1
+                continue
+            token = _FIXED_TOKEN.match(self._text, at, stop)
+            if token is None or token["mark"] == "!":
+                break
+            if token["mark"] == ";":
+                self._add(start, at, joined=joined)
+                yield from self._finish()
+                start, joined = at + 1, False
+            elif token["mark"] in ("'", '"'):
+                self._quote = token["mark"]
+            at = token.end()
+        self._add(start, at, joined=joined)
+        filled = at - line_start >= _LAST_COLUMN and self._text[at - 1 : at].strip()
+        self._is_full = bool(filled)

@@ -26,6 +26,7 @@ from psyclone_storage.ir.routine import (
     SpecificationItem,
     UseStatement,
 )
+from psyclone_storage.languages.fortran.print.fixed_form import edit_in_form, text_run
 from psyclone_storage.languages.fortran.print.line_breaks import (
     COMMENT_AFTER,
     LineBreaks,
@@ -33,6 +34,7 @@ from psyclone_storage.languages.fortran.print.line_breaks import (
     TextRun,
     end_of_line,
     start_of_line,
+    with_comment,
     with_trailing_comments,
 )
 from psyclone_storage.languages.fortran.print.printer import (
@@ -54,8 +56,8 @@ _STEP = 2
 
 def emit_changed(before: SourceFile, after: SourceFile) -> str:
     """Return the text of `before` with the changes that are in `after`."""
-    text = before.source.text
-    found = _Difference(before).of_file(after)
+    text = before.source.as_written
+    found = (edit_in_form(edit, before.source) for edit in _Difference(before).of_file(after))
     edits = sorted(found, key=lambda edit: (edit.start, edit.stop))
     newline = "\r\n" if "\r\n" in text else "\n"
     parts: list[str] = []
@@ -352,21 +354,21 @@ class _Difference:
         """
         runs: list[TextRun] = []
         marked = self._marked_lines(nodes, len(lead), runs)
-        runs = with_trailing_comments(runs, self._text)
+        runs = with_trailing_comments(runs, self._source)
         comment = COMMENT_AFTER.match(self._text, stop)
         at_end = [number for number, run in enumerate(runs) if run.stop == stop]
         last = _MARK.match(marked[-1])
         if comment is None or not at_end or (last and int(last["run"]) == at_end[-1]):
             return _unmarked(marked, runs, lead), stop
         run = runs[at_end[-1]]
-        runs[at_end[-1]] = replace(run, text=run.text + comment.group())
+        runs[at_end[-1]] = with_comment(run, comment, self._source)
         return _unmarked(marked, runs, lead), comment.end()
 
     def _lines(self, nodes: Sequence[EditedNode], lead: str) -> list[str]:
         """Return the lines of nodes, indented by `lead`; text by the author is unchanged."""
         runs: list[TextRun] = []
         marked = self._marked_lines(nodes, len(lead), runs)
-        return _unmarked(marked, with_trailing_comments(runs, self._text), lead)
+        return _unmarked(marked, with_trailing_comments(runs, self._source), lead)
 
     def _marked_lines(
         self, nodes: Sequence[EditedNode], indent: int, runs: list[TextRun]
@@ -436,14 +438,10 @@ class _Difference:
         if first is None or last is None or isinstance(last.node, un.Label):
             return None
         start, stop = node_extent(first.node), node_extent(last.node)
-        assert start is not None
-        assert stop is not None
-        if isinstance(first.node, _Remark) and self._is_in_joint(start):
+        is_remark = isinstance(first.node, _Remark)
+        if start is None or stop is None or (is_remark and self._is_in_joint(start)):
             return None
-        head = start_of_line(self._text, start.start)
-        own_lines = not self._text[head : start.start].strip()
-        text = self._text[head if own_lines else start.start : stop.stop]
-        return TextRun(text.replace("\r\n", "\n"), start.start, stop.stop, indented=own_lines)
+        return text_run(self._source, start.start, stop.stop)
 
     def _indent_at(self, at: int) -> int:
         return len(self._lead_at(at))

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
+from re import Match
 
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.regex import regex
+from psyclone_storage.base.source import SourceText
 
 COMMENT_AFTER = regex(r"[ \t;]*![^\r\n]*")
 """A comment that follows a statement on its line."""
@@ -134,8 +136,14 @@ class TextRun:
     dropped: bool = False
 
 
-def with_trailing_comments(runs: Sequence[TextRun], text: str) -> list[TextRun]:
+def with_comment(run: TextRun, comment: Match[str], source: SourceText) -> TextRun:
+    """Return a run with a comment that was found in the text of its file, as it was written."""
+    return replace(run, text=run.text + source.as_written[comment.start() : comment.end()])
+
+
+def with_trailing_comments(runs: Sequence[TextRun], source: SourceText) -> list[TextRun]:
     """Return runs of a file in which trailing comments belong to the preceding statement."""
+    text = source.text
     found = list(runs)
     by_start = {run.start: number for number, run in enumerate(runs)}
     for number, run in enumerate(runs):
@@ -144,6 +152,6 @@ def with_trailing_comments(runs: Sequence[TextRun], text: str) -> list[TextRun]:
         if comment is None or other is None:
             continue
         rest = found[other].text.partition("\n")[2]
-        found[number] = replace(found[number], text=found[number].text + comment.group())
+        found[number] = with_comment(found[number], comment, source)
         found[other] = replace(found[other], text=rest, indented=True, dropped=not rest)
     return found
