@@ -12,6 +12,7 @@ from psyclone_storage.base.diagnostic import Diagnostic, Related
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.affine import integer_constant
+from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.parsed import ParsedArgument, ParsedInvoke
 from psyclone_storage.ir.types import DataType, Intrinsic, ScalarType
@@ -91,7 +92,7 @@ def is_named_constant(expr: ex.Expr) -> bool:
 
 def is_read_only(known: Declared) -> bool:
     """Return whether a dummy argument may not be changed; the target of a pointer may be."""
-    words = {"".join(one.lower().split()) for one in known.symbol.attributes}
+    words = {"".join(key_of(one).split()) for one in known.symbol.attributes}
     return "intent(in)" in words and "pointer" not in words
 
 

@@ -170,7 +170,7 @@ def check_precisions(
     """Yield S119 for each argument whose real kind the subroutine of its kernel does not accept.
 
     `sizes` are those of the settings. Only kinds that these name count, because other names may
-    stand for any kind. Scalars must have the same name of a kind, because a build may choose other
+    denote any kind. Scalars must have the same name of a kind, because a build may choose other
     sizes; fields and operators need only have the same size.
     Kernels with several subroutines are skipped: those are for the sizes of kinds, `r_single` and
     `r_double`, and the build decides which one a kind such as `r_def` has.
