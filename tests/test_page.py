@@ -14,6 +14,8 @@ import pytest
 
 from command import Outcome, run_command
 from conftest import browser
+from psyclone_storage.coherence.dataflow_diagram import MARKS
+from psyclone_storage.tools.page import SYMBOLS
 
 ROOT = Path(__file__).parents[1]
 DEMO = ROOT / "examples" / "lfric" / "demo"
@@ -142,6 +144,26 @@ def test_without_the_template_engine_it_says_what_to_install(
     assert done.err.startswith("error[L017]: '--report' needs Jinja2")
 
 
+def test_the_legend_explains_every_symbol(tmp_path: Path) -> None:
+    """Of the marks of all accesses, and of all cells of pages with threads and devices."""
+    explained = {mark for mark, _ in SYMBOLS}
+    assert set(MARKS.values()) <= explained
+    for words in ([], ["--apply", "auto"], ["--apply", "openacc; acc-update"]):
+        _, page = report(tmp_path, *words)
+        legend = page.partition('id="symbols"')[2].partition("</section>")[0]
+        assert all(f"<dt>{mark}</dt>" in legend for mark in explained)
+        cells = re.findall(r'<td class="\w*" title="[^"]*">(.*?)</td>', page)
+        assert cells
+        assert {
+            mark for mark in cells if mark not in explained and mark not in joined(explained)
+        } == set()
+
+
+def joined(marks: set[str]) -> set[str]:
+    """Return the marks of data that a call accesses by two arguments."""
+    return {first + second for first in marks for second in marks}
+
+
 # ---------------------------------------------------------------------------- in a browser
 
 SCRIPT = """
@@ -186,12 +208,35 @@ document.body.replaceChildren(JSON.stringify(said));
 """
 
 
-def looked_at(page: str, folder: Path, *, dark: bool = False) -> dict:
-    """Return what the script above finds out in a browser."""
+COMPARISON = """
+<script>
+const said = {};
+said.fits = document.documentElement.scrollWidth <= window.innerWidth;
+said.costs = [...document.querySelectorAll(".costs")].map((table) => table.scrollWidth);
+said.label = document.getElementById("other").labels[0].textContent.trim().slice(0, 15);
+compareWith("<p>no report</p>");
+said.refused = document.getElementById("compared").textContent;
+compareWith(OTHER);
+const place = document.getElementById("compared");
+const texts = (elements) => [...elements].map((one) => one.textContent);
+said.rows = [...place.querySelectorAll("tbody tr")].map((row) => texts(row.cells));
+said.lines = texts(place.querySelectorAll("details pre"));
+said.open = [...place.querySelectorAll("details")].map((one) => one.open);
+said.still = document.documentElement.scrollWidth <= window.innerWidth;
+document.body.replaceChildren(JSON.stringify(said));
+</script>
+"""
+
+
+def looked_at(
+    page: str, folder: Path, *, dark: bool = False, script: str = SCRIPT, width: int = 1280
+) -> dict:
+    """Return what a script finds out in a browser."""
     file = folder / "looked_at.html"
-    file.write_text(page.replace("</body>", f"{SCRIPT}</body>"), encoding="utf-8")
+    file.write_text(page.replace("</body>", f"{script}</body>"), encoding="utf-8")
     scheme = f"--blink-settings=preferredColorScheme={int(not dark)}"
-    words = [browser() or "", "--headless", "--no-sandbox", "--disable-gpu", scheme, "--dump-dom"]
+    words = [browser() or "", "--headless", "--no-sandbox", "--disable-gpu", scheme,
+             f"--window-size={width},900", "--dump-dom"]  # fmt: skip
     done = subprocess.run(
         [*words, f"--user-data-dir={folder / 'profile'}", file.as_uri()],
         capture_output=True, text=True, timeout=300, check=True,
@@ -233,3 +278,28 @@ def test_250_built_ins_in_one_invoke_are_shown(tmp_path: Path) -> None:
     assert said["rows"] >= 750
     assert said["places"][3] == said["rows"] - 1
     assert said["loaded"] < 30_000
+
+
+@pytest.mark.browser
+def test_two_reports_are_compared_and_fit_500_pixels(tmp_path: Path) -> None:
+    _, plain = report(tmp_path)
+    _, changed = report(tmp_path, "--apply", "openmp-parallel-do")
+    other = json.dumps(plain).replace("</", "<\\/")
+    said = looked_at(changed, tmp_path, script=COMPARISON.replace("OTHER", other), width=500)
+    assert said["fits"]
+    assert said["still"]
+    assert max(said["costs"]) <= 500
+    assert said["label"] == "Choose a report"
+    assert said["refused"] == "The file is not a report of this version of psyclone-storage."
+    names = [row[0] for row in said["rows"]]
+    assert names == ["invoke_tendencies", "invoke_advance", "invoke_2", "invoke_energy"]
+    assert said["rows"][0][1:3] == ["3", "3"]
+    assert said["rows"][0][3] == said["rows"][0][4] != "0"
+    assert re.search(r"^\+ *omp-parallel-do\(loop1\): ", said["lines"][0], re.MULTILINE)
+    same = looked_at(
+        changed,
+        tmp_path,
+        script=COMPARISON.replace("OTHER", json.dumps(changed).replace("</", "<\\/")),
+    )
+    assert not any(same["open"])
+    assert all(line.startswith("  ") for text in same["lines"] for line in text.splitlines())

@@ -1,1 +1,1 @@
-"""The commands: their options, their output files and their reports."""
+"""Commands: options, output files and reports."""

@@ -1,8 +1,8 @@
-"""Compile one algorithm file or many: one after another or several at a time.
+"""Compilation of one or many algorithm files, one after another or in parallel.
 
-Each file is compiled on its own: a problem in one does not keep the outputs of the others from
-being written, and every problem of every file is reported. What is written is written together when
-all are compiled: if one output cannot be, nothing is changed.
+Each file is compiled separately. An error in one file does not prevent the outputs of others, and
+all errors of all files are reported. Outputs are written together after all compilations. If one
+cannot be written, no file is changed.
 """
 
 from __future__ import annotations
@@ -57,11 +57,11 @@ CHECKING = "PSYCLONE_STORAGE_CHECK"
 
 
 def run_batch(options: CommandOptions) -> tuple[Diagnostic, ...]:
-    """Compile every file that `options` name and return all problems.
+    """Compile the files in `options` and return all diagnostics.
 
     Raises:
-        CompileError: the settings, the script or the kernel folders are wrong, so that no file
-            can be compiled; or an output cannot be written.
+        CompileError: no file can be compiled because of an error in the settings, the script or the
+            kernel folders; or an output cannot be written.
     """
     if options.page:
         _check_pages()
@@ -126,7 +126,7 @@ def _request(options: CommandOptions) -> CompileRequest:
 
 
 def _make_compiler(settings: Settings, request: CompileRequest, inputs: Inputs) -> Compiler:
-    """Return the compiler, which is loaded only where something has to be compiled."""
+    """Return the compiler, which is imported only if a file must be compiled."""
     if request.script:
         from psyclone_storage.tools.factories import make_scripted_compiler  # noqa: PLC0415
 
@@ -145,7 +145,7 @@ def _check_pages() -> None:
 def _tell_settings(
     options: CommandOptions, texts: Mapping[Path, str], settings: Settings, request: CompileRequest
 ) -> None:
-    """Print the settings in effect, and the directories of kernels."""
+    """Print the current settings, and the directories of kernels."""
     from psyclone_storage.cli import verbose  # noqa: PLC0415
 
     verbose.tell(verbose.setting_lines(options, texts, settings))
@@ -154,7 +154,7 @@ def _tell_settings(
 
 
 def _tell_kernels(file: Path, done: FileResult, *, is_kept: bool) -> None:
-    """Print where the kernels of `file` were found, if requested."""
+    """Print the locations of the kernels of `file`, if requested."""
     if done.reports.found and is_kept:
         print(f"{file}: translated as in an earlier call", file=sys.stderr)
     for line in done.reports.found:
@@ -165,21 +165,21 @@ def _tell_kernels(file: Path, done: FileResult, *, is_kept: bool) -> None:
 
 
 def _known(options: CommandOptions, results: Results | None) -> dict[Path, FileResult | None]:
-    """Return what becomes of each file whose translation is known from an earlier call."""
+    """Return the cached result for each file, or None if it must be compiled."""
     found = {file: results.find(file) if results else None for file in options.files}
     return {file: _done(file, one, options) if one else None for file, one in found.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class _WorkerTask:
-    """Everything that compiling any file of a call needs."""
+    """Data required to compile any file of a call."""
 
     options: CommandOptions
     compiler: Compiler
     inputs: Inputs
 
     def sources(self, file: Path, build: Build) -> tuple[Path, ...]:
-        """Return what was read for `file`: all of it, where that is to be known, or the kernels."""
+        """Return the files read for `file`: all if they are needed later, else only kernels."""
         if not self.options.build_files.depfile and (
             self.options.script or not self.options.cached
         ):
@@ -190,7 +190,7 @@ class _WorkerTask:
 
     @property
     def script_and_settings(self) -> tuple[Path, ...]:
-        """The files that determine how kernels are changed."""
+        """Files that determine how kernels are changed."""
         config = self.options.config
         return (*self.compiler.script_files, *([Path(config)] if config else ()))
 
@@ -202,7 +202,7 @@ def _compiled(
     compiler: Compiler | None,
     inputs: Inputs,
 ) -> Iterator[Iterator[FileResult]]:
-    """Give what becomes of each file of which that is not known, in their order."""
+    """Yield an iterator over the results of the files that must be compiled, in order."""
     files = tuple(file for file in options.files if not known[file])
     if compiler is None:
         yield iter(())
@@ -225,7 +225,10 @@ def _compiled(
 
 
 def _compile_in_worker(numbered: tuple[int, Path], given: _WorkerTask, turns: Turns) -> FileResult:
-    """Compile a file and keep what a script prints: the order of the files is the parent's."""
+    """Compile a file in a worker process and capture the output of its script.
+
+    The parent process prints it in the order of the files.
+    """
     place, file = numbered
     try:
         with redirect_stdout(io.StringIO()) as printed:
@@ -236,7 +239,7 @@ def _compile_in_worker(numbered: tuple[int, Path], given: _WorkerTask, turns: Tu
 
 
 def _lost(numbered: tuple[int, Path], status: int, turns: Turns) -> FileResult:
-    """Return that the process died that compiled a file: by a signal if `status` is negative."""
+    """Return the diagnostic for a worker process that died; a negative `status` is a signal."""
     place, file = numbered
     turns.finish(place)
     end = f"was killed by signal {-status} ({_signal_name(-status)})"
@@ -254,7 +257,7 @@ def _signal_name(number: int) -> str:
 
 
 def _compile_file(file: Path, given: _WorkerTask, turn: Turn = lambda: None) -> FileResult:
-    """Compile `file`; a problem, a defect of this tool included, concerns this file alone."""
+    """Compile `file`; any error, including an internal error, concerns only this file."""
     options, compiler = given.options, given.compiler
     try:
         with _kernels(file, options, turn) as kernels:
@@ -277,7 +280,7 @@ def _compile_file(file: Path, given: _WorkerTask, turn: Turn = lambda: None) -> 
 
 @contextmanager
 def _kernels(file: Path, options: CommandOptions, turn: Turn) -> Iterator[KernelFolder | None]:
-    """Give the folder of changed kernels, None if nothing is to be written; tidy up on failure."""
+    """Yield the folder of changed kernels, or None if nothing is written; clean up on failure."""
     folder = kernel_folder(options)
     if folder is None:
         yield None
@@ -297,7 +300,7 @@ def _kernels(file: Path, options: CommandOptions, turn: Turn) -> Iterator[Kernel
 def _tried(
     file: Path, build: Build, compiler: Compiler, options: CommandOptions
 ) -> tuple[Diagnostic, ...]:
-    """Return the messages of a Fortran compiler on `build`, if that is requested."""
+    """Return the messages of a Fortran compiler for the generated code, if requested."""
     if not options.compile:
         return ()
     from psyclone_storage.cli.trial_compile import try_to_compile  # noqa: PLC0415
@@ -320,7 +323,7 @@ def _translation(
 
 
 def _done(file: Path, made: Translation, options: CommandOptions) -> FileResult:
-    """Return what belongs in files, what belongs on standard output, and what is wrong."""
+    """Return the outputs for files and for standard output, and the diagnostics."""
     outputs = {
         "Transformed algorithm code": (algorithm_path(file, options), made.algorithm_text),
         "Generated psy layer code": (psy_path(file, options), made.psy_text),

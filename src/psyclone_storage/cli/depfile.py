@@ -1,4 +1,4 @@
-"""Dependencies of what was written, and the changed kernels, as Make and Ninja read them."""
+"""Files for Make and Ninja: dependencies of generated files, and lists of changed kernels."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ DependencyRule = tuple[tuple[Path, ...], tuple[Path, ...]]
 
 
 def depfile_text(path: Path, rules: Iterable[DependencyRule]) -> str:
-    """Return the file at `path`: one rule `targets: sources` per pair, one source on a line.
+    """Return the dependency file for `path`: a rule `targets: sources` for each pair.
 
-    Each source also gets an empty rule, so that a source that is removed does not stop Make; but
-    Make would read the rule of a name with `%` as a pattern.
+    Each source is on its own line. It also gets an empty rule, so that Make accepts a removed
+    source. Make would interpret a rule for a name with `%` as a pattern, so such a name gets none.
 
     Raises:
         CompileError: `L003`, for each name that Make or Ninja cannot read.
@@ -46,11 +46,11 @@ def depfile_text(path: Path, rules: Iterable[DependencyRule]) -> str:
 def kernel_list_text(path: Path, kernels: Iterable[Path]) -> str:
     """Return the list of changed kernels for the file at `path`.
 
-    A file that Make includes, which ends in `.mk`, adds them to the variable `CHANGED_KERNELS`; any
-    other has one path on a line.
+    In a file with the suffix `.mk`, for inclusion by Make, they are added to the variable
+    `CHANGED_KERNELS`. Any other file has one path per line.
 
     Raises:
-        CompileError: `L003`, for each path that has a line break.
+        CompileError: `L003`, for each path that contains a line break.
     """
     kernels = tuple(kernels)
     _check_readable(path, map(str, kernels), _UNREADABLE_IN_LIST, "--kernel-list")
@@ -60,10 +60,10 @@ def kernel_list_text(path: Path, kernels: Iterable[Path]) -> str:
 
 
 def dyndep_text(path: Path, target: str, kernels: Mapping[Path, str]) -> str:
-    """Return the file at `path`, by which the build statement of `target` reads `kernels` in Ninja.
+    """Return the Ninja dyndep file for `path`, which adds `kernels` as inputs of `target`.
 
-    A comment has the digest of each: Ninja reads their times before it runs the command that writes
-    them, and detects a change by the text of this file.
+    A comment contains the digest of each kernel. Ninja reads the times of kernels before it runs
+    the command that writes them, and detects changes by the text of this file.
 
     Raises:
         CompileError: `L003`, for each name that Ninja cannot read.
@@ -81,7 +81,7 @@ def dyndep_text(path: Path, target: str, kernels: Mapping[Path, str]) -> str:
 def _check_readable(
     path: Path, names: Iterable[str], unreadable: Pattern[str], option: str
 ) -> None:
-    """Raise `CompileError`, `L003`, for each of the `names` in the file at `path` that matches."""
+    """Raise `CompileError` `L003` for each of the `names` that match `unreadable`."""
     problems = [
         Diagnostic(
             "L003",
@@ -100,5 +100,8 @@ def _escaped_for_ninja(name: str) -> str:
 
 
 def _escaped(path: Path) -> str:
-    """Return `path` as Make and Ninja read it: a backslash is special only before ` `, `#`, `:`."""
+    """Return `path` escaped for Make and Ninja.
+
+    A backslash is special only before a blank, `#` and `:`.
+    """
     return _SPECIAL.sub(r"\1\1\\\2", str(path)).replace("$", "$$")

@@ -1,4 +1,4 @@
-"""Report of `psyclone-storage-kern -device`: kernels that a device can run, reasons for others."""
+"""Report of `psyclone-storage-kern -device`: kernels for a device, and reasons for others."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _FORTRAN = frozenset({".f90", ".x90"})
 
 
 def report_devices(options: KernelOptions, api: Api, settings: Settings) -> tuple[Diagnostic, ...]:
-    """Print a line for each kernel, its reasons below, and how many there are; return problems."""
+    """Print a line and the reasons for each kernel, and the totals; return diagnostics."""
     folders = options.directories or tuple(
         dict.fromkeys(one if one.is_dir() else one.parent for one in options.files)
     )
@@ -58,10 +58,12 @@ def report_devices(options: KernelOptions, api: Api, settings: Settings) -> tupl
 def _module_files(
     folder: Path | None, modules: DeviceModules, found: list[KernelOnDevice]
 ) -> Iterator[Output]:
-    """Yield the files of the modules that kernels need, of which names that clash have a folder.
+    """Yield the files of the modules that kernels require on a device.
+
+    Files with equal names are written to separate folders.
 
     Raises:
-        CompileError: `L003`, a module would be written over the one that it is made of.
+        CompileError: `L003`, an output would overwrite its own source file.
     """
     needs = reduce(Needs.with_all, (kernel.needs for kernel in found), Needs())
     texts = [] if folder is None else list(modules.texts(needs))
@@ -77,7 +79,7 @@ def _module_files(
 
 
 def _files(given: Iterable[Path]) -> Iterator[Path]:
-    """Yield the files that are given, and the Fortran files in and below folders, in order."""
+    """Yield the given files, and the Fortran files in given directory trees, in order."""
     for one in given:
         if one.is_dir():
             yield from (
@@ -112,7 +114,7 @@ def _lines(found: list[KernelOnDevice]) -> Iterator[str]:
 
 
 def _said(reason: Diagnostic) -> str:
-    """Return the place of a reason, its text, and the hint."""
+    """Return the location, the text and the hint of a reason."""
     span = reason.span
     place = f"{span.source.name}:{span.line}" if span is not None else reason.file
     return " ".join(part for part in (f"{place}:" if place else "", reason.message, reason.hint)

@@ -1,4 +1,4 @@
-"""The option `--examples`: a copy of the examples, and of the Fortran that they link to."""
+"""Option `--examples`: copies the examples, and the Fortran libraries that they need."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LEFT_OUT = ("build", "__pycache__", "*.o", "*.mod", "*.a", "*.so")
 
 
 class UnpackExamples(argparse.Action):
-    """Copies the examples to the folder that is named, and ends the command."""
+    """Option that copies the examples to the given folder, and ends the command."""
 
     def __call__(
         self,
@@ -33,13 +33,13 @@ class UnpackExamples(argparse.Action):
 
 
 def unpack_examples(folder: Path) -> None:
-    """Copy the examples, and the Fortran that they need, to folders of these names in `folder`.
+    """Copy the examples, and the Fortran libraries that they need, to `folder`.
 
-    Both appear whole or not at all.
+    Either both folders are created completely, or none.
 
     Raises:
-        CompileError: `L003`, one of them is there already.
-        OSError: the system refuses to write.
+        CompileError: `L003`, one of the folders exists already.
+        OSError: a folder cannot be written.
     """
     import shutil  # noqa: PLC0415
 

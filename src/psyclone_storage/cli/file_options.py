@@ -1,4 +1,4 @@
-"""Options for files of plain Fortran, and how such files are recognised."""
+"""Options for plain Fortran files, and detection of such files."""
 
 from __future__ import annotations
 
@@ -15,10 +15,15 @@ _INVOKE = regex(r"\binvoke\b", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class FileOptions:
-    """Options for files of plain Fortran.
+    """Options for plain Fortran files.
 
-    `stripped` are families of directives to remove, `assumed` promises by their names. With
-    `must_apply` a file that no step changes is an error. `loops` is where the table of loops goes.
+    - `stripped`: the families of directives that are removed.
+
+    - `assumed`: the names of assumed facts.
+
+    - `must_apply`: a file that no step changes is an error.
+
+    - `loops`: the output file of the table of loops.
     """
 
     stripped: tuple[str, ...] = ()
@@ -62,7 +67,7 @@ def file_options(given: argparse.Namespace) -> FileOptions:
 
 
 def is_plain(file: Path) -> bool:
-    """Return whether a file is Fortran and invokes nothing, as far as its words show."""
+    """Return whether a file is Fortran and contains no invoke, judging by its text."""
     if file.suffix.lower() not in _PLAIN or not file.is_file():
         return False
     return not _INVOKE.search(file.read_bytes().decode("latin-1"))

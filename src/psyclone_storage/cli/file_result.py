@@ -1,6 +1,6 @@
-"""Results of the files of one call, written together: all outputs, or none.
+"""Results of the files of one call, written together: either all outputs, or none.
 
-Here the changed kernels of a call meet, and what only all files give: reports, and dependencies.
+Data of all files are combined here: changed kernels, reports, and dependencies.
 """
 
 from __future__ import annotations
@@ -34,11 +34,21 @@ _NO_KERNELS = "! No step has changed a kernel.\n"
 class FileResult:
     """Result of one algorithm file.
 
-    `printed` is what its script printed, `texts` are generated texts that go to standard output,
-    with their headings, `outputs` those that go to files, `kernels` the changed kernels among
-    them, `records` say which of these are shared; `owner` is the name of the PSy layer in their
-    folder. `sources` are what a dependency rule needs. `translation` can be
-    cached for other calls.
+    - `printed`: the output of its script.
+
+    - `texts`: generated texts for standard output, with headings.
+
+    - `outputs`: generated texts for files.
+
+    - `kernels`: changed kernels for files.
+
+    - `records`: files that record the users of shared kernels.
+
+    - `owner`: the name of the PSy layer in the kernel folder.
+
+    - `sources`: the files for a dependency rule.
+
+    - `translation`: the result to be cached for other calls.
     """
 
     problems: tuple[Diagnostic, ...]
@@ -54,28 +64,28 @@ class FileResult:
 
     @property
     def targets(self) -> tuple[Path, ...]:
-        """The generated files, except kernels, whose names are not known in advance."""
+        """Generated files, except kernels, whose names are not known in advance."""
         return tuple(output.path for output in self.outputs)
 
     @property
     def files(self) -> tuple[Output, ...]:
-        """All files that are to be written."""
+        """All files to be written."""
         return (*self.outputs, *self.kernels, *self.records)
 
 
 def layer_file(file: Path, options: CommandOptions) -> Path:
-    """Return the file that is known for what was made of `file`: the PSy layer, if it is one."""
+    """Return the file that identifies the outputs of `file`: the PSy layer if it is a file."""
     layer = psy_path(file, options)
     return file if layer is None or is_stream(layer) else layer
 
 
 def owner_in_folder(file: Path, options: CommandOptions) -> str:
-    """Return the name of the layer of `file` in the folder of changed kernels."""
+    """Return the name of the PSy layer of `file` in the folder of changed kernels."""
     return owner_name(layer_file(file, options), kernel_folder(options) or Path())
 
 
 def agreeing(done: FileResult, earlier: list[FileResult]) -> FileResult:
-    """Return `done`, or that it differs from an `earlier` file in a kernel that both share."""
+    """Return `done`, with a diagnostic if a shared kernel differs from an `earlier` file's."""
     known = {
         output.path: output.text for other in earlier for output in other.kernels if output.shared
     }
@@ -88,22 +98,22 @@ def agreeing(done: FileResult, earlier: list[FileResult]) -> FileResult:
 
 
 def release_all(options: CommandOptions) -> None:
-    """Release the claims for changed kernels."""
+    """Release the claims on names of changed kernels."""
     folder = kernel_folder(options)
     if folder is not None:
         release_claims(folder, owners_in_folder(options))
 
 
 def owners_in_folder(options: CommandOptions) -> frozenset[str]:
-    """Return the names of the layers of all files in the folder of changed kernels."""
+    """Return the names of all PSy layers in the folder of changed kernels."""
     return frozenset(owner_in_folder(file, options) for file in options.files)
 
 
 def write_all(options: CommandOptions, finished: list[FileResult]) -> None:
-    """Write all outputs to their files and all else to standard output, or change no file.
+    """Write all outputs to files and standard output; if this fails, change no file.
 
     Raises:
-        CompileError: an output cannot be written, or is what was read.
+        CompileError: an output cannot be written, or would overwrite an input.
     """
     reports = tuple(_gathered(options, finished))
     outputs = [output for done in finished for output in done.files]
@@ -130,7 +140,7 @@ def write_all(options: CommandOptions, finished: list[FileResult]) -> None:
 
 
 def _remove_old(options: CommandOptions, finished: list[FileResult]) -> None:
-    """Take away the changed kernels of earlier calls that nothing needs any more."""
+    """Remove changed kernels of earlier calls that are no longer needed."""
     folder = kernel_folder(options)
     if folder is not None:
         done = [one for one in finished if one.sources]
@@ -142,7 +152,7 @@ def _remove_old(options: CommandOptions, finished: list[FileResult]) -> None:
 def _gathered(
     options: CommandOptions, finished: list[FileResult]
 ) -> Iterator[tuple[Path | None, str]]:
-    """Yield each report on all files, and the dependencies, with where they go."""
+    """Yield the reports on all files and the dependencies, each with its output file or None."""
     yield from gathered_reports([done.reports for done in finished], options)
     wanted = options.build_files
     if wanted.depfile is not None:

@@ -1,4 +1,4 @@
-"""Python's search for cycles that nothing refers to, kept away from objects that live long."""
+"""Settings of Python's garbage collector for commands with many long-lived objects."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ _OBJECTS_BETWEEN_COLLECTIONS = 100_000  # Python's 700 cost a short run a twenti
 
 @contextmanager
 def rare_collections() -> Iterator[None]:
-    """Search for cycles seldom inside the block: nearly all that a command makes lives as long."""
+    """Run the garbage collector rarely inside the context.
+
+    Nearly all objects of a command live until its end.
+    """
     thresholds = gc.get_threshold()
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS, *thresholds[1:])
     try:
@@ -22,7 +25,7 @@ def rare_collections() -> Iterator[None]:
 
 @contextmanager
 def last_collection() -> Iterator[None]:
-    """Search seldom in the last block of a process, and have nothing to search when it ends."""
+    """Run the garbage collector rarely in the context, and not at all when the process ends."""
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS, *gc.get_threshold()[1:])
     try:
         yield

@@ -1,4 +1,4 @@
-"""The compiled interfaces of an infrastructure, built once and kept in the user's cache."""
+"""Compiled interfaces of an infrastructure, built once and stored in the user's cache."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _INCLUDE = regex(r"^\s*include\s+['\"]([^'\"]+)['\"]", re.MULTILINE | re.IGNOREC
 
 @dataclass(frozen=True, slots=True)
 class CompiledModules:
-    """Folder and names of compiled modules, and the reasons why cached ones are not used."""
+    """Compiled modules: their folder and names, and reasons for ignoring cached ones."""
 
     directory: Path
     modules: frozenset[str]
@@ -36,14 +36,14 @@ class CompiledModules:
 
 
 def find_infrastructure(name: str, compiler: str, scratch: Path) -> CompiledModules:
-    """Return an infrastructure compiled by `compiler`, compiling it if that was not done yet.
+    """Return an infrastructure compiled by `compiler`, from the cache if possible.
 
-    `name` is that of its folder in `external`. Where another user may write to the cache, it is
-    compiled in `scratch`.
+    `name` is the name of its folder in `external`. If another user can write to the cache, the
+    infrastructure is compiled in `scratch`.
 
     Raises:
-        CompileError: `L010`, there is no such compiler; `L011`, it does not compile the
-            interfaces; `L003`, the user's cache, or `scratch` instead, cannot be written.
+        CompileError: `L010`, there is no such compiler; `L011`, it cannot compile the interfaces;
+            `L003`, the cache or `scratch` cannot be written.
     """
     root = shared_file(f"external/{name}")
     files = (root / "files.txt").read_text(encoding="utf-8").split()
@@ -71,7 +71,7 @@ def find_infrastructure(name: str, compiler: str, scratch: Path) -> CompiledModu
 
 
 def run_compiler(command: list[str]) -> subprocess.CompletedProcess[str]:
-    """Run a command of a compiler and keep its output, in the language and letters of ASCII."""
+    """Run a compiler command and capture its output, with messages in English and ASCII."""
     environment = {**os.environ, "LC_ALL": "C"}
     return subprocess.run(
         command, capture_output=True, text=True, errors="replace", check=False, env=environment
@@ -79,7 +79,7 @@ def run_compiler(command: list[str]) -> subprocess.CompletedProcess[str]:
 
 
 def compiler_message(done: subprocess.CompletedProcess[str]) -> str:
-    """Return the messages of a failed compiler, or, without any, its exit status."""
+    """Return the messages of a failed compiler, or its exit status if there are none."""
     if said := done.stderr.strip():
         return said
     if done.returncode < 0:
@@ -88,17 +88,14 @@ def compiler_message(done: subprocess.CompletedProcess[str]) -> str:
 
 
 def _fingerprint(sources: list[Path], compiler: str) -> str:
-    """Return a name for the result: it changes with the sources, the compiler and our flags.
-
-    Sources are also the files that they include.
-    """
+    """Return a digest of the sources with their included files, the compiler and the flags."""
     facts = " ".join((_version(compiler), *_FLAGS)).encode()
     contents = (source.read_bytes() for source in _with_included(sources))
     return digest_of(b"".join((facts, *contents)))[:16]
 
 
 def _with_included(sources: list[Path]) -> tuple[Path, ...]:
-    """Return files with those that they include, and those include, each once."""
+    """Return files with all directly and indirectly included files, without duplicates."""
     found: dict[Path, None] = {}
     waiting = list(reversed(sources))
     while waiting:
@@ -127,7 +124,7 @@ def _version(compiler: str) -> str:
 def _build(sources: list[Path], compiler: str, directory: Path) -> None:
     """Compile `sources` into a temporary folder and rename it to `directory`.
 
-    A reader, or another process that does the same, never sees a part.
+    Other processes therefore never see an incomplete folder.
     """
     with deferred():
         scratch = Path(tempfile.mkdtemp(dir=directory.parent, prefix=".building-"))

@@ -1,4 +1,4 @@
-"""The command `psyclone-storage-kern`: a stub of a kernel, or a check of one that is written."""
+"""Command `psyclone-storage-kern`: a stub of a kernel, or a check of an existing kernel."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from psyclone_storage.cli.style import read_style
 
 
 def command() -> int:
-    """Run `psyclone-storage-kern` on the words of the process, which ends with it."""
+    """Run `psyclone-storage-kern` with the arguments of the process, at the end of the process."""
     with last_collection():
         return main()
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Run `psyclone-storage-kern` on `words` (default: those of the process)."""
+    """Run `psyclone-storage-kern` with `words` (default: the arguments of the process)."""
     given = sys.argv[1:] if words is None else list(words)
     with rare_collections():
         return run_guarded(lambda: _run(read_kernel_options(given)), read_style(given))
 
 
 def _run(options: KernelOptions) -> tuple[Diagnostic, ...]:
-    """Execute the command that `options` request; the tools are imported lazily."""
+    """Execute the command requested by `options`; the tools are imported only here."""
     from psyclone_storage.cli.kernel_tools import run_tool  # noqa: PLC0415
 
     return run_tool(options)

@@ -1,4 +1,4 @@
-"""The options of `psyclone-storage-kern`, and a frozen record of their values."""
+"""Options of `psyclone-storage-kern`, and a frozen record of their values."""
 
 from __future__ import annotations
 
@@ -30,12 +30,15 @@ examples:
 
 @dataclass(frozen=True, slots=True)
 class KernelOptions:
-    """Options of one call of the command: check all `files`, or `generate` something from them.
+    """Options of one call: check all `files`, or `generate` a text from one of them.
 
-    With `device` it reports which kernels in `files`, which may be folders, a device can run, and
-    writes the modules that they use for the device to the folder `device_modules`.
+    - `api`: None if the settings decide.
 
-    `api` is None if the settings decide. Modules are looked for in and below `directories`.
+    - `device`: report which kernels in `files`, which may be folders, a device can execute.
+
+    - `device_modules`: the output folder for modules annotated for the device.
+
+    - `directories`: directory trees in which modules are searched.
     """
 
     files: tuple[Path, ...]
@@ -52,11 +55,11 @@ class KernelOptions:
 
 
 def read_kernel_options(words: Sequence[str]) -> KernelOptions:
-    """Turn the words of a command line into options.
+    """Return the options on a command line.
 
     Raises:
-        CompileError: `L001`, the words are not what the command takes.
-        SystemExit: help or the version was asked for and printed.
+        CompileError: `L001`, the arguments are invalid.
+        SystemExit: help or the version was requested and printed.
     """
     parser = _build_parser()
     given = parser.read(words)

@@ -1,9 +1,8 @@
-"""Ownership of changed kernels: the first line of a file names its owner; before that, a claim.
+"""Ownership of changed kernels: named in the first line of a file, or reserved by a claim.
 
-A claim is a hidden folder next to the file, with the name of the owner in it. It is
-made in one step: a folder that is not empty is never replaced when another is given its name, on
-file systems that have no hard links as well. An owner finds its own again, those of a run that was
-killed included.
+A claim is a hidden folder next to the file that contains the name of the owner. It is created by
+renaming a folder. This is atomic, even on file systems without hard links, because a non-empty
+folder is never replaced. An owner also finds the claims of its earlier runs, including killed ones.
 """
 
 from __future__ import annotations
@@ -35,9 +34,9 @@ _OWNER = "owner"
 
 
 def owner_name(path: Path, folder: Path) -> str:
-    """Return the name of the PSy layer at `path` in `folder`: its path from there, in one word.
+    """Return the name of the PSy layer at `path` in `folder`: its relative path as one word.
 
-    A tree that is moved as a whole keeps these names.
+    The names remain valid if the whole tree is moved.
     """
     word = _ODD.sub(
         lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode("utf-8", "replace")),
@@ -51,20 +50,21 @@ def owner_name(path: Path, folder: Path) -> str:
 
 
 def belonging_to(owner: str, text: str) -> str:
-    """Return `text` with a first line that reserves it for `owner`."""
+    """Return `text` with a first line that reserves the file for `owner`."""
     return f"{_BELONGS}{owner}\n{text}"
 
 
 def made_from(name: str, original: str, text: str) -> str:
-    """Return `text` with a first line that identifies its source text and file."""
+    """Return `text` with a first line that identifies its source file and its source text."""
     return f"{_MADE_FROM}{name} as of {digest_of(original)[:_DIGITS]}\n{text}"
 
 
 def is_outdated(found: str, text: str, owner: str) -> bool:
-    """Return whether the text `found` of a shared kernel may be replaced by `text` without loss.
+    """Return whether the text `found` of a shared kernel may be replaced by `text`.
 
-    That is so if both were made from one file that has changed since: every user of the kernel is
-    then regenerated. And if it is the `owner`'s own, of the scheme that shares nothing.
+    This is allowed if both were generated from one file that has changed since. Every user of the
+    kernel is then regenerated. It is also allowed if `owner` has written the file under a scheme
+    without sharing.
     """
     before, now = (one.partition("\n")[0].rpartition(" as of ") for one in (found, text))
     same_file = before[0] == now[0] and before[0].startswith(_MADE_FROM)
@@ -77,7 +77,7 @@ def is_shared(found: str) -> bool:
 
 
 def owner_of(path: Path) -> str | None:
-    """Return who the file at `path` belongs to, None if it does not say so or is not there."""
+    """Return the owner of the file at `path`, or None if it does not exist."""
     if not path.is_file():
         return None
     with suppress(OSError), path.open("rb") as stream:
@@ -95,7 +95,7 @@ def owned_files(folder: Path, owners: frozenset[str]) -> Iterator[Path]:
 
 
 def release_claims(folder: Path, owners: frozenset[str]) -> None:
-    """Release every claim of `owners` in `folder`, and remove the remains of killed runs."""
+    """Release all claims of `owners` in `folder`, and remove remains of killed commands."""
     remove_leftovers(folder)
     for name in filter(_CLAIM.fullmatch, _names_in(folder)):
         if _holder(folder / name) in owners:
@@ -104,13 +104,13 @@ def release_claims(folder: Path, owners: frozenset[str]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Claims:
-    """The claims of one owner on modules in a folder."""
+    """Claims of one owner on module names in a folder."""
 
     folder: Path
     owner: str
 
     def numbers(self, base: str) -> list[int]:
-        """Return the numbers of `base` that the owner has already, by files or by claims."""
+        """Return the numbers of `base` that the owner already has, by files or by claims."""
         of_base = re.compile(f"{re.escape(base)}_(\\d+)_mod", re.IGNORECASE)
         found: set[int] = set()
         # A folder has those of a whole model: only the files and claims of `base` are looked into.
@@ -122,7 +122,7 @@ class Claims:
         return sorted(found)
 
     def take(self, module: str) -> bool:
-        """Return whether `module` is the owner's, as it was already or from now on.
+        """Claim `module`; return whether it belongs to the owner now.
 
         Raises:
             OSError: the folder cannot be written.
@@ -142,12 +142,12 @@ class Claims:
         return True
 
     def _is_taken(self, module: str) -> bool:
-        """Return whether there is a file of `module` that is not the owner's."""
+        """Return whether there is a file of `module` with another owner."""
         paths = [self.folder / f"{module}{suffix}" for suffix in SUFFIXES]
         return any(os.path.lexists(path) and owner_of(path) != self.owner for path in paths)
 
     def _made(self, claim: Path) -> bool:
-        """Return whether a claim was made at `claim`; it fails if another owner has one."""
+        """Create a claim at `claim`; return False if another owner has it."""
         mine = temporary_name(claim)
         mine.mkdir(exist_ok=True)
         try:
@@ -168,7 +168,7 @@ def _holder(claim: Path) -> str | None:
 
 
 def _remove(claim: Path) -> None:
-    """Remove a claim, unless another process makes one between the two steps."""
+    """Remove a claim, unless another process creates it at the same time."""
     with suppress(OSError):
         (claim / _OWNER).unlink()
         claim.rmdir()

@@ -20,10 +20,10 @@ from psyclone_storage.tools.translate import generate_python
 
 
 def run_tool(options: KernelOptions) -> tuple[Diagnostic, ...]:
-    """Write the requested output, or check every file; return all problems.
+    """Write the requested output, or check every file; return all diagnostics.
 
     Raises:
-        CompileError: the settings are wrong, or the one kernel to generate something for is.
+        CompileError: an error in the settings, or in the kernel for which a text is generated.
     """
     settings = load_settings(options.config, options.config_opts, search_context(os.environ))
     api = API_NAMES[options.api] if options.api else settings.stub_api
@@ -48,7 +48,7 @@ def run_tool(options: KernelOptions) -> tuple[Diagnostic, ...]:
 
 
 def _generated(options: KernelOptions, api: Api, settings: Settings) -> str:
-    """Return the text that is to be generated for the one kernel file."""
+    """Return the text to be generated for one kernel file."""
     file = options.files[0]
     if options.generate == "stub":
         return generate_stub(file, options.type_name, api, settings)

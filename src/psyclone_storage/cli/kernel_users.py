@@ -1,7 +1,8 @@
-"""The PSy layers that use each shared kernel of a folder: one record, a file, per kernel and layer.
+"""Records of the PSy layers that use the shared kernels in a folder.
 
-A shared kernel may be replaced by another text, or removed, if no layer needs the present one. A
-record is written with the other outputs of its layer, so that no command waits for another.
+There is one file per kernel and layer. A shared kernel may be replaced or removed if no layer needs
+the present text. A record is written with the other outputs of its layer, so commands do not wait
+for each other.
 """
 
 from __future__ import annotations
@@ -34,9 +35,9 @@ _RECORD = regex(r"\.(?P<kernel>.+_\d+_mod\.[fF]90)\.user-(?P<owner>[0-9a-f]{16})
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """A PSy layer: its file, its name in the folder of kernels, and what its kernels depend on.
+    """PSy layer: its file, its name in the kernel folder, and dependencies of its kernels.
 
-    `inputs` are the files that determine how kernels are changed: script and settings.
+    - `inputs`: files that determine how kernels are changed: script and settings.
     """
 
     path: Path
@@ -45,7 +46,7 @@ class Layer:
 
 
 def record_of(kernel: Output, layer: Layer) -> Output:
-    """Return the record that `layer` uses the shared `kernel`."""
+    """Return the record file for the use of a shared `kernel` by `layer`."""
     import json  # noqa: PLC0415
 
     folder = kernel.path.parent
@@ -60,9 +61,9 @@ def record_of(kernel: Output, layer: Layer) -> Output:
 
 
 def is_unused(kernel: Path, found: str, owners: frozenset[str]) -> bool:
-    """Return whether no layer but those of `owners` needs the text `found` of the shared `kernel`.
+    """Return whether only `owners` need the text `found` of a shared `kernel`.
 
-    False without records: who uses such a kernel is unknown.
+    Without records the result is False, because the users are unknown.
     """
     records = _records(kernel)
     mine = set(map(_digits, owners))
@@ -71,10 +72,10 @@ def is_unused(kernel: Path, found: str, owners: frozenset[str]) -> bool:
 
 
 def remove_unused(folder: Path, owners: frozenset[str], written: frozenset[str]) -> None:
-    """Remove the records of `owners` that are not among `written`, and kernels without a record.
+    """Remove the records of `owners` not in `written`, and kernels without a record.
 
-    A kernel for which another command writes a record at the same time is restored: that command
-    does so (`confirm`), or this one, whichever of them sees both.
+    Another command may write a record for a removed kernel at the same time. The kernel is then
+    restored, either by that command (`confirm`) or by this one.
     """
     records = list(filter(None, map(_RECORD.fullmatch, _names_in(folder))))
     mine = set(map(_digits, owners)) if records else set()
@@ -88,7 +89,7 @@ def remove_unused(folder: Path, owners: frozenset[str], written: frozenset[str])
 
 
 def confirm(kernels: Iterable[Output]) -> None:
-    """Check the shared `kernels` after they were written, for what other commands did meanwhile.
+    """Check shared `kernels` after writing, because other commands may have changed them.
 
     A kernel that another command has removed as unused is written again.
 
@@ -122,7 +123,7 @@ def _remove(kernel: Path) -> None:
 
 
 def _is_current(record: Path, found: str) -> bool:
-    """Return whether the layer of `record` needs the text `found`, and is not to be made again."""
+    """Return whether the layer of `record` needs the text `found` and is up to date."""
     facts = _facts(record)
     return (
         _layer_exists(record)
@@ -140,7 +141,7 @@ def _layer_exists(record: Path) -> bool:
 
 
 def _facts(record: Path) -> dict[str, Any]:
-    """Return what `record` contains; nothing if it cannot be read."""
+    """Return the contents of `record`, or {} if it cannot be read."""
     import json  # noqa: PLC0415
 
     try:
@@ -155,7 +156,7 @@ def _is_needed(kernel: Path) -> bool:
 
 
 def _records(kernel: Path) -> list[tuple[str, Path]]:
-    """Return the records of the shared `kernel`, each after the digest of its owner."""
+    """Return the records of a shared `kernel`, each with the digest of its owner."""
     found = filter(None, map(_RECORD.fullmatch, _names_in(kernel.parent)))
     return [(one["owner"], kernel.parent / one[0]) for one in found if one["kernel"] == kernel.name]
 

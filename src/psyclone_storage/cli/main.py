@@ -1,4 +1,4 @@
-"""The command `psyclone-storage`: options in, files and reports out, an exit status back."""
+"""Command `psyclone-storage`: reads options, writes files and reports, returns a status."""
 
 from __future__ import annotations
 
@@ -13,23 +13,22 @@ from psyclone_storage.cli.style import read_style
 
 
 def command() -> int:
-    """Run `psyclone-storage` on the words of the process, which ends with it."""
+    """Run `psyclone-storage` with the arguments of the process, at the end of the process."""
     with last_collection():
         return main()
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Run `psyclone-storage` on `words` (default: those of the process); return its exit status."""
+    """Run `psyclone-storage` with `words` (default: those of the process); return its status."""
     given = sys.argv[1:] if words is None else list(words)
     with rare_collections():
         return run_guarded(lambda: _run(read_options(given)), read_style(given))
 
 
 def _run(options: CommandOptions) -> tuple[Diagnostic, ...]:
-    """Execute the command that `options` request.
+    """Execute the command requested by `options`.
 
-    The compiler is imported here and not at the top, because `--version` and `--help` must not
-    wait for it.
+    The compiler is imported only here, so that `--version` and `--help` are fast.
     """
     if options.without_api:
         from psyclone_storage.cli.plain_files import run_files  # noqa: PLC0415

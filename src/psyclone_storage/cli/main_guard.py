@@ -1,7 +1,7 @@
-"""Run a command so that problems are printed and no stack trace reaches a user.
+"""Execution of a command in which all errors become printed diagnostics.
 
-Here is the one place that catches `CompileError` at the top, and the one that says how a defect of
-this tool is reported.
+Only this module catches `CompileError` at top level, and decides how internal errors are reported.
+Users see no stack trace.
 """
 
 from __future__ import annotations
@@ -27,11 +27,15 @@ _BY_SIGNAL = 128  # what a shell adds to the number of the signal that ended a c
 
 
 def run_guarded(command: Callable[[], Iterable[Diagnostic]], style: Style) -> int:
-    """Run `command`, print the problems that it returns or raises, and return an exit status.
+    """Run `command`, print its diagnostics, and return an exit status.
 
-    0: everything asked for was done. 1: something was wrong with the input, or the reader of
-    the output has closed it. 2: a defect of this tool. 128 and the number of a signal: stopped by
-    it, as from the keyboard.
+    - 0: the command succeeded.
+
+    - 1: an error in the input, or standard output was closed by its reader.
+
+    - 2: an internal error.
+
+    - 128 plus the number of a signal: the command was stopped by this signal.
     """
     _open_streams()
     # Let standard output be the bytes that a file would get, whatever the locale.
@@ -55,11 +59,10 @@ def run_guarded(command: Callable[[], Iterable[Diagnostic]], style: Style) -> in
 
 
 def failure(error: Exception, file: Path | None = None) -> Diagnostic:
-    """Return what no stage expected: `L004` for the system's refusals, else `I001`, our defect.
+    """Return the diagnostic for an unexpected exception; `file` is the current input.
 
-    `L020`: memory or the depth of recursion is exhausted.
-
-    `file` is the input that was worked on.
+    The code is `L004` for an error of the operating system, `L020` if memory or recursion depth is
+    exhausted, and `I001` for an internal error.
     """
     if isinstance(error, OSError):
         refused = f"'{error.filename}'" if error.filename else "to read or write"
@@ -90,7 +93,7 @@ def failure(error: Exception, file: Path | None = None) -> Diagnostic:
 
 
 def as_errors(problems: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
-    """Return `problems` with every warning made an error."""
+    """Return `problems` with warnings changed to errors."""
     return tuple(replace(problem, severity=Severity.ERROR) for problem in problems)
 
 
@@ -110,15 +113,15 @@ def _problems_of(command: Callable[[], Iterable[Diagnostic]]) -> tuple[Diagnosti
 
 
 def _forget_output() -> None:
-    """Send what can no longer be written nowhere, for Python tries again at exit."""
+    """Redirect closed standard output to the null device, because Python writes again at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _open_streams() -> None:
     """Replace standard streams that the caller has closed.
 
-    Python prints to such a stream in silence, and a file that is opened later takes its number.
-    Here output is refused when there is some; messages go nowhere.
+    Python ignores output to a closed stream, and the next opened file would get its number. Here
+    writing to standard output fails, and messages on standard error are discarded.
     """
     if sys.stdout is None:
         sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w")

@@ -1,6 +1,6 @@
-"""The options of `psyclone-storage`: their names, their help, and a frozen record of their values.
+"""Options of `psyclone-storage`: names, help, and a frozen record of their values.
 
-PSyclone's options keep their names and meaning, so that a build system can swap the command.
+PSyclone's options have the same names and meaning, so that a build system can use either command.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _SOURCES = (".f90", ".f03", ".f08", ".x90", ".py")
 
 @dataclass(frozen=True, slots=True)
 class BuildFiles:
-    """Files for a build system in addition to the code; `dyndep` names a target as well."""
+    """Output files for a build system; `dyndep` also contains the name of a target."""
 
     depfile: Path | None = None
     stamp: Path | None = None
@@ -67,7 +67,7 @@ class BuildFiles:
 
     @property
     def paths(self) -> tuple[Path, ...]:
-        """The requested ones."""
+        """Paths of the requested files."""
         dyndep = self.dyndep[0] if self.dyndep else None
         files = (self.depfile, self.stamp, self.gathered_kernels, self.kernel_list, dyndep)
         return tuple(filter(None, files))
@@ -77,9 +77,15 @@ class BuildFiles:
 class CommandOptions:
     """Options of one call of the command.
 
-    `api` and `distributed` are None if the settings decide. `schedule_json` and `dag` are None
-    if not requested, and `-` for standard output. `profile` holds `invokes`, `kernels` or both.
-    `strict` makes warnings errors. `remarks` are warnings about the options themselves.
+    - `api`, `distributed`: None if the settings decide.
+
+    - `schedule_json`, `dag`: None if not requested, `-` for standard output.
+
+    - `profile`: `invokes`, `kernels` or both.
+
+    - `strict`: warnings are errors.
+
+    - `remarks`: warnings about the options themselves.
     """
 
     files: tuple[Path, ...]
@@ -121,7 +127,7 @@ class CommandOptions:
 
     @cached_property
     def without_api(self) -> bool:
-        """Return whether the files are plain Fortran: by an option, or as they invoke nothing."""
+        """True if the files are plain Fortran, by an option or because they have no invoke."""
         if self.output is not None or self.file_options != FileOptions():
             return True
         psykal = (self.api, self.algorithm_output, self.psy_output, self.directories, self.target)
@@ -132,23 +138,22 @@ class CommandOptions:
 
     @property
     def reports(self) -> bool:
-        """Return whether a report replaces the generated code on standard output."""
+        """True if a report replaces the generated code on standard output."""
         printed = self.schedule or self.explain or "-" in (self.schedule_json, self.dag)
         return printed or self.page is not None
 
     @property
     def writes(self) -> bool:
-        """Return whether generated code goes to files."""
+        """True if generated code is written to files."""
         return any((self.algorithm_output, self.psy_output, self.output_dir, self.output))
 
 
 def read_options(words: Sequence[str]) -> CommandOptions:
-    """Turn the words of a command line into options.
+    """Return the options on a command line.
 
     Raises:
-        CompileError: `L001`, the words are not what the command takes; `L002`, two of them
-            contradict each other.
-        SystemExit: help or the version was asked for and printed.
+        CompileError: `L001`, the arguments are invalid; `L002`, two of them contradict each other.
+        SystemExit: help or the version was requested and printed.
     """
     words = ["--version"] if list(words) == ["-v"] else words
     given = _build_parser().read(_with_flags_joined(words))
@@ -204,14 +209,14 @@ def read_options(words: Sequence[str]) -> CommandOptions:
 
 
 def algorithm_path(file: Path, options: CommandOptions) -> Path | None:
-    """Return where the transformed text of the algorithm `file` goes, None for standard output."""
+    """Return the output path for the transformed algorithm, or None for standard output."""
     if options.output_dir is not None:
         return options.output_dir / f"{file.stem}{_suffix(file)}"
     return options.output if options.without_api else options.algorithm_output
 
 
 def psy_path(file: Path, options: CommandOptions) -> Path | None:
-    """Return where the PSy layer of the algorithm `file` goes, None for standard output."""
+    """Return the output path for the PSy layer of `file`, or None for standard output."""
     if options.without_api:
         return None
     if options.output_dir is not None:
@@ -222,12 +227,12 @@ def psy_path(file: Path, options: CommandOptions) -> Path | None:
 
 
 def _suffix(file: Path) -> str:
-    """Return the suffixes of the files that are generated from an algorithm."""
+    """Return the suffix of the files generated from an algorithm."""
     return ".py" if file.suffix.lower() == ".py" else ".f90"
 
 
 def kernel_folder(options: CommandOptions) -> Path | None:
-    """Return the folder of changed kernels, None if only reports are requested."""
+    """Return the folder of changed kernels, or None if only reports are requested."""
     if options.kernel_output is None and options.reports and not options.writes:
         return None
     return options.kernel_output or options.output_dir or Path()
@@ -248,7 +253,7 @@ def _check(options: CommandOptions, form: str) -> None:
 
 
 def _contradictions(options: CommandOptions) -> Iterator[tuple[str, str]]:
-    """Yield what does not go together, and what to do about it."""
+    """Yield messages and hints for contradictory options."""
     one_each = options.algorithm_output or options.psy_output
     if options.jobs < 1:
         yield f"'-j' takes a number of processes, not {options.jobs}.", "Give at least 1."
@@ -279,7 +284,7 @@ def _contradictions(options: CommandOptions) -> Iterator[tuple[str, str]]:
 
 
 def _clashes(options: CommandOptions) -> Iterator[Diagnostic]:
-    """Yield the files that would be written twice, or that would overwrite an input."""
+    """Yield diagnostics for files that would be written twice, or would overwrite an input."""
     read = {path.resolve() for path in (*options.files, *filter(None, (options.script,)))}
     seen: set[Path] = set()
     for path in _outputs(options):
@@ -297,7 +302,7 @@ def _clashes(options: CommandOptions) -> Iterator[Diagnostic]:
 
 
 def _outputs(options: CommandOptions) -> Iterator[Path]:
-    """Yield every file that is to be written."""
+    """Yield the paths of all output files."""
     files = options.files if options.output_dir else options.files[:1]
     for file in files:
         yield from filter(None, (algorithm_path(file, options), psy_path(file, options)))
@@ -313,7 +318,7 @@ def _reports(options: CommandOptions) -> Iterator[Path]:
 
 
 def _mixtures(options: CommandOptions) -> Iterator[tuple[str, str]]:
-    """Yield reports that a program reads and that would be mixed with others."""
+    """Yield messages and hints if a machine-readable report would be mixed with another one."""
     if "-" not in (options.schedule_json, options.dag):
         return
     printed = {
@@ -334,9 +339,9 @@ def _mixtures(options: CommandOptions) -> Iterator[tuple[str, str]]:
 
 
 def _with_flags_joined(words: Sequence[str]) -> list[str]:
-    """Return `words` with `--f90flags` and its value as one word.
+    """Return `words` with `--f90flags` and its value joined.
 
-    The value starts with a dash, so that it would be taken for an option.
+    The value starts with a dash and would otherwise be taken for an option.
     """
     joined: list[str] = []
     for word in words:
@@ -348,10 +353,10 @@ def _with_flags_joined(words: Sequence[str]) -> list[str]:
 
 
 def _keywords(text: str) -> tuple[tuple[str, object], ...]:
-    """Return the names and values of keyword arguments as Python writes them: `depth=2, all=True`.
+    """Return the names and values of keyword arguments in Python syntax: `depth=2, all=True`.
 
     Raises:
-        CompileError: `L001`, it is not that, or a value is no constant.
+        CompileError: `L001`, the syntax is invalid, or a value is not a constant.
     """
     if not text:
         return ()

@@ -1,4 +1,4 @@
-"""Turns: who works on a later file waits for those before it, where the order is to be seen."""
+"""Order of worker processes: later files wait for earlier ones where the order is visible."""
 
 from __future__ import annotations
 
@@ -10,17 +10,18 @@ _PAUSE = 0.002  # seconds
 
 
 class Turns:
-    """Ordering barrier of `number` items, shared by processes.
+    """Barrier that orders `number` items processed by several processes.
 
-    No lock is held, which a process that dies would keep. Each thing is done at some time, by
-    failing if need be, and is begun in the order of the numbers: so no process waits for ever.
+    It holds no lock, which a dying process would not release. Items are started in the order of
+    their numbers, and each one is finished eventually, at least by an error. Hence no process waits
+    forever.
     """
 
     def __init__(self, number: int) -> None:
         self._done = RawArray("b", number)
 
     def of(self, place: int) -> Callable[[], None]:
-        """Return a function that waits until all before `place`, counted from 0, are done."""
+        """Return a function that waits until all items before `place` (from 0) are finished."""
 
         def wait() -> None:
             while not all(self._done[:place]):
@@ -29,5 +30,5 @@ class Turns:
         return wait
 
     def finish(self, place: int) -> None:
-        """Signal that the item at `place` is done."""
+        """Record that the item at `place` is finished."""
         self._done[place] = 1

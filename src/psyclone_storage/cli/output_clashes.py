@@ -1,4 +1,4 @@
-"""Diagnostics of output files that would overwrite each other or an input: `L002`."""
+"""Diagnostics for output files that would overwrite each other or an input: `L002`."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from psyclone_storage.base.diagnostic import Diagnostic
 
 
 def overwrites_input(path: Path) -> Diagnostic:
-    """Return that `path` is read, and would be overwritten."""
+    """Return the diagnostic for an output that would overwrite the input `path`."""
     message = f"'{path}' is an input and would be overwritten."
     return Diagnostic("L002", message, hint="Name another output.")
 
 
 def written_twice(path: Path) -> Diagnostic:
-    """Return that two texts are for the file at `path`."""
+    """Return the diagnostic for two outputs with the same `path`."""
     message = f"'{path}' would be written twice."
     return Diagnostic("L002", message, hint="Name another output for one of them.")

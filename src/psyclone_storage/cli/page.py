@@ -1,6 +1,6 @@
-"""One page about a compilation, for a browser: a frame in Jinja2 around `tools.page`.
+"""HTML report page on a compilation, created with Jinja2 from `tools.page`.
 
-The page needs nothing from elsewhere, no network and no other file.
+The page needs no other files and no network.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ from typing import Any
 
 from psyclone_storage import __version__
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
+from psyclone_storage.tools.page import SYMBOLS
 
 _TEMPLATE = Path(__file__).with_name("page.html.jinja")
 
 
 def check_template_engine() -> None:
-    """Do nothing if pages can be made.
+    """Check that pages can be created.
 
     Raises:
         CompileError: `L017`, Jinja2 is not installed.
@@ -30,7 +31,7 @@ def check_template_engine() -> None:
 
 
 def page_text(files: Sequence[dict[str, Any]]) -> str:
-    """Return the page about `files`, the objects of `tools.page`."""
+    """Return the page for `files`, the objects of `tools.page`."""
     from jinja2 import Environment, StrictUndefined  # noqa: PLC0415
 
     environment = Environment(
@@ -38,9 +39,17 @@ def page_text(files: Sequence[dict[str, Any]]) -> str:
     )
     template = environment.from_string(_TEMPLATE.read_text(encoding="utf-8"))
     names = ", ".join(file["file"] for file in files)
-    costs = [
-        {"name": invoke["name"], "exchanges": invoke["exchanges"]}
+    data = [
+        {
+            "name": invoke["name"],
+            "exchanges": invoke["exchanges"],
+            "statements": [
+                f"{'  ' * row['depth']}{row['uid']}: {row['text']}" for row in invoke["rows"]
+            ],
+        }
         for file in files
         for invoke in file["invokes"]
     ]
-    return template.render(files=files, title=names, version=__version__, costs=costs)
+    return template.render(
+        files=files, title=names, version=__version__, data=data, symbols=SYMBOLS
+    )

@@ -1,4 +1,4 @@
-"""An option parser that reports errors as diagnostics of this tool."""
+"""Option parser that reports errors as diagnostics."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _WORDING = (
 
 
 class Formatter(argparse.RawDescriptionHelpFormatter):
-    """The layout of help, as wide as the terminal.
+    """Formatter of help text with the width of the terminal.
 
-    argparse would make one to check an option, and load the modules of three archive formats with
-    the module that it asks for the width.
+    The class of argparse would import `shutil` with three archive modules to determine the width,
+    even for the check of an option.
     """
 
     def __init__(self, prog: str) -> None:
@@ -37,13 +37,13 @@ class Formatter(argparse.RawDescriptionHelpFormatter):
 
 
 class Parser(argparse.ArgumentParser):
-    """The option parser of every command; a mistake raises `CompileError` `L001`."""
+    """Option parser of all commands; an error raises `CompileError` `L001`."""
 
     def read(self, words: Sequence[str]) -> argparse.Namespace:
-        """Return the values of `words`; files may precede, separate and follow the options.
+        """Return the values of `words`; files may be before, between and after the options.
 
         Raises:
-            CompileError: `L001`, for each word that means nothing, or for the first other mistake.
+            CompileError: `L001`, for each unknown option, or for the first other error.
         """
         words = _with_marked_files(words)
         if not {"-h", "--help"}.intersection(words):
@@ -58,7 +58,7 @@ class Parser(argparse.ArgumentParser):
         return given
 
     def _strangers(self, words: Sequence[str]) -> list[Diagnostic]:
-        """Return the options among `words` that there are not, where a file is missing, too."""
+        """Return diagnostics for unknown options in `words`, even if a file is missing."""
         for action in self._get_positional_actions():
             action.nargs, action.required = "*", False
         try:
@@ -67,7 +67,7 @@ class Parser(argparse.ArgumentParser):
             return []
 
     def error(self, message: str) -> NoReturn:
-        """Raise `L001` for argparse's `message`."""
+        """Raise `L001` for a message of argparse."""
         if choice := _CHOICE.match(message):
             flags, word, choices = choice.groups()
             text = f"'{word}' is no value of '{flags}'."
@@ -96,7 +96,7 @@ class Parser(argparse.ArgumentParser):
 def _with_marked_files(words: Sequence[str]) -> list[str]:
     """Return `words` in which no file after `--` looks like an option.
 
-    argparse drops the mark when options and files are mixed.
+    argparse drops `--` when options and files are mixed.
     """
     at = list(words).index("--") + 1 if "--" in words else len(words)
     files = (f"./{one}" if one.startswith("-") else one for one in words[at:])
@@ -104,7 +104,7 @@ def _with_marked_files(words: Sequence[str]) -> list[str]:
 
 
 def _columns() -> int:
-    """Return the width of the terminal, or the value of `COLUMNS`, or 80."""
+    """Return the width of the terminal, the value of `COLUMNS`, or 80."""
     said = os.environ.get("COLUMNS", "")
     if said.isdecimal() and int(said):
         return int(said)

@@ -1,4 +1,4 @@
-"""Progress of a long batch on one line of a terminal; nothing without a terminal."""
+"""Progress bar of a long batch on a terminal."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _CLEAR = "\r\033[K"
 
 
 class Progress:
-    """A bar for `total` steps on `stream`, shown only on a terminal and for more than one step.
+    """Progress bar for `total` steps, shown only on a terminal and for more than one step.
 
-    Leaving the context takes the bar away.
+    It is removed at the end of the context.
     """
 
     def __init__(self, total: int, stream: TextIO) -> None:
@@ -30,7 +30,7 @@ class Progress:
         self._put(_CLEAR)
 
     def advance(self, name: str) -> None:
-        """Count one more step, which was about `name`."""
+        """Count one more step, which processed `name`."""
         self._done += 1
         if self._shown:
             filled = _WIDTH * self._done // self._total

@@ -1,7 +1,7 @@
-"""Options of PSyclone that have no effect here, or that correspond to a setting.
+"""PSyclone options that have no effect, or that correspond to a setting.
 
-They are accepted, so that existing builds work. An option without an effect is a warning; one that
-requests an unsupported function is an error.
+They are accepted, so that existing builds work. An option without effect causes a warning. An
+option that requests an unsupported function is an error.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _SETTINGS = {
 
 
 def add_psyclone_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options to a parser; `settings_for` and `remarks` evaluate them."""
+    """Add the options to a parser; `settings_for` and `check_psyclone_options` evaluate them."""
     group = parser.add_argument_group("of PSyclone, for the sake of builds that give them")
     for flag, why in _WITHOUT_EFFECT.items():
         if flag in ("--frontend", "--log-level"):
@@ -51,7 +51,7 @@ def add_psyclone_options(parser: argparse.ArgumentParser) -> None:
 
 
 def settings_for(given: argparse.Namespace) -> str:
-    """Return the settings that the options correspond to, as '--config-opts' has them."""
+    """Return the settings that correspond to the options, in the syntax of '--config-opts'."""
     return " ".join(text for flag, text in _SETTINGS.items() if _is_given(given, flag))
 
 

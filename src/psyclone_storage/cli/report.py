@@ -1,4 +1,4 @@
-"""Reports of a compilation: schedules, dependences, explanations."""
+"""Reports on a compilation: schedules, dependences, explanations."""
 
 from __future__ import annotations
 
@@ -17,9 +17,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Reports:
-    """The reports on one algorithm file; those that were not requested are empty.
+    """Reports on one algorithm file; reports that were not requested are empty.
 
-    `found` are lines on its kernels, for `--verbose`; `page` is what `--report` shows.
+    - `found`: lines on its kernels, for `--verbose`.
+
+    - `page`: the contents for `--report`.
     """
 
     text: str = ""
@@ -30,7 +32,7 @@ class Reports:
 
 
 def reports_of(file: Path, build: Build, options: CommandOptions) -> Reports:
-    """Return the reports on `file` that `options` request."""
+    """Return the reports on `file` requested by `options`."""
     asked = (options.schedule, options.explain, options.schedule_json, options.dag)
     if not any((*asked, options.verbose, options.page)):
         return Reports()
@@ -67,7 +69,7 @@ def _found(file: Path, build: Build) -> tuple[str, ...]:
 def gathered_reports(
     reports: Sequence[Reports], options: CommandOptions
 ) -> Iterator[tuple[Path | None, str]]:
-    """Yield each report with the file that it goes to, or None for standard output."""
+    """Yield each report with its output file, or None for standard output."""
     text = "\n".join(report.text for report in reports if report.text)
     if text:
         yield None, text

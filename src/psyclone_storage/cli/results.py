@@ -45,14 +45,14 @@ class Translation:
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """The kept translations of one call's files; `common` is what all of them depend on."""
+    """Cached translations of one call's files; `common` contains their common dependencies."""
 
     cache: Cache
     inputs: Inputs
     common: str
 
     def find(self, file: Path) -> Translation | None:
-        """Return what `file` was translated to, None if that is not known."""
+        """Return the cached translation of `file`, or None."""
         key = self._key(file)
         data = self.cache.find(key) if key else None
         if data is None:
@@ -65,7 +65,7 @@ class Results:
             return None
 
     def keep(self, file: Path, made: Translation) -> None:
-        """Keep what was `made` of `file`, if it can be had again from what is written."""
+        """Store the translation of `file`, if it can be restored from its stored form."""
         key, entry = self._key(file), self._encoded(made)
         if key and entry is not None:
             import json  # noqa: PLC0415
@@ -73,7 +73,7 @@ class Results:
             self.cache.keep(key, json.dumps(entry).encode())
 
     def ignored(self) -> tuple[Diagnostic, ...]:
-        """Return why cached translations were ignored."""
+        """Return diagnostics for ignored cache files."""
         hint = f"Remove it, or set {RESULTS_VARIABLE} to a folder that only you can write to."
         return tuple(ignored_cache(reason, hint) for reason in self.cache.ignored)
 
@@ -82,7 +82,7 @@ class Results:
         return digest_of(f"{self.common} {digest}") if digest else None
 
     def _encoded(self, made: Translation) -> dict[str, Any] | None:
-        """Return `made` as JSON has it, None if a place is in a text that is no file."""
+        """Return `made` as JSON values, or None if a location is in a text that is not a file."""
         try:
             warnings = [self._encoded_warning(item) for item in made.warnings]
         except CompileError:
@@ -137,7 +137,7 @@ class Results:
         )
 
     def _encoded_span(self, span: Span) -> list[Any]:
-        """Return a place as its file, which holds its text, and its ends.
+        """Return a location as JSON values: its file, the digest of the text, and its ends.
 
         Raises:
             CompileError: the file has another text, or does not exist.
@@ -158,9 +158,9 @@ class Results:
 def open_results(
     options: CommandOptions, settings: tuple[str, ...], request: CompileRequest, inputs: Inputs
 ) -> Results | None:
-    """Return the kept translations for `options`, None if nothing may be kept or found.
+    """Return the cache for `options`, or None if it must not be used.
 
-    `settings` are the texts of the settings files.
+    `settings` contains the texts of the settings files.
     """
     folder = results_folder(os.environ) if options.cached else None
     if folder is None or options.script or options.compile or options.page:

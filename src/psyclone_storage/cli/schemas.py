@@ -1,4 +1,4 @@
-"""The JSON Schemas of what this tool writes as JSON, and the option that prints one."""
+"""JSON Schemas of all JSON outputs, and the option that prints one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def schema_file(name: str) -> Path:
 
 
 class PrintSchema(argparse.Action):
-    """Prints the schema that is named, and ends the command, as `--version` does."""
+    """Option that prints the given schema and ends the command, like `--version`."""
 
     def __call__(
         self,
@@ -28,6 +28,6 @@ class PrintSchema(argparse.Action):
         values: str | Sequence[Any] | None,
         option_string: str | None = None,
     ) -> None:
-        """Print and leave."""
+        """Print the schema and exit."""
         sys.stdout.write(schema_file(str(values)).read_text(encoding="utf-8"))
         parser.exit()

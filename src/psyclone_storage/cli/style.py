@@ -1,7 +1,7 @@
-"""Form and colour of printed problems and reports.
+"""Form and colour of printed diagnostics and reports.
 
-Read from the command line before everything else, so that a mistake in the options is itself
-reported in the form that was asked for.
+They are read from the command line first, so that errors in options are also reported in the
+requested form.
 """
 
 from __future__ import annotations
@@ -20,10 +20,15 @@ WARNINGS = ("show", "error")
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """The form of problems, one of `FORMS`, and the wish for colour, one of `COLOURS`.
+    """Form of diagnostics.
 
-    `warnings` is one of `WARNINGS`: whether they are shown as such, or as errors. `traces` asks for
-    the calls of Python that led to a problem.
+    - `form`: one of `FORMS`.
+
+    - `colour`: one of `COLOURS`.
+
+    - `warnings`: one of `WARNINGS`: warnings are shown as warnings or as errors.
+
+    - `traces`: show the Python calls that led to a diagnostic.
     """
 
     form: str = "text"
@@ -33,7 +38,7 @@ class Style:
 
 
 def add_style(parser: argparse._ActionsContainer) -> None:
-    """Add the options that `read_style` reads to a parser, which checks and describes them."""
+    """Add the options evaluated by `read_style` to a parser, which checks and documents them."""
     parser.add_argument(
         "--diagnostics", choices=FORMS, default="text",
         help="how to print problems: for people, as JSON, for code scanners, or for GitHub",
@@ -52,7 +57,7 @@ def add_style(parser: argparse._ActionsContainer) -> None:
 
 
 def read_style(words: Sequence[str]) -> Style:
-    """Return the style that `words` request; the option parser reports errors in them."""
+    """Return the requested style; the option parser reports errors later."""
     options = words[: words.index("--")] if "--" in words else words
     given: dict[str, str] = {}
     for word, following in zip(options, [*options[1:], ""], strict=False):
@@ -67,7 +72,7 @@ def read_style(words: Sequence[str]) -> Style:
 
 
 def _chosen(given: Mapping[str, str], name: str, values: tuple[str, ...]) -> str:
-    """Return the value of an option, the first of `values` where it has no valid one."""
+    """Return the value of an option, or the first of `values` if it is missing or invalid."""
     value = given.get(name, "")
     return value if value in values else values[0]
 
@@ -75,8 +80,7 @@ def _chosen(given: Mapping[str, str], name: str, values: tuple[str, ...]) -> str
 def in_colour(wish: str, stream: TextIO) -> bool:
     """Return whether to print in colour on `stream`.
 
-    `auto` means on a terminal that knows colours, unless `NO_COLOR` is set to anything
-    (https://no-color.org).
+    `auto` means yes on a terminal with colours, unless `NO_COLOR` is set (https://no-color.org).
     """
     if wish != "auto":
         return wish == "always"

@@ -1,8 +1,8 @@
-"""Temporary files next to outputs, and the removal of those that killed commands left.
+"""Temporary files next to outputs, and removal of those that killed commands have left.
 
-A name records the machine and the process, so that a later command knows at once whether the
-process still runs. Files of other machines, or of a process whose number is in use again, are
-removed when they are a day old: no command needs its temporary files that long.
+A name contains the machine and the process, so a later command can check whether the process is
+still running. Files of other machines, or of a process number in use again, are removed after one
+day. No command needs its temporary files for so long.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def temporary_name(path: Path, number: int = 0) -> Path:
 
 
 def remove_leftovers(folder: Path) -> None:
-    """Remove the temporary files and claims in `folder` that killed commands left."""
+    """Remove temporary files and claims in `folder` that killed commands have left."""
     try:
         names = os.listdir(folder)  # noqa: PTH208  (names are enough, paths take longer)
     except OSError:
@@ -56,7 +56,7 @@ def _is_old(path: Path) -> bool:
 
 
 def _is_running(process: int) -> bool:
-    """Return whether `process` exists on this machine, under any user."""
+    """Return whether `process` exists on this machine, for any user."""
     try:
         os.kill(process, 0)
     except (ProcessLookupError, OverflowError):
@@ -68,7 +68,7 @@ def _is_running(process: int) -> bool:
 
 @cache
 def _machine() -> str:
-    """Return a checksum of the scope of process numbers: a machine, a boot and a namespace."""
+    """Return a checksum of the machine, its boot and the process namespace."""
     facts = [os.uname().nodename]
     with suppress(OSError):
         facts.append(Path("/proc/sys/kernel/random/boot_id").read_text(encoding="utf-8"))

@@ -1,8 +1,8 @@
-"""Compile what was generated, to see whether a Fortran compiler accepts it.
+"""Trial compilation of generated code with a Fortran compiler.
 
-The PSy layer and the algorithm are compiled with the kernels, and with whatever modules these
-use that lie below the kernel folders, against our interfaces of the infrastructure. Nothing
-is linked, and nothing remains but the compiled infrastructure in the user's cache.
+The PSy layer and the algorithm are compiled together with the kernels, and with the modules in the
+kernel folders that these use. Interfaces of the infrastructure are shipped with this package.
+Nothing is linked, and only the compiled infrastructure in the user's cache remains.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def try_to_compile(
 ) -> tuple[Diagnostic, ...]:
     """Compile the code generated from `file` and return the errors of the Fortran compiler.
 
-    A module that is not to be found is reported once, and what needs it is not compiled.
+    A missing module is reported once, and files that need it are not compiled.
     """
     with deferred():
         scratch = Path(tempfile.mkdtemp())
@@ -63,14 +63,14 @@ def _tried_in(
 
 @dataclass(frozen=True, slots=True)
 class _TrialCompilation:
-    """One compilation in a folder of its own."""
+    """One trial compilation in its own folder."""
 
     scratch: Path
     interfaces: tuple[CompiledModules, ...]
     options: CommandOptions
 
     def run(self, file: Path, build: Build, compiler: Compiler) -> Iterator[Diagnostic]:
-        """Compile the kernels, the PSy layer and the algorithm, as far as they can be."""
+        """Compile the kernels, the PSy layer and the algorithm, as far as possible."""
         provided = set(compiled_modules(self.options.includes))
         provided.update(*(known.modules for known in self.interfaces))
         order = order_of_use(build.kernel_files, compiler.kernels.index, provided)
@@ -123,12 +123,12 @@ class _TrialCompilation:
         return None
 
     def _shown(self, text: str) -> str:
-        """Return `text` with the names of files as the user knows them."""
+        """Return `text` with temporary file names replaced by the user's file names."""
         return text.replace(f"{self.scratch}/", "")
 
 
 def _libraries(build: Build) -> tuple[str, ...]:
-    """Return the folders below `external` of the libraries that the generated texts use."""
+    """Return the folders in `external` of the libraries that the generated code uses."""
     used = {
         module
         for text in (build.psy_text, build.algorithm_text)

@@ -1,6 +1,6 @@
-"""Output of `--verbose`: origin of the settings, and files of the kernels.
+"""Output of `--verbose`: sources of the settings, and files of the kernels.
 
-All of it goes to standard error, a line a fact: generated code and reports stay as they are.
+It is written to standard error with one fact per line. Generated code and reports are not affected.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ def tell(lines: Iterable[str]) -> None:
 def setting_lines(
     options: CommandOptions, texts: Mapping[Path, str], settings: Settings
 ) -> Iterator[str]:
-    """Yield which settings were read from where; `texts` are those of the files, the default first.
+    """Yield the settings files, and the keys set by a user's file or the command line.
 
-    Keys are listed that a file of the user's or the command line sets.
+    `texts` contains the texts of the files, starting with the default file.
     """
     yield f"psyclone-storage {__version__}, Python {sys.version.split()[0]} of '{sys.prefix}'"
     for path in texts:
@@ -62,7 +62,7 @@ def folder_lines(folders: Iterable[Path], includes: Iterable[Path], given: bool)
 
 
 def kernel_lines(file: Path, found: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the lines on the kernels of `file`; `found` has the file of each, if it has one."""
+    """Return the lines on the kernels of `file`; `found` contains the file of each kernel or ''."""
     lines = [f"{file}: kernel '{name}' in '{source}'" for name, source in found.items() if source]
     if builtins := [name for name, source in found.items() if not source]:
         lines.append(f"{file}: built-in {listed(builtins, 'and')}")

@@ -1,8 +1,8 @@
-"""Worker processes that apply one function to many inputs, each with its own cached state.
+"""Worker processes that apply one function to many inputs, each with its own caches.
 
-The parent hands the next input to the first idle worker and returns results in the order of the
-inputs. A worker ends when its parent does: it watches a pipe whose other end only the parent holds.
-A worker that dies is replaced; its input gets the result that the caller has for such a loss.
+The parent process sends the next input to the first idle worker and returns results in input order.
+A worker ends when its parent dies, because it watches a pipe that only the parent holds open. A
+worker that dies is replaced, and the caller provides the result for its input.
 """
 
 from __future__ import annotations
@@ -36,17 +36,18 @@ def _nothing() -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Failure:
-    """The text of an exception that a worker sends instead of a result."""
+    """Text of an exception that a worker sends instead of a result."""
 
     text: str
 
 
 class Workers(Generic[Given, TaskResult]):
-    """Some processes that apply `work`; a context that ends them.
+    """Worker processes that apply `work`; the context manager ends them.
 
-    `lost` gives the result for an input whose worker died, from its exit status as
-    `multiprocessing` reports it: the negative number of a signal. A worker that is stopped calls
-    `stopped`, and so does one whose parent has died.
+    - `lost`: returns the result for an input whose worker died, given its exit status, which is a
+      negative number for a signal.
+
+    - `stopped`: called by a worker that is stopped or whose parent has died.
     """
 
     def __init__(
@@ -90,7 +91,7 @@ class Workers(Generic[Given, TaskResult]):
         return ours
 
     def each(self, given: Sequence[Given]) -> Iterator[TaskResult]:
-        """Yield the result for each of `given`, in their order.
+        """Yield the results for all inputs in order.
 
         Raises:
             InternalError: `work` raised an exception.
@@ -113,7 +114,10 @@ class Workers(Generic[Given, TaskResult]):
             yield made.pop(place)
 
     def _sent(self, connection: Connection, given: Given) -> Connection:
-        """Send an input to an idle worker, or to its replacement if it has died; return which."""
+        """Send an input to an idle worker, or to its replacement if it died.
+
+        Return the connection.
+        """
         try:
             connection.send((given,))
         except OSError:
@@ -123,14 +127,14 @@ class Workers(Generic[Given, TaskResult]):
         return connection
 
     def _ended(self, connection: Connection) -> int:
-        """Forget a worker that has died; return its exit status."""
+        """Remove a worker that has died; return its exit status."""
         process = self._processes.pop(connection)
         connection.close()
         process.join()
         return process.exitcode or 0
 
     def _received(self, connection: Connection, given: Given) -> tuple[TaskResult, Connection]:
-        """Return the result that is ready, and the connection of an idle worker."""
+        """Return the available result, and the connection of an idle worker."""
         try:
             received = connection.recv()
         except (EOFError, OSError):
@@ -173,7 +177,7 @@ def _serve(
     work: Callable[[Given], TaskResult],
     stopped: Callable[[], object],
 ) -> None:
-    """Apply `work` to each input that arrives, until an empty tuple does or the parent has died."""
+    """Apply `work` to each received input until an empty tuple arrives or the parent dies."""
     for end in inherited:
         end.close()
     threading.Thread(target=_stop_with_parent, args=(watched,), daemon=True).start()

@@ -1,7 +1,7 @@
-"""Writing files: all that belong together or none, each one whole, and only when they change.
+"""Atomic writing of output files: all of them or none, and only if their contents change.
 
-Every text is first written to a temporary file next to its target, where most errors occur. Only
-then are the targets replaced, and restored if one of them cannot be replaced.
+Each text is first written to a temporary file next to its target, where most errors occur. Then the
+targets are replaced. If one cannot be replaced, the others are restored.
 """
 
 from __future__ import annotations
@@ -28,10 +28,12 @@ from psyclone_storage.cli.temporaries import remove_leftovers, temporary_name
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """A text and the file that it is for.
+    """Output text with its file.
 
-    What is `shared` belongs to all layers that make the same text: the first command writes it, and
-    undoing another one leaves it. It takes the place of the text `outdated`, if there is one.
+    - `shared`: the file belongs to all layers that generate the same text. The first command writes
+      it, and it remains if another output fails.
+
+    - `outdated`: an old text that may be replaced, or None.
     """
 
     path: Path
@@ -41,16 +43,16 @@ class Output:
 
 
 def write_together(outputs: Iterable[Output], between: Callable[[], None] = lambda: None) -> None:
-    """Give each file its text; if one cannot be written, none is.
+    """Write all files; if one cannot be written, write none.
 
-    A file that holds its text already keeps its time stamp, so that nothing is built again. Another
-    one is replaced in one step: a reader sees the old content or the new, never a part. What is
-    no file, such as `/dev/null` or a pipe, is written to before any file changes, and so is what
-    `between` writes. Surrogates for bytes that were not UTF-8 become those bytes again.
+    A file that already has its text keeps its time stamp, so that nothing is rebuilt. Any other
+    file is replaced atomically. A target that is not a regular file, such as `/dev/null` or a pipe,
+    is written before any file is changed, as is the output of `between`. Surrogates are written as
+    the original bytes that were not UTF-8.
 
     Raises:
-        CompileError: `L003`, for each path that cannot be written; `L002`, two texts are for the
-            same file; `L015`, a shared file has another text.
+        CompileError: `L003`, for each path that cannot be written; `L002`, two texts have the same
+            file; `L015`, a shared file has another text.
     """
     landing = _Landing()
     with deferred():
@@ -70,7 +72,7 @@ def write_together(outputs: Iterable[Output], between: Callable[[], None] = lamb
 
 
 def cannot_write(path: Path, error: OSError) -> Diagnostic:
-    """Return `L003`: why `path` is not written."""
+    """Return the diagnostic `L003` with the reason why `path` cannot be written."""
     reason = error.strerror or str(error)
     if isinstance(error, FileExistsError | NotADirectoryError):
         reason = f"'{error.filename}' is not a directory"
@@ -78,13 +80,13 @@ def cannot_write(path: Path, error: OSError) -> Diagnostic:
 
 
 def ignored_cache(reason: str, hint: str) -> Diagnostic:
-    """Return `L018`: why cached files are not used."""
+    """Return the diagnostic `L018` with the reason why cached files are not used."""
     message = f"Cached files are ignored: {reason}."
     return Diagnostic("L018", message, hint=hint, severity=Severity.WARNING)
 
 
 def differs(path: Path) -> Diagnostic:
-    """Return `L015`: the changed kernel at `path` is another one."""
+    """Return the diagnostic `L015`: the changed kernel at `path` has another text."""
     message = f"The changed kernel '{path.stem}' differs from the one in '{path}'."
     hint = (
         "With '--kernel-renaming single' all layers must change a kernel alike: repeat all commands"
@@ -96,7 +98,8 @@ def differs(path: Path) -> Diagnostic:
 def given_name(temporary: Path, path: Path) -> bool:
     """Rename `temporary` to `path`; return False if that exists.
 
-    That is one step, but where files cannot have two names: there a reader may see a part.
+    This is atomic, except on file systems without hard links, where a reader may see an incomplete
+    file.
     """
     try:
         path.hardlink_to(temporary)
@@ -112,7 +115,7 @@ def given_name(temporary: Path, path: Path) -> bool:
 
 
 def check_same(path: Path, text: str) -> None:
-    """Raise `CompileError` unless the file at `path` holds `text`: `L015`, or `L003`."""
+    """Raise `CompileError` unless the file at `path` contains `text`: `L015`, or `L003`."""
     try:
         found = read_input(path)
     except OSError as error:
@@ -122,7 +125,7 @@ def check_same(path: Path, text: str) -> None:
 
 
 def encoded(text: str) -> bytes:
-    """Return the bytes of a file for `text`."""
+    """Return the bytes that represent `text` in a file."""
     return text.encode("utf-8", "surrogateescape")
 
 
@@ -132,7 +135,7 @@ def decoded(data: bytes) -> str:
 
 
 def is_stream(path: Path) -> bool:
-    """Return whether there is something at `path` that is neither a file nor a folder."""
+    """Return whether `path` exists and is neither a regular file nor a folder."""
     return path.exists() and not path.is_file() and not path.is_dir()
 
 
@@ -141,7 +144,7 @@ def is_stream(path: Path) -> bool:
 
 @dataclass(slots=True)
 class _Replacement:
-    """A file to be replaced: its resolved path, and the files of its new and old content."""
+    """File to be replaced: its resolved path, and the files with its new and its old content."""
 
     output: Output
     target: Path
@@ -151,7 +154,7 @@ class _Replacement:
 
 
 class _Landing:
-    """The files of one command on their way."""
+    """Outputs of one command while they are written."""
 
     def __init__(self) -> None:
         self._parts: list[_Replacement] = []
@@ -161,7 +164,7 @@ class _Landing:
     def prepare(self, outputs: Iterable[Output]) -> list[Output]:
         """Write every text to a temporary file in the folder of its target.
 
-        Return the outputs whose targets are no files.
+        Return the outputs whose targets are not regular files.
         """
         problems: list[Diagnostic] = []
         streams: list[Output] = []
@@ -184,10 +187,10 @@ class _Landing:
         return streams
 
     def land(self) -> None:
-        """Replace the targets in reverse order: the algorithm and the PSy layer after the rest.
+        """Replace the targets in reverse order, with the PSy layer and the algorithm last.
 
-        A build without stamps checks these two, so that it never takes a killed run for a complete
-        one. Shared files stay if a later target cannot be replaced.
+        A build without stamps checks only these two. Therefore it never takes a killed run for a
+        complete one. Shared files remain if a later target cannot be replaced.
         """
         for part in reversed(self._parts):
             with _reported(part.output.path):
@@ -199,10 +202,10 @@ class _Landing:
                 part.landed = not part.output.shared
 
     def _is_settled(self, part: _Replacement) -> bool:
-        """Return whether this command or another one has written the shared file.
+        """Return whether a shared file is already complete, written by this or another command.
 
-        Where files cannot have two names, another one may still be writing it: its part is
-        replaced, as that of one that was killed.
+        Without hard links, another command may still be writing it. Its incomplete file is
+        replaced, like that of a killed command.
         """
         if _may_replace(part.output, part.target):
             return False
@@ -213,7 +216,7 @@ class _Landing:
         return True
 
     def undo(self) -> None:
-        """Put back what was there, and take away what was not."""
+        """Restore the replaced files, and remove the new ones."""
         for part in self._parts:
             aside, part.aside = part.aside, None
             # An old file that cannot be restored stays next to its target.
@@ -260,7 +263,7 @@ class _Landing:
 
 
 def _may_replace(output: Output, target: Path) -> bool:
-    """Return whether a shared file is there that is old, or was not written to its end."""
+    """Return whether an existing shared file is outdated or incomplete."""
     if not target.is_file():
         return False
     found, data = target.read_bytes(), encoded(output.text)
@@ -283,7 +286,7 @@ def _reported(path: Path) -> Iterator[None]:
 
 
 def _aside(path: Path) -> Path:
-    """Return a second name for the file at `path`, or a copy where files have one name only."""
+    """Return a hard link to the file at `path`, or a copy if hard links are not supported."""
     handle, aside = _new_file_beside(path)
     os.close(handle)
     aside.unlink()
@@ -309,9 +312,9 @@ def _written_beside(path: Path, data: bytes) -> Path:
 
 
 def _new_file_beside(path: Path) -> tuple[int, Path]:
-    """Make a private empty file in the folder of `path`; return it open, and its path.
+    """Create a private empty file in the folder of `path`; return its descriptor and path.
 
-    `tempfile` would do it, and load the modules of three archive formats at every start.
+    `tempfile` is not used, because it would import three archive modules at every start.
     """
     for number in count():
         new = temporary_name(path, number)
@@ -321,7 +324,7 @@ def _new_file_beside(path: Path) -> tuple[int, Path]:
 
 
 def _umask() -> int:
-    """Return the permissions that new files of this process do not have."""
+    """Return the permission bits that are removed from new files of this process."""
     mask = os.umask(0)
     os.umask(mask)
     return mask

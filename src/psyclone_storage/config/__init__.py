@@ -1,1 +1,1 @@
-"""Settings: find, read and check `psyclone.cfg`, independent of their use."""
+"""Settings: `psyclone.cfg` is found, read and checked here, independently of its use."""

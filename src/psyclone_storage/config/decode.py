@@ -1,8 +1,8 @@
-"""The text of a value as a typed value.
+"""Decoding of settings values.
 
-This file owns how booleans, numbers, lists and maps are spelt. A decoder takes an `Entry` and
-returns a value, or raises `CompileError` with one diagnostic for each part of the value that it
-cannot read, at that part. What keys there are is not known here.
+This module defines the syntax of booleans, numbers, lists and maps. A decoder takes an `Entry` and
+returns a value. It raises `CompileError` with one diagnostic for each invalid part of the value.
+The keys are defined in another module.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _REFERENCE = regex(r"(?<!%)%\([^)]*\)s")
 
 
 def boolean(entry: Entry) -> bool:
-    """Return what `true`, `yes`, `on`, `1` and their opposites mean, in any case."""
+    """Return the value of `true`, `yes`, `on`, `1` or their opposites, ignoring case."""
     word = entry.value
     if word.text.lower() in BOOLEANS:
         return BOOLEANS[word.text.lower()]
@@ -51,22 +51,22 @@ def name(entry: Entry) -> str:
 
 
 def fortran_names(entry: Entry) -> tuple[str, ...]:
-    """Return a list of Fortran names, separated by commas."""
+    """Return a comma-separated list of Fortran names."""
     return collect(name_word, entry.items())
 
 
 def words(entry: Entry) -> tuple[str, ...]:
-    """Return a list of words in lower case, separated by commas."""
+    """Return a comma-separated list of words in lower case."""
     return tuple(unescape(item).lower() for item in entry.items())
 
 
 def choice(values: Mapping[str, T]) -> Callable[[Entry], T]:
-    """Return a decoder for the words that are keys of `values`, in any case."""
+    """Return a decoder for the words that are keys of `values`, ignoring case."""
     return lambda entry: choose_value(entry.value, values)
 
 
 def mapping(value: Callable[[SettingsWord], T]) -> Callable[[Entry], dict[str, T]]:
-    """Return a decoder for `name: value, name: value`; names come out in lower case."""
+    """Return a decoder for `name: value, name: value`; names are converted to lower case."""
 
     def pair(item: SettingsWord) -> tuple[str, T]:
         key, *rest = item.split(":")
@@ -78,7 +78,7 @@ def mapping(value: Callable[[SettingsWord], T]) -> Callable[[Entry], dict[str, T
 
 
 def unique(pairs: Iterable[tuple[SettingsWord, str, T]]) -> dict[str, T]:
-    """Return a dictionary of (place, name, value); a name that comes twice is refused."""
+    """Return a dictionary of (place, name, value); a repeated name is an error."""
     table: dict[str, T] = {}
     for item, key, value in pairs:
         if key in table:
@@ -88,7 +88,7 @@ def unique(pairs: Iterable[tuple[SettingsWord, str, T]]) -> dict[str, T]:
 
 
 def collect(decode: Callable[[SettingsWord], T], items: Iterable[SettingsWord]) -> tuple[T, ...]:
-    """Decode every item, and raise all that was refused together."""
+    """Decode every item, and raise all errors together."""
     values: list[T] = []
     problems: list[Diagnostic] = []
     for item in items:
@@ -101,7 +101,7 @@ def collect(decode: Callable[[SettingsWord], T], items: Iterable[SettingsWord]) 
 
 
 def positive_word(word: SettingsWord) -> int:
-    """Return the integer of at least 1 that `word` spells."""
+    """Return `word` as an integer of at least 1."""
     if word.text.isdecimal() and int(word.text) > 0:
         return int(word.text)
     raise refused(word, f"'{word.text}' is not a whole number of at least 1.")
@@ -120,7 +120,7 @@ def name_word(word: SettingsWord) -> str:
 
 
 def choose_value(word: SettingsWord, values: Mapping[str, T]) -> T:
-    """Return the value whose key is `word`, in any case."""
+    """Return the value for the key `word`, ignoring case."""
     text = unescape(word).lower()
     if text in values:
         return values[text]
@@ -131,8 +131,8 @@ def choose_value(word: SettingsWord, values: Mapping[str, T]) -> T:
 def unescape(word: SettingsWord) -> str:
     """Return the text of `word` with escapes replaced: `%%` is one percent sign.
 
-    `configparser` would put another key's value in place of `%(key)s`; no known settings file
-    does that, so it is refused rather than half supported.
+    `%(key)s`, which `configparser` would replace by another key's value, is an error. No known
+    settings file uses it.
     """
     if _REFERENCE.search(word.text):
         raise CompileError(
@@ -147,5 +147,5 @@ def unescape(word: SettingsWord) -> str:
 
 
 def refused(word: SettingsWord, message: str, hint: str = "") -> CompileError:
-    """Return the error `C004` for a value that is not what its key asks for."""
+    """Return the error `C004` for a value that is invalid for its key."""
     return CompileError(Diagnostic("C004", message, word.span, hint=hint))

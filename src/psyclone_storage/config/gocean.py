@@ -1,7 +1,7 @@
-"""The two tables of the `[gocean]` section: grid properties and iteration spaces.
+"""Decoding of the two tables in the section `[gocean]`: grid properties, iteration spaces.
 
-This file owns their spelling and the entries that generated code cannot do without. Whether a
-path or a bound means anything to the infrastructure is for the Fortran compiler to say.
+This module defines their syntax and the entries that generated code requires. It does not check
+whether a path or a bound is valid for the infrastructure. The Fortran compiler does that.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ _PLACEHOLDERS = {"start": "2", "stop": "n"}
 
 
 def grid_properties(entry: Entry) -> dict[str, GridProperty]:
-    """Return the table of `name: path: scalar|array: real|integer`, separated by commas.
+    """Return the comma-separated table of `name: path: scalar/array: real/integer`.
 
     Raises:
-        CompileError: `C004` for an entry of another form, `C005` for a property that generated
-            code needs and the table lacks.
+        CompileError: `C004`, an entry has another form; `C005`, a property required by generated
+            code is missing.
     """
     table = unique(collect(_grid_property, entry.items()))
     missing = [name for name in RequiredProperty if name not in table]

@@ -1,7 +1,7 @@
-"""The table of every key that a settings file may hold, of both generations.
+"""Table of all keys of settings files, for both generations.
 
-This file owns which section a key belongs to, which field of `Settings` it fills and how its
-value is decoded. How a file is read is in `config.read`.
+It defines the section of each key, its field in `Settings`, and its decoder. `config.read` reads
+the files.
 """
 
 from __future__ import annotations
@@ -37,9 +37,10 @@ _CHECKS = {check.value: check for check in RunTimeChecks}
 
 @dataclass(frozen=True, slots=True)
 class SettingsKey:
-    """A key: its section, its name in lower case, the field it fills and its decoder.
+    """Settings key: its section, its name in lower case, its field and its decoder.
 
-    A key that is read for the sake of PSyclone's files and changes nothing says why, as `unused`.
+    - `unused`: the reason why the key has no effect. Such keys are accepted, because PSyclone's
+      files contain them.
     """
 
     section: str
@@ -50,7 +51,7 @@ class SettingsKey:
 
 
 def _run_time_checks(entry: Entry) -> RunTimeChecks:
-    """Decode `none`, `warn` or `error`; a boolean, the older spelling, is `error` or `none`."""
+    """Decode `none`, `warn` or `error`; an older boolean value means `error` or `none`."""
     meaning = decode.BOOLEANS.get(entry.value.text.lower())
     if meaning is None:
         return decode.choose_value(entry.value, _CHECKS)
@@ -152,10 +153,10 @@ KEYS: tuple[SettingsKey, ...] = (
 
 
 def heading(section: str) -> str:
-    """Return how a section is written in a file: `[DEFAULT]`, `[lfric]`, `[gocean]`."""
+    """Return the heading of a section in a file: `[DEFAULT]`, `[lfric]`, or `[gocean]`."""
     return "[DEFAULT]" if section == "default" else f"[{section}]"
 
 
 def known_headings() -> str:
-    """Return the headings of today, listed for a hint."""
+    """Return the current headings as a list for a hint."""
     return listed(heading(section) for section in dict.fromkeys(SECTIONS.values()))

@@ -1,4 +1,4 @@
-"""Settings from files: the default configuration, and a user's file over it."""
+"""Settings from files: the default configuration, overridden by a user's file."""
 
 from __future__ import annotations
 
@@ -19,36 +19,39 @@ _REMEMBERED = 8
 
 
 def default_settings() -> Settings:
-    """Return what the default configuration says, and nothing else."""
+    """Return the settings of the default configuration."""
     shipped = shipped_settings_file()
     return settings_of({shipped: text_of(shipped)}, "")
 
 
 def load_settings(explicit: str, overrides: str, around: SearchContext) -> Settings:
-    """Find and read the settings file, over the default configuration.
+    """Find and read the settings file, which overrides the default configuration.
 
-    `explicit` is the file named on the command line, or empty; `overrides` the text after
-    `--config-opts`. The order of the search is that of `find_settings_file`.
+    - `explicit`: the file given on the command line, or ''.
+
+    - `overrides`: the text after `--config-opts`.
+
+    The file is searched in the order of `find_settings_file`.
 
     Raises:
-        CompileError: `C001` for a file that does not exist or is not text, or whatever
-            `read_settings` finds wrong in it.
+        CompileError: `C001`, the file does not exist or is not text; or the errors of
+            `read_settings`.
     """
     return settings_of(read_settings_texts(explicit, around), overrides)
 
 
 def settings_of(texts: dict[Path, str], overrides: str) -> Settings:
-    """Return what `texts` say, each over those before it, and `overrides` over all.
+    """Return the settings in `texts`; later texts override earlier ones, and `overrides` all.
 
     Raises:
-        CompileError: whatever `read_settings` finds wrong in them.
+        CompileError: the errors of `read_settings`.
     """
     return _settings_of(tuple(texts.items()), overrides)
 
 
 @lru_cache(maxsize=_REMEMBERED)
 def _settings_of(texts: tuple[tuple[Path, str], ...], overrides: str) -> Settings:
-    """Return what texts say, for a program that asks for many compilers read once."""
+    """Return the settings in texts; results are cached."""
     settings, last = None, texts[-1][0]
     for path, text in texts:
         added = overrides if path == last else ""

@@ -1,4 +1,4 @@
-"""Search for a user's settings file, and its text; the default file is part of the package."""
+"""Search for a user's settings file, and its text; the package contains the default file."""
 
 from __future__ import annotations
 
@@ -19,8 +19,11 @@ ENVIRONMENT_VARIABLE = "PSYCLONE_CONFIG"
 class SearchContext:
     """Environment of the search for a settings file.
 
-    `environment` holds the environment variables; `prefix` is where Python is installed, and
-    `in_venv` whether that is a virtual environment.
+    - `environment`: the environment variables.
+
+    - `prefix`: the installation folder of Python.
+
+    - `in_venv`: whether the prefix is a virtual environment.
     """
 
     environment: Mapping[str, str]
@@ -31,7 +34,7 @@ class SearchContext:
 
 
 def search_context(environment: Mapping[str, str]) -> SearchContext:
-    """Return the surroundings of this process; `environment` is usually `os.environ`."""
+    """Return the search context of this process; `environment` is usually `os.environ`."""
     return SearchContext(
         environment=environment,
         directory=Path(),
@@ -47,17 +50,16 @@ def shipped_settings_file() -> Path:
 
 
 def find_settings_file(explicit: str, around: SearchContext) -> Path:
-    """Return the settings file to read.
+    """Return the path of the settings file.
 
-    The first of these counts: `explicit`, the file named by `PSYCLONE_CONFIG`,
+    The first of these is used: `explicit`, the file named by `PSYCLONE_CONFIG`,
     `.psyclone/psyclone.cfg` in the current directory, `share/psyclone/psyclone.cfg` in a virtual
-    environment, the same in `~/.local`, and the default that comes with the package. Outside a
-    virtual environment `~/.local` is searched before the prefix. This is PSyclone's order, so
-    that both tools read the same file.
+    environment, the same in `~/.local`, and the default file in the package. Outside a virtual
+    environment, `~/.local` is searched before the prefix. This is PSyclone's order, so both tools
+    read the same file.
 
     Raises:
-        CompileError: `C001`, a file that was named does not exist. A file that was asked for is
-            never replaced by another one in silence.
+        CompileError: `C001`, a named file does not exist. It is never replaced by another file.
     """
     if explicit:
         return _named(explicit, "on the command line")
@@ -74,10 +76,10 @@ def find_settings_file(explicit: str, around: SearchContext) -> Path:
 
 
 def read_settings_texts(explicit: str, around: SearchContext) -> dict[Path, str]:
-    """Return the texts of the settings files by their paths: the default one first.
+    """Return the texts of the settings files by path, starting with the default file.
 
     Raises:
-        CompileError: `C001`, for a file that does not exist or is not text.
+        CompileError: `C001`, a file does not exist or is not text.
     """
     shipped, path = shipped_settings_file(), find_settings_file(explicit, around)
     return {name: text_of(name) for name in dict.fromkeys((shipped, path))}

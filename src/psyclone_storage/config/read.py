@@ -1,6 +1,7 @@
-"""Text of a settings file in, `Settings` out, or everything that is wrong with it at once.
+"""Conversion of the text of a settings file to `Settings`, or to all of its errors.
 
-This file owns which entry counts for a key and the checks that span keys. It opens no file.
+This module selects the entry that is used for each key, and contains the checks across keys. It
+does not open files.
 """
 
 from __future__ import annotations
@@ -31,18 +32,22 @@ OVERRIDES = "--config-opts"
 def read_settings(
     text: str, name: str, *, base: Settings | None = None, overrides: str = ""
 ) -> Settings:
-    """Read the text of a settings file.
+    """Parse the text of a settings file.
 
-    `name` is what diagnostics call the file. A key that the text lacks has its value from
-    `base`; without a base every key must be there, but for the lists that may be empty.
-    `overrides` is `key=value key=value …`; its entries win over those of the file. A key of
-    `[DEFAULT]` counts for each section that lacks it, as with `configparser`. An
-    access name that `access_mapping` leaves out keeps its meaning from `base`.
+    - `name`: the name of the file in diagnostics.
+
+    - `base`: the settings for missing keys. Without it, every key must be present, except lists
+      that may be empty.
+
+    - `overrides`: text `key=value key=value …`, whose entries override those of the file.
+
+    A key in `[DEFAULT]` applies to each section without this key, as in `configparser`. Names
+    missing from `access_mapping` keep their meaning from `base`.
 
     Raises:
-        CompileError: with every problem of the file and the overrides: `C002` to `C005`, `C008`,
-            `C009`. Keys and sections that have no effect are in `Settings.warnings` instead
-            (`C006`, `C007`, `C010`), and among the problems if there are others.
+        CompileError: all errors of the file and the overrides: `C002` to `C005`, `C008`, `C009`.
+            Keys and sections without effect are recorded in `Settings.warnings` (`C006`, `C007`,
+            `C010`); they are included if there are errors.
     """
     scanned = scan_file(SourceText(name, text))
     changes = scan_overrides(SourceText(OVERRIDES, overrides))
@@ -59,7 +64,7 @@ def read_settings(
 
 
 def _canonical(scanned: Scanned, problems: list[Diagnostic]) -> Entries:
-    """Return the entries by section of today and key; report those that do not count."""
+    """Return the entries by current section name and key; report those without effect."""
     problems += [_unknown_section(it) for it in scanned.sections if it.name not in SECTIONS]
     entries: Entries = {}
     for entry in scanned.entries:
@@ -76,7 +81,7 @@ def _canonical(scanned: Scanned, problems: list[Diagnostic]) -> Entries:
 
 
 def _placed(changes: Iterable[Entry], problems: list[Diagnostic]) -> Entries:
-    """Return the overrides by section and key; report keys that no section or several have."""
+    """Return the overrides by section and key; report keys that are unknown or ambiguous."""
     entries: Entries = {}
     for entry in changes:
         sections = _sections_with(entry.key)
@@ -90,7 +95,7 @@ def _placed(changes: Iterable[Entry], problems: list[Diagnostic]) -> Entries:
 def _decoded(
     entries: Entries, base: Settings | None, problems: list[Diagnostic]
 ) -> dict[str, dict[str, Any]]:
-    """Return the value of each field by section; a value that is refused is left out."""
+    """Return the values of fields by section, without those that are invalid."""
     values: dict[str, dict[str, Any]] = {section: {} for section in SECTIONS.values()}
     for key in KEYS:
         entry = entries.get((key.section, key.name)) or entries.get(("default", key.name))
@@ -138,9 +143,9 @@ def _check_kinds(entries: Entries, values: dict[str, dict[str, Any]]) -> list[Di
 def _without_effect(
     entries: Entries, values: dict[str, dict[str, Any]], base: Settings
 ) -> Iterator[Diagnostic]:
-    """Yield each key that changes nothing and is given another value than that of `base`.
+    """Yield a warning for each key without effect whose value differs from that of `base`.
 
-    A table may leave out some of its entries, and a list may have another order.
+    A table may omit entries, and a list may have another order.
     """
     for key in KEYS:
         entry = entries.get((key.section, key.name)) or entries.get(("default", key.name))
@@ -172,7 +177,7 @@ def _built(
 
 
 def _position(problem: Diagnostic) -> tuple[int, int]:
-    """Order by place: the file from top to bottom, then the overrides, then what is missing."""
+    """Return a sort key: entries of the file, then overrides, then missing entries."""
     if problem.span is None:
         return 2, 0
     return int(problem.span.source.name == OVERRIDES), problem.span.start
@@ -183,7 +188,7 @@ def _sections_with(key: str) -> list[str]:
 
 
 def _check_place(section: str, entry: Entry) -> Diagnostic | None:
-    """Report a key that no section has, or that counts only in another one."""
+    """Report a key that is unknown, or that belongs to another section."""
     homes = _sections_with(entry.key)
     if section in homes or (section == "default" and homes):
         return None

@@ -1,8 +1,8 @@
-"""The text of a settings file as sections, keys and values, each with its place.
+"""Scanner of settings files: sections, keys and values with their locations.
 
-This file owns the syntax, which is that of Python's `configparser`: `[section]` lines, `key =
-value` or `key: value`, values continued on indented lines, whole-line comments after `#` or
-`;`. `configparser` itself does not record positions. The meaning of keys is not known here.
+The syntax is that of Python's `configparser`: `[section]` lines, `key = value` or `key: value`,
+values continued on indented lines, and whole-line comments after `#` or `;`. `configparser` itself
+does not record locations. Keys are not interpreted here.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ _PAIR = regex(r"\S+")
 
 @dataclass(frozen=True, slots=True)
 class SettingsWord:
-    """A part of a value and its place; continuation lines are joined by a space."""
+    """Part of a value with its location; continuation lines are joined by a space."""
 
     text: str
     span: Span
 
     def split(self, separator: str) -> tuple[SettingsWord, ...]:
-        """Return the parts between the separators, without the space around them.
+        """Return the parts between separators, without surrounding space.
 
-        A part of a word that goes on over lines has the place of the whole word.
+        Parts of a word that continues over several lines have the location of the whole word.
         """
         if len(self.text) != self.span.stop - self.span.start:
             return tuple(
@@ -48,7 +48,7 @@ class SettingsWord:
 
 @dataclass(frozen=True, slots=True)
 class SettingsSection:
-    """A section heading: its name in lower case and its place."""
+    """Section heading: its name in lower case and its location."""
 
     name: str
     span: Span
@@ -56,7 +56,7 @@ class SettingsSection:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A key and its value: section and key in lower case, the value line by line."""
+    """Key with its value: section and key in lower case, and the lines of the value."""
 
     section: str
     key: str
@@ -65,14 +65,17 @@ class Entry:
 
     @property
     def value(self) -> SettingsWord:
-        """The whole value as one word; the place of an empty value is that of its key."""
+        """Whole value as one word; an empty value has the location of its key."""
         if not self.lines:
             return SettingsWord("", self.key_span)
         text = " ".join(line.text for line in self.lines)
         return SettingsWord(text, self.lines[0].span.to(self.lines[-1].span))
 
     def items(self) -> tuple[SettingsWord, ...]:
-        """Return the parts of the value between commas; an item may go on over lines."""
+        """Return the comma-separated parts of the value.
+
+        An item may continue over several lines.
+        """
         items: list[SettingsWord] = []
         unfinished: SettingsWord | None = None
         for line in self.lines:
@@ -86,7 +89,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Scanned:
-    """Content of a text: its headings, its entries in order, and the lines that are neither."""
+    """Content of a text: its headings, its entries in order, and errors for other lines."""
 
     sections: tuple[SettingsSection, ...]
     entries: tuple[Entry, ...]
@@ -94,7 +97,7 @@ class Scanned:
 
 
 def scan_file(source: SourceText) -> Scanned:
-    """Split `source` into headings and entries; unreadable lines become diagnostics `C002`."""
+    """Split `source` into headings and entries; invalid lines become diagnostics `C002`."""
     sections: list[SettingsSection] = []
     entries: list[Entry] = []
     problems: list[Diagnostic] = []
@@ -112,7 +115,7 @@ def scan_file(source: SourceText) -> Scanned:
 
 
 def scan_overrides(source: SourceText) -> Scanned:
-    """Split `key=value key=value …` into entries of no section; other words become `C008`."""
+    """Split `key=value key=value …` into entries without a section; other words become `C008`."""
     entries: list[Entry] = []
     problems: list[Diagnostic] = []
     for word in _PAIR.finditer(source.text):
@@ -133,7 +136,7 @@ def scan_overrides(source: SourceText) -> Scanned:
 
 
 def _code_lines(source: SourceText) -> list[tuple[SettingsWord, bool]]:
-    """Return the lines that are not blank or a comment, stripped; say which were indented."""
+    """Return the stripped lines, except blank and comment lines, and whether each is indented."""
     lines = []
     start = 0
     for text in source.text.splitlines(keepends=True):

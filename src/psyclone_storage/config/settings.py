@@ -1,7 +1,7 @@
-"""Content of `psyclone.cfg` as frozen and typed data.
+"""Contents of `psyclone.cfg` as frozen and typed data.
 
-This file owns the names and types of the settings and has no default values: those are written
-once, in `config/psyclone.cfg`, which `config.load` reads before any other file.
+This module defines the names and types of the settings. Default values are only in
+`config/psyclone.cfg`, which `config.load` reads before any other file.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from psyclone_storage.infrastructures.gocean import GridProperty
 
 
 class Api(Enum):
-    """A domain whose algorithms and kernels can be compiled."""
+    """API whose algorithms and kernels can be compiled."""
 
     LFRIC = "lfric"
     GOCEAN = "gocean"
@@ -39,9 +39,10 @@ class RunTimeChecks(Enum):
 
 
 class DataMovement(Enum):
-    """Agent of transfers between host and device: directives of a recipe, or storages.
+    """Mechanism of transfers between host and device: directives of a recipe, or storages.
 
-    Storages belong to the infrastructures of this project, or to a registry for all others.
+    `STORAGE` means the storages in this project's infrastructures. `REGISTRY` means a registry for
+    other infrastructures.
     """
 
     RECIPE = "recipe"
@@ -50,7 +51,7 @@ class DataMovement(Enum):
 
 
 class FortranStandard(Enum):
-    """The language that source files are read as."""
+    """Language standard of source files."""
 
     F2003 = "f2003"
     F2008 = "f2008"
@@ -58,10 +59,10 @@ class FortranStandard(Enum):
 
 @dataclass(frozen=True, slots=True)
 class IterationSpace:
-    """Loop bounds that a GOcean kernel can ask for by `name` in `iterates_over`.
+    """Loop bounds that a GOcean kernel can request by `name` in `iterates_over`.
 
-    They hold for one index offset and one field type. A bound is Fortran in which `{start}` and
-    `{stop}` are the first and last index of the internal region.
+    They apply to one index offset and one field type. A bound is a Fortran expression in which
+    `{start}` and `{stop}` are the first and last index of the internal region.
     """
 
     offset: str
@@ -75,10 +76,13 @@ class IterationSpace:
 
 @dataclass(frozen=True, slots=True)
 class LfricSettings:
-    """The section `[lfric]`, or `[dynamo0.3]` in files of 2019.
+    """Settings in the section `[lfric]`, or `[dynamo0.3]` in files of 2019.
 
-    `precision_map` gives the size in bytes of each kind; `default_kind` the kind of each Fortran
-    type; `access_mapping` the meaning of each access name.
+    - `precision_map`: the size in bytes of each kind.
+
+    - `default_kind`: the kind of each Fortran type.
+
+    - `access_mapping`: the meaning of each access name.
     """
 
     compute_annexed_dofs: bool
@@ -97,10 +101,11 @@ class LfricSettings:
 
 @dataclass(frozen=True, slots=True)
 class GoceanSettings:
-    """The section `[gocean]`, or `[gocean1.0]` in files of 2019.
+    """Settings in the section `[gocean]`, or `[gocean1.0]` in files of 2019.
 
-    `dirty_flags` says that fields record whether their halos are clean, `split_exchanges` that
-    they start and finish exchanges apart.
+    - `dirty_flags`: fields record whether their halos are clean.
+
+    - `split_exchanges`: the start and the end of an exchange are separate.
     """
 
     grid_properties: Mapping[str, GridProperty]
@@ -113,14 +118,18 @@ class GoceanSettings:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Everything a settings file can say, typed and checked.
+    """All settings of a file, typed and checked.
 
-    `reprod_pad_size` counts array elements. `joint_exchanges` and, for LFRic, `exact_sums` ask for
-    what the infrastructures of this project alone offer; with `data_movement` by storages they are
-    what is generated for, unless a target is named. `thread_safe_procedures` are kernels, by
-    the names of their subroutines or types, in lower case. `warnings` holds what was odd but
-    harmless in the file that these settings were read from; two settings that differ only there
-    are equal. `bounds_checks` checks the indices of kernels that are computed in C.
+    - `reprod_pad_size`: a number of array elements.
+
+    - `joint_exchanges`, `exact_sums` (LFRic): require the infrastructures of this project. Together
+      with `data_movement` by storages, they select the default target.
+
+    - `thread_safe_procedures`: kernels, by the lower-case names of their subroutines or types.
+
+    - `bounds_checks`: check the array indices of kernels executed in C.
+
+    - `warnings`: warnings about the settings file. They are ignored in comparisons.
     """
 
     api: Api

@@ -1,1 +1,1 @@
-"""Semantics of parsed programs by API: metadata, rules and checks, for any language."""
+"""Semantics of parsed programs by API, for any language: metadata, rules and checks."""

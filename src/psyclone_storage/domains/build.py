@@ -1,6 +1,6 @@
-"""Parsed algorithm and kernels in, program out: one schedule per invoke, one loop per call.
+"""Conversion of a parsed algorithm and its kernels to a program of schedules.
 
-Nothing is exchanged between ranks in what is built here; the halo plan comes later.
+Each invoke becomes a schedule, and each call becomes a loop. Halo exchanges are planned later.
 """
 
 from __future__ import annotations
@@ -27,8 +27,11 @@ KernelsByName = Mapping[str, Kernel]
 class BuildOptions:
     """Options for building schedules.
 
-    `distributed`: data are distributed over ranks; `annexed_clean`: loops over dofs also compute
-    annexed dofs; `fills`: values that a loop adds to are initialised before.
+    - `distributed`: data are distributed over ranks.
+
+    - `annexed_clean`: loops over dofs also compute annexed dofs.
+
+    - `fills`: values that a loop increments are initialised before it.
     """
 
     distributed: bool
@@ -41,7 +44,7 @@ class Domain(Protocol):
 
     @property
     def rules(self) -> Rules:
-        """The rules of the domain for its loops."""
+        """Halo rules of the domain for its loops."""
 
     def bind_invoke(
         self, invoke: ParsedInvoke, algorithm: ParsedAlgorithm, kernels: KernelsByName
@@ -49,15 +52,15 @@ class Domain(Protocol):
         """Match every call of `invoke` with its kernel."""
 
     def bounds_from(self, kernel: Kernel) -> int:
-        """Return the position of the argument that gives the bounds of a loop over `kernel`."""
+        """Return the position of the argument that gives loop bounds for `kernel`."""
 
     def check_schedule(self, schedule: sch.Schedule) -> tuple[Diagnostic, ...]:
-        """Return what cannot be done with data that are spread as `schedule` has them."""
+        """Return diagnostics for operations that are impossible with distributed data."""
 
 
 @dataclass(frozen=True, slots=True)
 class BoundCall:
-    """A call of which every argument was looked at: the call, or what is wrong with it."""
+    """Kernel call with checked arguments, or diagnostics."""
 
     call: sch.KernelCall | None
     problems: tuple[Diagnostic, ...]
@@ -65,7 +68,7 @@ class BoundCall:
 
 @dataclass(frozen=True, slots=True)
 class BoundInvoke:
-    """The calls of an invoke over its data, or what is wrong with them."""
+    """Calls of an invoke with their data, and diagnostics."""
 
     calls: tuple[sch.KernelCall, ...]
     data: DataTable
@@ -77,10 +80,10 @@ def build_program(
 ) -> sch.Program:
     """Build the program of `algorithm`.
 
-    `kernels` maps each name used in an invoke, in lower case, to its kernel or built-in.
+    `kernels` maps the lower-case name of each call in an invoke to its kernel or built-in.
 
     Raises:
-        CompileError: every disagreement between the algorithm and the kernels' metadata.
+        CompileError: all disagreements between the algorithm and the kernels' metadata.
     """
     problems: list[Diagnostic] = []
     invokes: list[sch.Invoke] = []
@@ -104,9 +107,9 @@ def build_program(
 def check_calls(
     algorithm: ParsedAlgorithm, kernels: KernelsByName, domain: Domain
 ) -> tuple[Diagnostic, ...]:
-    """Return what is wrong with the calls of those kernels that are in `kernels`.
+    """Return diagnostics for the calls of the kernels in `kernels`.
 
-    It serves to report such mistakes together with the kernels that were not found.
+    It is used to report such errors together with missing kernels.
     """
     problems: list[Diagnostic] = []
     for parsed in algorithm.invokes:
@@ -117,12 +120,12 @@ def check_calls(
 
 
 def routine_names(algorithm: ParsedAlgorithm, kernels: KernelsByName) -> tuple[str, ...]:
-    """Return the names of the routines that the invokes become (spec 2.9).
+    """Return the names of the routines generated for the invokes (spec 2.9).
 
-    A name is the invoke's label with `invoke_` before it; without a label, its number in the
-    file, followed by the kernel's name if it calls exactly one kernel that is no built-in. Such
-    a name is shortened or numbered where it is too long for Fortran or means something else in
-    the file.
+    The name is `invoke_` followed by the label. Without a label, the number of the invoke in the
+    file is used, followed by the kernel's name if the invoke calls exactly one kernel other than a
+    built-in. A generated name is shortened or numbered if it is too long for Fortran or already
+    used in the file.
     """
     labels = [_from_label(parsed) for parsed in algorithm.invokes]
     scopes = (algorithm.unit, *algorithm.scopes)
@@ -151,7 +154,7 @@ def _from_calls(parsed: ParsedInvoke, number: int, kernels: KernelsByName) -> st
 
 
 def kernel_of(call: ParsedCall, kernels: KernelsByName) -> Kernel:
-    """Return the kernel or built-in that `call` names."""
+    """Return the kernel or built-in named in `call`."""
     return kernels[call.key]
 
 
@@ -188,7 +191,7 @@ def _build_loop(
 
 
 def _nest(kernel: Kernel) -> tuple[sch.Over, ...]:
-    """Return what the loops around a call of `kernel` count, from outside to inside."""
+    """Return the kinds of the loops around a call of `kernel`, outermost first."""
     match kernel.iteration:
         case Iteration.GRID_POINT:
             return (sch.Over.ROWS, sch.Over.COLUMNS)

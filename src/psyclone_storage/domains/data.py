@@ -1,6 +1,7 @@
-"""The data of one invoke while it is being built: each distinct actual argument gets one dummy.
+"""Data of one invoke while it is built: each distinct actual argument becomes one dummy.
 
-Owns the names of the dummies, their order, and what may be the same object under two names.
+This module determines the names and the order of the dummies. It also records which dummies may be
+the same object.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _CHANGED_BY_WRITES = (ArgKind.SCALAR, ArgKind.OPERATOR, ArgKind.COLUMNWISE_OPERA
 
 @dataclass(frozen=True, slots=True)
 class ArgumentUse:
-    """Facts about an actual argument from one of its uses."""
+    """Properties of an actual argument derived from one of its uses."""
 
     actual: ex.Expr
     type: DataType
@@ -40,14 +41,14 @@ class ArgumentUse:
 
 
 class DataTable:
-    """The data of one invoke. It changes while the invoke is built, and only then."""
+    """Data of one invoke, which change only while the invoke is built."""
 
     def __init__(self, taken: tuple[str, ...] = ()) -> None:
         self._names = NameTable(taken)
         self._data: dict[str, Datum] = {}
 
     def add(self, wanted: ArgumentUse) -> Datum:
-        """Return the datum for an actual argument, a new one if its text was not met before."""
+        """Return the datum for an actual argument; create it if its text is new."""
         key = ex.canonical(wanted.actual)
         known = self._data.get(key)
         datum = _met_again(known, wanted) if known else self._met_first(wanted)
@@ -55,14 +56,14 @@ class DataTable:
         return datum
 
     def known(self, actual: ex.Expr) -> Datum | None:
-        """Return the datum for an actual argument that was met before, or None."""
+        """Return the datum for a known actual argument, or None."""
         return self._data.get(ex.canonical(actual))
 
     def in_order(self) -> tuple[Datum, ...]:
         """Return all data in the order of the routine's dummies.
 
-        Kernel arguments come first, then stencil extents, directions, quadratures and halo
-        depths (spec 2.9).
+        Kernel arguments come first. They are followed by stencil extents, directions, quadratures
+        and halo depths (spec 2.9).
         """
         data = sorted(self._data.values(), key=lambda datum: _ORDER.index(datum.role))
         aliases: dict[str, list[str]] = {datum.name: [] for datum in data}
@@ -103,7 +104,7 @@ def _met_again(known: Datum, wanted: ArgumentUse) -> Datum:
 
 
 def _by_array(data: Iterable[Datum]) -> Iterable[list[Datum]]:
-    """Return the data that are elements of the same arrays, or one variable, together."""
+    """Return the data grouped by the array or variable that contains them."""
     arrays: dict[str, list[Datum]] = defaultdict(list)
     for datum in data:
         arrays[ex.canonical(_without_indices(_designated(datum.actual)))].append(datum)
@@ -111,7 +112,7 @@ def _by_array(data: Iterable[Datum]) -> Iterable[list[Datum]]:
 
 
 def _designated(actual: ex.Expr) -> ex.Expr:
-    """Return `actual` with the selectors of constructs instead of the names that these define."""
+    """Return `actual` with associate names replaced by their selectors."""
     match actual:
         case ex.Name(symbol=ex.Symbol(attributes=words, value=value)) if (
             value and ex.ASSOCIATED in words
@@ -125,7 +126,7 @@ def _designated(actual: ex.Expr) -> ex.Expr:
 
 
 def _with_known_indices(selector: ex.Expr) -> ex.Expr:
-    """Return a selector with the indices that no assignment to a variable has changed since."""
+    """Return a selector in which only constant indices are known; variables may have changed."""
     match selector:
         case ex.Index(base, items):
             values = map(substitute_constants, items)
@@ -149,9 +150,9 @@ def _without_indices(actual: ex.Expr) -> ex.Expr:
 
 
 def _indices(actual: ex.Expr) -> tuple[tuple[ex.Expr, ...], ...]:
-    """Return the indices of each object on the way to `actual`: of `s(i)%f` those of s and of f.
+    """Return the indices of each part of `actual`: for `s(i)%f` those of `s` and of `f`.
 
-    Those of a part of an array that a name is associated with are unknown.
+    Indices of an associate name for an array section are unknown.
     """
     match actual:
         case ex.Index(base, items):
@@ -162,7 +163,7 @@ def _indices(actual: ex.Expr) -> tuple[tuple[ex.Expr, ...], ...]:
 
 
 def _may_alias(first: Datum, second: Datum) -> bool:
-    """Return whether two data of the same arrays, that may change, may be one object."""
+    """Return whether two data in the same array may be one object that can change."""
     if first.kind is not second.kind or not _can_change(first, second):
         return False
     objects = _designated(first.actual), _designated(second.actual)
@@ -175,20 +176,20 @@ def _may_alias(first: Datum, second: Datum) -> bool:
 
 
 def _never_equal(one: ex.Expr, other: ex.Expr) -> bool:
-    """Return whether two indices select nothing in common, whatever the values of variables."""
+    """Return whether two indices never select a common element."""
     (first, last), (first_of_other, last_of_other) = _ends(one), _ends(other)
     return _is_less(last, first_of_other) or _is_less(last_of_other, first)
 
 
 def _ends(index: ex.Expr) -> tuple[ex.Expr | None, ex.Expr | None]:
-    """Return the least and the greatest index that are selected, where they are written."""
+    """Return the smallest and the largest selected index, with None for unknown ones."""
     if isinstance(index, ex.Range):
         return (index.lower, index.upper) if index.step is None else (None, None)
     return index, index
 
 
 def _is_less(one: ex.Expr | None, other: ex.Expr | None) -> bool:
-    """Return whether an index is certainly less than another: names must be those of scalars."""
+    """Return whether an index is certainly smaller than another; its names must be scalars."""
     if one is None or other is None:
         return False
     first, second = affine_form(one), affine_form(other)
@@ -197,7 +198,7 @@ def _is_less(one: ex.Expr | None, other: ex.Expr | None) -> bool:
 
 
 def _is_scalar(term: ex.Expr) -> bool:
-    """Return whether a part of an index is an integer that is the same wherever it is written."""
+    """Return whether a term is an integer with the same value wherever it is written."""
     known = declared(term)
     unknown = any(
         isinstance(part, ex.CallFunction | ex.Section | ex.Unresolved) for part in ex.walk(term)
@@ -206,6 +207,6 @@ def _is_scalar(term: ex.Expr) -> bool:
 
 
 def _can_change(first: Datum, second: Datum) -> bool:
-    """Return whether values of one of two data change: halos of fields do where both are read."""
+    """Return whether one of two data may change; halos of fields may change without a write."""
     written = first.access.writes or second.access.writes
     return first.kind is ArgKind.FIELD or (first.kind in _CHANGED_BY_WRITES and written)

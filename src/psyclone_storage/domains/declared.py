@@ -1,7 +1,7 @@
 """Declared type and rank of actual arguments.
 
-The front end has resolved the names. An imported name has no type: the answer is then None. Only
-the values of imported integer constants in subscripts and bounds are known.
+Names are already resolved. An imported name has no known type, and the result is then None. Other
+modules provide only the values of integer constants in subscripts and bounds.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _ARITHMETIC = (Operator.PLUS, Operator.MINUS, Operator.TIMES, Operator.DIVIDE, O
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """The type and rank of an expression, and the variable or component that has them."""
+    """Declared type and rank of an expression, with the declared variable or component."""
 
     type: DataType
     rank: int
@@ -30,13 +30,13 @@ class Declared:
 
     @property
     def places(self) -> tuple[Related, ...]:
-        """The place of the declaration, for a diagnostic."""
+        """Location of the declaration, for a diagnostic."""
         span = self.symbol.span
         return (Related(span, "declared here"),) if span else ()
 
 
 def declared(expr: ex.Expr) -> Declared | None:
-    """Return what is declared about `expr`, or None."""
+    """Return the declared type and rank of `expr`, or None if unknown."""
     match expr:
         case ex.Name(symbol=ex.Symbol() as symbol) | ex.Member(symbol=ex.Symbol() as symbol):
             if not symbol.is_data or symbol.type is None:
@@ -53,7 +53,7 @@ def declared(expr: ex.Expr) -> Declared | None:
 
 
 def _selects_several(subscript: ex.Expr) -> bool:
-    """Return whether a subscript is a range, or an array of subscripts."""
+    """Return whether a subscript is a range or an array of subscripts."""
     match subscript:
         case ex.Range():
             return True
@@ -64,7 +64,7 @@ def _selects_several(subscript: ex.Expr) -> bool:
 
 
 def intrinsic_of(expr: ex.Expr) -> Intrinsic | None:
-    """Return the type of the values of an arithmetic expression, None where it is not known."""
+    """Return the intrinsic type of an arithmetic expression, or None if unknown."""
     match expr:
         case ex.Literal():
             return expr.intrinsic
@@ -103,7 +103,7 @@ def write_real(digits: str, kind: str | None) -> str:
 
 
 def check_declared_bounds(invoke: ParsedInvoke) -> Iterator[Diagnostic]:
-    """Yield `S106` for each constant subscript that is outside of the declared bounds."""
+    """Yield `S106` for each constant subscript outside of the declared bounds."""
     for call in invoke.calls:
         for given in call.args:
             for part in ex.walk(given.expr):
@@ -132,7 +132,7 @@ def _outside(part: ex.Element | ex.Section, given: ParsedArgument) -> Iterator[D
 
 
 def _subscripts(item: ex.Expr) -> tuple[int, ...]:
-    """Return the known ends of what a subscript selects, none where that may be nothing."""
+    """Return the known first and last subscript of a selection; () if it may be empty."""
     if not isinstance(item, ex.Range):
         value = integer_constant(item)
         return () if value is None else (value,)
@@ -149,7 +149,7 @@ def _limits(lower: int | None, upper: int | None) -> str:
 
 
 def _bounds(extent: ex.Expr) -> tuple[int | None, int | None]:
-    """Return the declared bounds of a dimension, None for each one that is not known."""
+    """Return the declared bounds of a dimension, with None for an unknown bound."""
     if isinstance(extent, ex.Range):
         lower = integer_constant(extent.lower) if extent.lower else 1 if extent.upper else None
         return lower, integer_constant(extent.upper) if extent.upper else None
@@ -158,10 +158,7 @@ def _bounds(extent: ex.Expr) -> tuple[int | None, int | None]:
 
 
 def is_variable(expr: ex.Expr) -> bool:
-    """Return whether `expr` designates an object: a name, a component or an element.
-
-    An unknown form may be one.
-    """
+    """Return whether `expr` may designate a variable, a component or an element."""
     match expr:
         case ex.Name(_):
             return True

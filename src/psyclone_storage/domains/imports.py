@@ -1,4 +1,4 @@
-"""Origin of the names in an invoke: a built-in, or a module that the algorithm uses."""
+"""Origin of the names called in an invoke: a built-in, or an imported module."""
 
 from __future__ import annotations
 
@@ -14,12 +14,17 @@ from psyclone_storage.ir.types import DerivedType
 
 @dataclass(frozen=True, slots=True)
 class Import:
-    """A kernel type that an algorithm imports, and the call that asks for it first.
+    """Imported kernel type, with the first call that uses it.
 
-    `local` is its name in the algorithm, `original` that in its module. Where no `use` statement
-    names it, `modules` are all that are used as a whole, and `doubt` is what to report if none of
-    them defines it. What modules in `hiding` define by the local name is meant instead: scopes
-    within the one that names the kernel use these as a whole.
+    - `local`: the name in the algorithm.
+
+    - `original`: the name in the module.
+
+    - `modules`: the module; without an explicit import, all modules imported as a whole.
+
+    - `doubt`: the diagnostic if none of `modules` defines the kernel.
+
+    - `hiding`: modules imported as a whole in inner scopes, whose names would hide the kernel.
     """
 
     local: str
@@ -32,9 +37,9 @@ class Import:
 
 @dataclass(frozen=True, slots=True)
 class InvokeImports:
-    """The built-ins and kernels that the invokes of an algorithm name, and the problems found.
+    """Built-ins and kernels called in the invokes of an algorithm, with diagnostics.
 
-    A name is among the kernels once for each way in which scopes import it.
+    A name occurs once for each different way of importing it.
     """
 
     kernels: tuple[Import, ...]
@@ -49,12 +54,14 @@ USE = "use <module>, only: {}"
 def find_imports(
     algorithm: parsed.ParsedAlgorithm, builtins: Collection[str], form: str = USE
 ) -> InvokeImports:
-    """Sort the names called in the invokes of `algorithm` into built-ins and imported kernels.
+    """Classify the names called in the invokes of `algorithm` as built-ins or kernels.
 
-    `builtins` are the names of all built-ins. Each name is looked up in the `use` statements of
-    the scopes around the invoke, the innermost first. A name that none of these imports is taken
-    from the other scopes of the file, if all that import it agree. `form` is how the language of
-    the algorithm imports a name, for hints.
+    Each name is searched in the `use` statements of the enclosing scopes, innermost first. If none
+    of these imports it, other scopes of the file are used, provided that they agree.
+
+    - `builtins`: the names of all built-ins.
+
+    - `form`: the import syntax of the algorithm's language, for hints.
     """
     known = {key_of(name): name for name in builtins}
     kernels: dict[tuple[str, tuple[parsed.ParsedUse, ...]], Import] = {}
@@ -139,7 +146,7 @@ def _imported_builtin(
 
 
 def _statement(form: str) -> str:
-    """Return what the statement is called that imports names as `form` says."""
+    """Return the name of the import statement for hints."""
     return f"'{form.split(maxsplit=1)[0]}' statement"
 
 

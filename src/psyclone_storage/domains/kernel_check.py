@@ -1,9 +1,8 @@
-"""Does a kernel's subroutine take what its metadata says it is passed?
+"""Check whether a kernel's subroutine matches its metadata.
 
-Compares the dummy arguments of a written subroutine with those that the metadata asks for: their
-number, and of each its type, kind, rank, intent and declared extents. Names are the author's
-own and do not count. What an author may write otherwise is for a domain to say, as an
-`InterfaceTolerance`.
+The dummy arguments of the subroutine are compared with those required by the metadata: their
+number, types, kinds, ranks, intents and declared extents. Names are ignored. A domain defines
+permitted differences as an `InterfaceTolerance`.
 """
 
 from __future__ import annotations
@@ -33,10 +32,13 @@ def _as_named(extent: Expr) -> Expr:
 class InterfaceTolerance:
     """Permitted differences between the declarations of a subroutine and its metadata.
 
-    `kind` returns whether a dummy may have a kind, in lower case and empty for the default
-    one, that differs from the expected one. `undefined` returns whether a dummy array may be
-    `intent(out)`, so that elements that are not written are undefined. `same_extent` returns one
-    name for extents that always have the same value.
+    - `kind`: returns whether a dummy may have another kind, given in lower case or '' for the
+      default.
+
+    - `undefined`: returns whether a dummy array may be `intent(out)`, so that elements not written
+      become undefined.
+
+    - `same_extent`: returns one name for extents that always have the same value.
     """
 
     kind: Callable[[Dummy, str], bool]
@@ -49,7 +51,7 @@ _EXTENT = regex(r"[^,\s]+(?:[ \t]+[^,\s]+)*")
 
 
 class _DummyPair(NamedTuple):
-    """A dummy that the metadata asks for, and what the subroutine declares in its place."""
+    """Required dummy, with the corresponding declaration in the subroutine."""
 
     number: int
     wanted: Dummy
@@ -63,7 +65,7 @@ _STRICT = InterfaceTolerance(lambda _, __: True, lambda _: True)
 def check_interface(
     kernel: Kernel, routine: ParsedRoutine, wanted: tuple[Dummy, ...], tolerance: InterfaceTolerance
 ) -> tuple[Diagnostic, ...]:
-    """Return every way in which `routine` differs from the `wanted` dummies of `kernel`."""
+    """Return a diagnostic for each difference between `routine` and the `wanted` dummies."""
     if len(wanted) != len(routine.dummies):
         return (_wrong_count(kernel, routine, wanted),)
     pairs = _pairs(routine, wanted, tolerance)
@@ -163,7 +165,7 @@ def _metadata(span: Span | None) -> tuple[Related, ...]:
 
 
 def describe_dummy(dummy: Dummy) -> str:
-    """Return the declaration of `dummy`, as an author would write it."""
+    """Return the declaration of `dummy` as Fortran text."""
     shape = f"({', '.join(map(spell, dummy.shape))})" if dummy.shape else ""
     kind = f"({dummy.type.kind})" if dummy.type.kind else ""
     return f"{dummy.type.intrinsic.value}{kind}, intent({dummy.intent}) :: {dummy.name}{shape}"
@@ -229,7 +231,7 @@ def _kind_problem(pair: _DummyPair) -> str:
 def _has_default_integer_kind(pair: _DummyPair) -> bool:
     """Return whether an integer is declared without a kind.
 
-    Real kernels often do so, and it works as long as the model's kind is the compiler's default.
+    Existing kernels often do so. This works if the model's kind is the compiler's default kind.
     """
     wanted, found = pair.wanted.type, pair.found.type
     both = isinstance(found, ScalarType) and found.intrinsic is wanted.intrinsic
@@ -251,10 +253,10 @@ def _rank_problem(pair: _DummyPair) -> str:
 
 
 def _intent_problem(pair: _DummyPair) -> str:
-    """Return what is wrong with the intent.
+    """Return the error in the intent, or ''.
 
-    An author may promise less than the metadata allows, but may not write what is read, nor
-    say `out` of what is only partly written.
+    The intent may be more restrictive than the metadata. It must not allow writing a read argument,
+    and must not be `out` for a partly written one.
     """
     wanted, found = pair.wanted.intent, pair.found.intent
     if found is None:
@@ -269,12 +271,10 @@ def _intent_problem(pair: _DummyPair) -> str:
 
 
 def _wrong_extent(pair: _DummyPair, meaning: dict[str, str]) -> tuple[str, Span | None] | None:
-    """Return what is wrong with an extent that is another dummy argument, or a number for one.
+    """Return the error in an extent that is another dummy argument or a number, and its place.
 
-    Also return its place, if the name is followed by extents without brackets.
-
-    A number where the metadata names an extent is the author's knowledge, as are an assumed
-    shape and an expression.
+    A number is accepted where metadata require a named extent. Assumed shapes and expressions are
+    also accepted.
     """
     shapes = zip(pair.wanted.shape, pair.found.shape, strict=True)
     for dimension, (wanted, found) in enumerate(shapes, start=1):
@@ -299,7 +299,7 @@ def _place_of_extent(name: Span, dimension: int) -> Span | None:
 
 
 def _in_names_of_metadata(extent: Expr, meaning: dict[str, str]) -> Expr | None:
-    """Return what `extent` says in the metadata's names, None if that cannot be told."""
+    """Return `extent` with the names used by metadata, or None if it cannot be compared."""
     match extent:
         case Literal() if (number := whole_number(extent)) is not None:
             return shape_of_extents(number)[0]

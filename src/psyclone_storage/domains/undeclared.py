@@ -1,8 +1,8 @@
-"""Names that an algorithm uses in an invoke and declares nowhere.
+"""Check for undeclared names in invokes.
 
-A file declares every name in it if it has `implicit none`, names each import and includes nothing.
-A missing name is then an error, which a compiler would report in generated code. In other files a
-name may come from a place that is not searched.
+All names of a file are declared if it has `implicit none`, lists each imported name and includes no
+file. An undeclared name is then an error, which a compiler would report in generated code. In other
+files a name may come from an unread file.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _UNSEEN_PARENT = (ScopeKind.SUBMODULE, ScopeKind.SEPARATE)
 
 
 def check_all_declared(invoke: ParsedInvoke, algorithm: ParsedAlgorithm) -> Iterator[Diagnostic]:
-    """Yield each argument with a name that nothing declares (S115), where all names must be."""
+    """Yield S115 for each argument with an undeclared name, if all names must be declared."""
     if not _tells_all(invoke.scopes) or _has_includes(algorithm.source):
         return
     for call in invoke.calls:
@@ -45,7 +45,7 @@ def _has_includes(source: SourceText) -> bool:
 
 
 def _tells_all(scopes: tuple[Scope, ...]) -> bool:
-    """Return whether all names that can be seen in `scopes` are declared or imported by name."""
+    """Return whether all names visible in `scopes` are declared or imported by name."""
     if any(scope.kind in _UNSEEN_PARENT or scope.includes for scope in scopes):
         return False
     if any(use.only is None for scope in scopes for use in scope.uses):
@@ -55,7 +55,7 @@ def _tells_all(scopes: tuple[Scope, ...]) -> bool:
 
 
 def _known(scopes: tuple[Scope, ...], algorithm: ParsedAlgorithm) -> frozenset[str]:
-    """Return, in lower case, the names that mean something in the innermost of `scopes`."""
+    """Return the lower-case names visible in the innermost of `scopes`."""
     names = {scope.name for scope in algorithm.scopes} | {item.name for item in algorithm.types}
     for scope in scopes:
         names |= scope.others
@@ -66,7 +66,7 @@ def _known(scopes: tuple[Scope, ...], algorithm: ParsedAlgorithm) -> frozenset[s
 
 
 def _unknown(expr: Expr) -> Iterator[str]:
-    """Yield the undeclared names in `expr`; the bare name of a function is one of them."""
+    """Yield the undeclared names in `expr`, including a function name without parentheses."""
     match expr:
         case Name(name, symbol) if symbol is not None:
             if symbol.origin in (Origin.UNRESOLVED, Origin.INTRINSIC):

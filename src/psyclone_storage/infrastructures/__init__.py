@@ -1,5 +1,6 @@
-"""Facts about infrastructures, in one table each: what exists, by what name, and of which type.
+"""Tables of infrastructure properties: entities, their names, and their types.
 
-No policy and no language: `domain`, `backend`, `config`, `transform` and `scripting` read the same
-rows. Names of members and procedures that generated code calls are the back end's.
+The tables contain no policies and no language-specific data. The layers `domains`, `targets`,
+`config`, `transform` and `scripting` use the same tables. Names of members and procedures in
+generated code are defined in `targets`.
 """

@@ -1,7 +1,7 @@
-"""GOcean and dl_esm_inf: types of grid points, offsets, sets of points, grids, kinds of numbers.
+"""GOcean and dl_esm_inf: types of grid points, offsets, sets of points, grids and kinds.
 
-Words are in the spelling of today's metadata, in lower case. Where the points of each type lie is
-`domain.gocean.table`'s.
+Names are in the current spelling of metadata, in lower case. `domains.gocean.table` defines the
+locations of the points of each type.
 """
 
 from __future__ import annotations
@@ -62,10 +62,12 @@ def value_type(intrinsic: Intrinsic) -> ScalarType:
 
 @dataclass(frozen=True, slots=True)
 class GridProperty:
-    """A property of a grid: how it is reached, and what a kernel is passed for it.
+    """Grid property: its location, and the kernel argument for it.
 
-    `path` is Fortran with `{0}` in place of the field variable, such as `{0}%grid%area_t`. `rank`
-    is 0 for one value, 2 for one value per grid point.
+    - `path`: a Fortran expression with `{0}` in place of the field variable, such as
+      `{0}%grid%area_t`.
+
+    - `rank`: 0 for one value, 2 for one value per grid point.
     """
 
     path: str
@@ -74,7 +76,7 @@ class GridProperty:
 
 
 class RequiredProperty(StrEnum):
-    """The entries of the setting `grid-properties` that generated code itself needs (spec 5.2)."""
+    """Entries of the setting `grid-properties` that generated code requires (spec 5.2)."""
 
     X_STOP = "go_grid_xstop"
     Y_STOP = "go_grid_ystop"

@@ -1,6 +1,6 @@
-"""The words of GOcean metadata, and what those for accesses mean: one table for all languages.
+"""Names in GOcean metadata, with the meaning of access names, for all languages.
 
-What settings need of them is in `gocean`, which imports no class of a kernel.
+Names needed by settings are in `gocean`, which does not import kernel classes.
 """
 
 from __future__ import annotations

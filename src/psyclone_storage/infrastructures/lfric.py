@@ -1,7 +1,7 @@
-"""LFRic: function spaces, kinds of numbers, and the types of objects.
+"""LFRic: function spaces, kinds of numbers, and types of objects.
 
-The tables hold for both generations of metadata, which differ only in how many spaces they know
-(spec 1.4). Names of spaces are in lower case everywhere below the metadata reader.
+The tables cover both generations of metadata, which differ only in the number of function spaces
+(spec 1.4). Names of spaces are in lower case in all modules except the metadata reader.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
 
 
 class Continuity(Enum):
-    """Continuity of a space: whether cells share dofs with their neighbours.
+    """Continuity of a function space: whether cells share dofs with their neighbours.
 
-    A `CONTINUOUS` space has dofs on faces, edges or corners that two or more cells share; a
-    `DISCONTINUOUS` one has none. `ANY` may be either, and so must be treated as shared.
+    A `CONTINUOUS` space has dofs on faces, edges or corners that two or more cells share. A
+    `DISCONTINUOUS` space has none. `ANY` may be either, and must be treated as shared.
     """
 
     CONTINUOUS = "continuous"
@@ -36,15 +36,18 @@ DofCount = Callable[[int, int], int]
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """A function space with a name of its own.
+    """Named function space.
 
-    `basis` and `diff_basis` are the lengths of the vector that a basis function, and its
-    derivative, has at one point: 1 for a scalar, 3 for a vector. `constant` identifies the space at
-    run time; a name for several spaces has none. `dofs` gives the number of dofs of a
-    quadrilateral cell, for an order in the horizontal and one in the vertical, where it is known
-    (PSyclone 3.3 distinguishes the two orders). `column` has the dofs of the lowest order
-    on a column of quadrilaterals, those that columns share counted once: how many for each layer,
-    and how many on the one level more.
+    - `basis`, `diff_basis`: the vector length of a basis function and of its derivative: 1 for a
+      scalar, 3 for a vector.
+
+    - `constant`: the run-time identifier of the space; '' for a name that denotes several spaces.
+
+    - `dofs`: a function from the horizontal and vertical order to the number of dofs of a
+      quadrilateral cell, if known.
+
+    - `column`: dofs of the lowest order on a column of quadrilaterals, without double counting of
+      shared dofs: the number per layer, and the number on the one additional level.
     """
 
     continuity: Continuity
@@ -123,7 +126,7 @@ ANY_DISCONTINUOUS_SPACE = "any_discontinuous_space_"
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The largest number of each wildcard, from NUM_ANY_SPACE and NUM_ANY_DISCONTINUOUS_SPACE."""
+    """Numbers of wildcards, from NUM_ANY_SPACE and NUM_ANY_DISCONTINUOUS_SPACE."""
 
     any_space: int = 10
     any_discontinuous_space: int = 10
@@ -133,7 +136,7 @@ DEFAULT_LIMITS = Limits()
 
 
 def space_names(limits: Limits) -> tuple[str, ...]:
-    """Return the name of every space that metadata may mention."""
+    """Return the names of all spaces that metadata may use."""
     return (
         *SPACES,
         *(f"{ANY_SPACE}{number}" for number in range(1, limits.any_space + 1)),
@@ -145,12 +148,12 @@ def space_names(limits: Limits) -> tuple[str, ...]:
 
 
 def is_wildcard(space: str) -> bool:
-    """Return whether `space` is numbered, and denotes another space in each call."""
+    """Return whether `space` is a numbered wildcard, which is a different space in each call."""
     return space.startswith((ANY_SPACE, ANY_DISCONTINUOUS_SPACE))
 
 
 def is_space(space: str, limits: Limits) -> bool:
-    """Return whether `space` is the name of a space, a wildcard within `limits` included."""
+    """Return whether `space` is the name of a space, or of a wildcard within `limits`."""
     if space in SPACES:
         return True
     prefix, _, number = space.rpartition("_")
@@ -162,7 +165,7 @@ def is_space(space: str, limits: Limits) -> bool:
 
 
 def continuity_of(space: str) -> Continuity:
-    """Return what is known of the continuity of `space`, which must be a valid name."""
+    """Return the known continuity of `space`, which must be a valid name."""
     if space.startswith(ANY_DISCONTINUOUS_SPACE):
         return Continuity.DISCONTINUOUS
     return Continuity.ANY if space.startswith(ANY_SPACE) else SPACES[space].continuity
@@ -182,22 +185,22 @@ def discontinuous_data(passed: Collection[tuple[str, str]]) -> frozenset[str]:
 
 @lru_cache(maxsize=256)
 def is_continuous(space: str) -> bool:
-    """Return whether cells may share dofs of `space`: what is not known counts as shared."""
+    """Return whether cells may share dofs of `space`; an unknown continuity counts as shared."""
     return continuity_of(space) is not Continuity.DISCONTINUOUS
 
 
 def basis_dimension(space: str) -> int | None:
-    """Return the length of a basis function's value: 1 or 3, None for a wildcard."""
+    """Return the vector length of a basis function, 1 or 3; None for a wildcard."""
     return None if is_wildcard(space) else SPACES[space].basis
 
 
 def diff_basis_dimension(space: str) -> int | None:
-    """Return the length of a differential basis function's value, None for a wildcard."""
+    """Return the vector length of a differential basis function; None for a wildcard."""
     return None if is_wildcard(space) else SPACES[space].diff_basis
 
 
 def spaces_meant(space: str) -> tuple[str, ...]:
-    """Return the spaces that `space` in metadata may denote; empty if any."""
+    """Return the spaces that `space` in metadata may denote; () if it may be any space."""
     if space == ANY_W2:
         return ANY_W2_MEMBERS
     if space.startswith(ANY_DISCONTINUOUS_SPACE):
@@ -215,7 +218,7 @@ _DOUBLE = DerivedType("scalar_real64_type", "scalar_real64_mod")
 
 @dataclass(frozen=True, slots=True)
 class KindParameter:
-    """A kind parameter: the module that gives it, and the object that reduces values over ranks."""
+    """Kind parameter: its module, and the type of the object that reduces values over ranks."""
 
     intrinsic: Intrinsic
     module: str = KINDS_MODULE
@@ -275,7 +278,7 @@ DEFAULT_TYPES: Mapping[Intrinsic, ScalarType] = {
 
 
 def module_of_kind(kind: str) -> str:
-    """Return the module that gives a kind parameter."""
+    """Return the module that defines a kind parameter."""
     return KINDS[kind].module if kind in KINDS else KINDS_MODULE
 
 
@@ -284,7 +287,7 @@ def module_of_kind(kind: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ProxiedType:
-    """A type whose objects are reached through a proxy, and the type of its data."""
+    """Type whose objects are accessed through a proxy, and the type of its data."""
 
     name: str
     proxy: str
@@ -293,18 +296,18 @@ class ProxiedType:
 
     @property
     def proxy_type(self) -> DerivedType:
-        """The proxy's type with the module that gives it."""
+        """Type of the proxy, with its module."""
         return DerivedType(self.proxy, self.module)
 
     @property
     def type(self) -> DerivedType:
-        """The object's type with the module that gives it."""
+        """Type of the object, with its module."""
         return DerivedType(self.name, self.module)
 
 
 @dataclass(frozen=True, slots=True)
 class ObjectType(ProxiedType):
-    """The type of a field or an operator: `kind` is what its objects are as arguments."""
+    """Type of a field or operator; `kind` is the kind of kernel argument."""
 
     kind: ArgKind
 
@@ -353,7 +356,7 @@ QUADRATURE_TYPES: Mapping[BasisShape, ProxiedType] = {
 
 
 def default_type(kind: ArgKind, intrinsic: Intrinsic) -> DerivedType | ScalarType:
-    """Return the type that an undeclared argument is taken to have."""
+    """Return the type that an undeclared argument is assumed to have."""
     if kind.is_scalar:
         return DEFAULT_TYPES[intrinsic]
     data = REAL if kind.is_operator or intrinsic is Intrinsic.REAL else INTEGER

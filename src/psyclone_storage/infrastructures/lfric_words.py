@@ -1,6 +1,6 @@
-"""The words of LFRic metadata and their meanings: one table for all languages.
+"""Names in LFRic metadata with their meaning, for all languages.
 
-They are those of both generations. A built-in is given by its formula, which `domains.lfric` reads.
+Both generations are included. A built-in is defined by its formula, which `domains.lfric` parses.
 """
 
 from __future__ import annotations

@@ -30,6 +30,7 @@ class Directive(Enum):
     OMP_SIMD = "omp simd"
     OMP_SINGLE = "omp single"
     OMP_MASTER = "omp master"
+    OMP_CRITICAL = "omp critical"
     OMP_TASK = "omp task"
     OMP_TASKLOOP = "omp taskloop"
     OMP_TARGET = "omp target"

@@ -12,7 +12,13 @@ from collections.abc import Callable
 
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir import expr as ex
-from psyclone_storage.ir.rewrite import rewritten, with_expressions, with_parts
+from psyclone_storage.ir.rewrite import (
+    rewritten,
+    walk_lines,
+    with_changed_blocks,
+    with_expressions,
+    with_parts,
+)
 from psyclone_storage.ir.routine import DeclarationStatement, Routine, SpecificationItem
 from psyclone_storage.ir.typed import Typing, no_component
 from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
@@ -22,16 +28,34 @@ Structures = Callable[[DerivedType], ex.Symbol | None]
 """Gives the definition of a derived type, None where it is not known."""
 
 
-def linked(code: Routine, structure: Structures | None = None) -> Routine:
-    """Return `code` with each name linked to its symbol.
+def linked(
+    code: Routine, structure: Structures | None = None, former: Routine | None = None
+) -> Routine:
+    """Return `code` with the symbol of each name, as its declarations and its table have them.
 
-    Symbols come from the declarations and the symbol table of `code`.
+    Statements that are in the `former` version of the routine have theirs already, if both versions
+    have the same declarations.
     """
+    if former is not None and former.specification == code.specification:
+        linker = Linker(code.symbol, structure or code.structure)
+        return replace(
+            code, body=_with_new(code.body, linker, set(map(id, walk_lines(former.body))))
+        )
     outer = Linker(code.symbol, structure or code.structure)
     declared = replace(code, specification=tuple(map(outer.specified, code.specification)))
     linker = Linker(declared.symbol, structure or declared.structure)
     body = rewritten(code.body, lambda line: (linker.line(line),))
     return replace(declared, body=body)
+
+
+def _with_new(lines: tuple[Line, ...], linker: Linker, known: set[int]) -> tuple[Line, ...]:
+    """Return statements with symbols in those that are not `known` by their identity."""
+    return tuple(
+        line
+        if id(line) in known
+        else linker.line(with_changed_blocks(line, lambda one: _with_new(one, linker, known)))
+        for line in lines
+    )
 
 
 class Linker:

@@ -382,12 +382,16 @@ class Routine(Named):
         """The keys of its arguments, in order."""
         return tuple(map(key_of, self.dummies))
 
+    @cached_property
+    def _dummies(self) -> frozenset[str]:
+        return frozenset(self.dummy_keys)
+
     def symbol(self, name: str) -> Symbol:
         """Return the symbol of `name` (in any case) as seen in the routine."""
         key = key_of(name)
         if key in self.module.symbols.doubt:
             return Symbol(key, name, Origin.UNRESOLVED)
-        origin = Origin.DUMMY if key in self.dummy_keys else Origin.LOCAL
+        origin = Origin.DUMMY if key in self._dummies else Origin.LOCAL
         if (own := self.declared(key)) is not None:
             return declared_symbol(own, origin)
         found = self.module.symbols.symbols.get(key) or self.module.symbol(key)

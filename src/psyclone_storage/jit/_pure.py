@@ -15,13 +15,19 @@ EDITION = 3
 
 
 class CachedCall:
-    """The arguments of an invoke; `order` are the positions of those that its routine takes.
+    """Arguments of an invoke call, stored for comparison with later calls.
 
-    `identities` has for each value what must be identical, in addition to its type: None for a
-    number, a tuple of the items for a list or a tuple, or else the object. Only their `id()` is
-    stored: the owner drops the call when one of them is collected. `constants` are numbers in the
-    compiled code, by position, and two `equal` positions have one number: `fits` compares them.
-    `lookups` are getters, their owners, and the values that they found.
+    - `identities`: for each value the object that it must be identical to, in addition to its type.
+      It equals None for a number and a tuple of the items for a list or tuple. Only `id()` values
+      are stored. The owner drops the call when one of the objects is collected.
+
+    - `order`: the positions of the arguments that the routine takes.
+
+    - `constants`: numbers in the compiled code, by position.
+
+    - `equal`: pairs of positions with the same number. `fits` compares them and the constants.
+
+    - `lookups`: getters, their owners, and the values that they returned.
     """
 
     __slots__ = ("_constants", "_equal", "_fits", "_ids", "_kernels", "_label", "_lengths",
@@ -39,7 +45,7 @@ class CachedCall:
         fits: Callable[[Sequence[Any]], bool],
         lookups: tuple[tuple[Any, ...], tuple[Any, ...], tuple[Any, ...]],
     ) -> None:
-        """Store the types and identities of the values that `calls` have.
+        """Store the types and identities of the values in `calls`.
 
         Raises:
             ValueError: the numbers of `identities` and values differ.
@@ -58,7 +64,7 @@ class CachedCall:
     def match(
         self, options: JitOptions, label: str, calls: tuple[LiveCall, ...]
     ) -> tuple[Any, ...] | None:
-        """Return the arguments of the routine if `calls` are equivalent to these, else None."""
+        """Return the arguments of the routine if `calls` match the stored ones, else None."""
         if (
             self._options is not options
             or self._label != label
@@ -80,7 +86,7 @@ class CachedCall:
         return tuple([values[at] for at in self._order])
 
     def forget(self) -> None:
-        """Match no call from now on."""
+        """Invalidate this entry, so that it matches no call."""
         self._options = None
 
 
@@ -91,9 +97,9 @@ def find_call(
     label: str,
     calls: tuple[LiveCall, ...],
 ) -> tuple[Any, tuple[Any, ...]] | None:
-    """Return the cache entry of a call site that matches, and the arguments of its routine.
+    """Return the matching cache entry for a call site, and the arguments of its routine.
 
-    `table` has entries by code and instruction: tuples whose first item is a `CachedCall`.
+    `table` maps code and instruction to tuples whose first item is a `CachedCall`.
     """
     for entry in table.get((id(frame.f_code), frame.f_lasti), ()):
         data = entry[0].match(options, label, calls)
@@ -103,7 +109,7 @@ def find_call(
 
 
 def _id_of(value: Any, must_be: Any) -> Any:
-    """Return the `id()` to compare, or a list of those of the items of a sequence."""
+    """Return the `id()` to compare, or a list of the `id()` values of a sequence's items."""
     if isinstance(must_be, tuple):
         return [*map(id, value)]
     return id(value)

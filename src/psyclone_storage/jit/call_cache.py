@@ -1,4 +1,4 @@
-"""Inline cache of invoke calls: most calls of a call site have the same arguments as before.
+"""Inline cache of invoke calls: most calls at a site have the same arguments as before.
 
 A few calls are cached for each site, because the fields of two or three time steps may alternate.
 The comparison is implemented in C (`_compiled.c`), with a Python fallback (`_pure.py`).
@@ -38,10 +38,10 @@ _MOST = 4
 
 
 class CacheEntry(NamedTuple):
-    """A call that was made: its arguments for comparison, and the compiled invoke.
+    """Cached call: its arguments for comparison, and the compiled invoke.
 
-    The entry is dropped when one of its arguments, which are `watched`, is garbage-collected: its
-    identity may then become that of an object of another type.
+    The entry is dropped when one of the `watched` arguments is garbage-collected, because another
+    object may then get the same `id()`.
     """
 
     call: CachedCall
@@ -68,9 +68,9 @@ def cache_call(
     compiled: CompiledInvoke,
     snapshot: ClosureSnapshot,
 ) -> None:
-    """Cache a call with the lookups that reading its kernels made.
+    """Cache a call, with the lookups that reading its kernels made.
 
-    The compiled invoke keeps the code of the site alive, so that its identity stays unique.
+    The compiled invoke keeps the code of the site alive, so that its `id()` remains unique.
     """
     calls, label, options = about
     values = [*chain.from_iterable(call.args for call in calls)]
@@ -92,7 +92,7 @@ _NOT_CACHED = object()
 
 
 def _identity_of(value: Any) -> Any:
-    """Return the object that a value must be, in addition to its type: see `CachedCall`."""
+    """Return the object to which a value must be identical, as in `CachedCall`."""
     form = argument_kind(value.__class__)
     if form is ArgumentKind.NUMBER:
         return None
@@ -111,7 +111,7 @@ def _watch(
     call: CachedCall,
     objects: Iterable[Any],
 ) -> list[weakref.ref[Any]]:
-    """Return references that drop a call from a table when one of its objects is collected."""
+    """Return weak references that drop a call from a table when one of its objects is collected."""
 
     def forget(_gone: Any) -> None:
         # A thread that caches another call at this moment may put this one back into the table.

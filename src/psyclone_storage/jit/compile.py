@@ -1,12 +1,10 @@
-"""Compilation of an invoke of a running program, by the stages that compile a file.
+"""Compilation of an invoke in a running program, with the stages that compile a file.
 
-Schedules are the same as for a file. In addition, identical arguments are known here: they get one
-name.
-
-A literal in the text of the program, or a variable that is passed twice, may be used by the
-compiler. The arguments at run time may differ, for example if a function makes the call from its
-own arguments. So the result is valid only for numbers that agree with the text; for others, each
-number is passed under its own name.
+Schedules are the same as for a file. In addition, identical arguments are known, and get one name.
+The compiler may use a literal in the text of the program, or the fact that a variable is passed
+twice. At run time the arguments may differ, for example if a function makes the call with its own
+arguments. The compiled invoke is therefore valid only for numbers that agree with the text. For
+other numbers, each one is passed with its own name.
 """
 
 from __future__ import annotations
@@ -72,7 +70,7 @@ _DIALECTS = {"gocean": GOCEAN_WORDS, "lfric": LFRIC_WORDS}
 
 @contextmanager
 def _noted() -> Iterator[None]:
-    """Add a note with the rendered diagnostics to the error that a block raises."""
+    """Add a note with the rendered diagnostics to a `CompileError` raised in this context."""
     try:
         yield
     except CompileError as error:
@@ -82,12 +80,13 @@ def _noted() -> Iterator[None]:
 
 @_noted()
 def compile_invoke(session: JitSession, invoke: JitInvoke, *, apart: bool) -> CompiledInvoke:
-    """Compile an invoke; numbers that are `apart` are passed, each under its own name.
+    """Compile an invoke; if `apart` is true, each number is passed with its own name.
 
-    The caller has read the text of the call site, and uses it for the cache key as well.
+    The caller has read the text of the call site, and also uses it for the cache key.
 
     Raises:
-        CompileError: all errors in the kernels and the calls, with a note that shows where.
+        CompileError: all errors in the kernels and the calls, with a note that shows their
+            locations.
     """
     calls, label, site, options = invoke
     compiler = session.once(_make_compiler, session, options)
@@ -110,7 +109,7 @@ def compile_invoke(session: JitSession, invoke: JitInvoke, *, apart: bool) -> Co
 
 
 def _order(named: list[tuple[str, ParsedCall]], data: Iterable[Datum]) -> tuple[int, ...]:
-    """Return the positions, among all arguments, of the data of a routine."""
+    """Return the positions of a routine's data among all arguments."""
     texts = [ex.canonical(argument.expr) for _, call in named for argument in call.args]
     return tuple(texts.index(ex.canonical(datum.actual)) for datum in data)
 
@@ -123,7 +122,7 @@ def _algorithm(source: SourceText, calls: tuple[ParsedCall, ...], label: str) ->
 def _parsed_calls(
     site: CallLocation, calls: Sequence[LiveCall], dialect: Dialect
 ) -> tuple[SourceText, tuple[ParsedCall, ...]]:
-    """Return the text of a program and its calls; no calls if they are made elsewhere."""
+    """Return the text of a program and its parsed calls; no calls if they are not in the text."""
     written = calls_at(dialect, site)
     if written is not None:
         source, parsed = written
@@ -146,7 +145,7 @@ def _make_compiler(session: JitSession, options: JitOptions) -> Compiler:
 
 
 def _parse(function: Callable[..., Any], api: str, resolved: Resolved | None) -> ParsedKernel:
-    """Return the metadata of a kernel; a change of what it calls gives another `resolved`."""
+    """Return the metadata of a kernel; `resolved` contains the functions that it calls."""
     dialect = _DIALECTS[api]
     source = live_kernel_source(dialect, function.__name__, resolved)
     (main, *_) = resolved or ()
@@ -183,11 +182,17 @@ def _scope(source: SourceText) -> Scope:
 
 @dataclass(frozen=True, slots=True)
 class _Parameters:
-    """The arguments that a kernel requires, one for each position.
+    """Arguments that a kernel requires, by position.
 
-    An argument is one of `numbers`, or an object; `several` is the length of a sequence of objects.
-    Numbers in `conditions` are Boolean, those in `integers` have an integer type. `types` are the
-    declared types, None if unknown, and `ranks` the numbers of dimensions, 1 for a sequence.
+    - `numbers`: whether an argument is a number, not an object.
+
+    - `several`: the length of a sequence of objects.
+
+    - `types`: the declared types, None if unknown.
+
+    - `ranks`: the numbers of dimensions, 1 for a sequence.
+
+    - `conditions`, `integers`: whether a number is Boolean or an integer.
     """
 
     kernel: Kernel
@@ -204,7 +209,7 @@ class _Parameters:
         return self.numbers[at] and len(args) == len(self.numbers) and args[at].access.writes
 
     def is_exact(self, at: int) -> bool:
-        """Return whether a position requires an integer or a condition."""
+        """Return whether a position requires an integer or a Boolean."""
         return any(which and which[at] for which in (self.conditions, self.integers))
 
 
@@ -239,12 +244,18 @@ def _parameters_of(kernel: Kernel, compiler: Compiler) -> _Parameters:
 
 @dataclass(slots=True)
 class _ArgumentNames:
-    """The names of arguments: an object has one name, numbers share one if the text has one.
+    """Names of arguments: one for each object, and one for equal numbers with equal text.
 
-    With `apart` each number has its own name. `owners` are, by canonical name, the number and its
-    position, None for an object. `constants` are numbers that are compiled in, and in each pair of
-    `equal` positions the second has the name of the first. `parts` are objects in a sequence that
-    is an argument as well: the sequence, the index in it, and its name.
+    - `apart`: each number has its own name.
+
+    - `owners`: by canonical name, the position and value of a number; None for an object.
+
+    - `constants`: numbers that are compiled in, by position.
+
+    - `equal`: pairs of positions with one name.
+
+    - `parts`: objects in a sequence that is also an argument: the sequence, the index in it, and
+      its name.
     """
 
     apart: bool
@@ -255,9 +266,9 @@ class _ArgumentNames:
     parts: dict[int, tuple[Any, int, ex.Expr]] = field(default_factory=dict)
 
     def of_object(self, value: Any, written: ex.Expr) -> ex.Expr:
-        """Return the name of an object, which is `written` unless another object has that name.
+        """Return the name of an object: `written`, unless another object has that name.
 
-        An item of a sequence that is an argument as well is an element of it.
+        An item of a sequence that is also an argument is an element of that sequence.
         """
         if id(value) in self.parts:
             several, number, called = self.parts[id(value)]
@@ -268,7 +279,7 @@ class _ArgumentNames:
         return self.objects[id(value)]
 
     def of_number(self, value: Any, position: int, written: ex.Expr | None, own: str) -> ex.Expr:
-        """Return the literal in the text if the number has that value, or a unique name."""
+        """Return the literal in the text if the number has that value, else a unique name."""
         if written is not None and not self.apart:
             if ex.is_constant(written):
                 if are_identical(constant_of(written), value):
@@ -285,7 +296,7 @@ class _ArgumentNames:
         return expr
 
     def _fresh(self, expr: ex.Expr) -> ex.Expr:
-        """Return `expr`, or a similar name if it is taken."""
+        """Return `expr`, or a similar name if it is already used."""
         if ex.canonical(expr) not in self.owners and not ex.is_constant(expr):
             return expr
         base = "".join(one if one.isalnum() else "_" for one in ex.canonical(expr))
@@ -301,7 +312,7 @@ def _named(
 ) -> list[tuple[str, ParsedCall]]:
     """Return each call as in the text, or with new names.
 
-    Two kernels with one name get different names.
+    Two different kernels with the same name get different names.
     """
     (source, parsed), position = text, 0
     names.parts.update(_parts(calls, kernels, parsed))
@@ -335,12 +346,12 @@ def _named(
 
 
 def _kernel_name(passed: _Parameters, taken: Mapping[object, str]) -> str:
-    """Return the name of a kernel, or a similar one if another kernel has it."""
+    """Return the name of a kernel, or a similar name if another kernel has it."""
     return NameTable(taken.values()).fresh(passed.kernel.name)
 
 
 def _own(passed: _Parameters, number: int, at: int) -> str:
-    """Return a name for the argument at a position that has none in the text."""
+    """Return a name for an argument that has none in the text."""
     return f"{passed.kernel.name}_{number + 1}_{at + 1}"
 
 
@@ -349,7 +360,7 @@ def _parts(
     kernels: Sequence[_Parameters],
     parsed: tuple[ParsedCall, ...],
 ) -> Iterator[tuple[int, tuple[Any, int, ex.Expr]]]:
-    """Yield the items of sequences by identity: the sequence, the index from 1, and its name."""
+    """Yield the items of sequences by `id()`: the sequence, the index from 1, and its name."""
     for number, (call, passed) in enumerate(zip(calls, kernels, strict=True)):
         for at, (value, several) in enumerate(zip(call.args, passed.several, strict=False)):
             if several > 1 and argument_kind(value.__class__) is ArgumentKind.SEQUENCE:
@@ -360,9 +371,9 @@ def _parts(
 
 
 def _called(value: Any, written: ex.Expr | None, own: str) -> ex.Expr:
-    """Return the name of an object, or of a sequence of objects, of the API for columns.
+    """Return the name of an object or of a sequence of objects for a column kernel.
 
-    An item of a sequence has its own name, and the value of an expression has none.
+    Items of a sequence and values of expressions get new names.
     """
     if written is None or isinstance(written, ex.Index | ex.Verbatim):
         return _own_name(value, own)
@@ -378,7 +389,7 @@ def _expr(
 ) -> ex.Expr:
     """Return the name of an argument.
 
-    `about` are its positions in the call and among all arguments, and a unique name.
+    `about` contains its positions in the call and among all arguments, and a unique name.
     """
     kernel, (at, position, own) = passed.kernel, about
     is_number = passed.numbers[at]
@@ -424,7 +435,7 @@ def _expr(
 
 
 def _type_of(value: Any, usual: DataType | None) -> DataType | None:
-    """Return the type of an argument, None for the default one."""
+    """Return the type of an argument, or None for the default type."""
     if isinstance(value, Result):
         return ScalarType(Intrinsic.REAL, value.dtype) if value.dtype else None
     one = (
@@ -465,7 +476,7 @@ def _own_name(value: Any, otherwise: str) -> ex.Expr:
 
 
 def _is_usual(dtype: Any) -> bool:
-    """Return whether an integer is a Python int, or a signed one of 32 bits or more."""
+    """Return whether an integer is a Python int, or a signed one of at least 32 bits."""
     return dtype is None or (getattr(dtype, "kind", "") == "i" and dtype.itemsize >= _INTEGER_BYTES)
 
 
@@ -481,15 +492,15 @@ def _said(value: Any) -> str:
 
 
 def _check_array(value: Any, kernel: Kernel) -> None:
-    """Raise if the argument for an array of numbers has no `dtype` or no `shape`."""
+    """Raise `TypeError` if the argument for an array of numbers has no `dtype` or no `shape`."""
     if not hasattr(value, "dtype") or not hasattr(value, "shape"):
         raise TypeError(f"The kernel '{kernel.name}' takes an array of NumPy, not {_said(value)}.")
 
 
 def _check_object(value: Any, kernel: Kernel, several: int) -> None:
-    """Raise if an argument is not an object of the runtime, or not a sequence of this length.
+    """Raise `TypeError` if an argument is not a run-time object, or not a sequence of objects.
 
-    The runtime checks the exact type.
+    The run-time library checks the exact type.
     """
     if isinstance(value, str | bytes | Real | LiveCall):
         message = f"The kernel '{kernel.name}' takes a field, not {_said(value)}."

@@ -1,13 +1,13 @@
-"""Disk cache of compiled invokes, by the texts of everything that they depend on.
+"""Disk cache of compiled invokes, with the texts of all dependencies as key.
 
-A key contains the tool, the settings, the file and position of the invoke, the text of each kernel
-with the values of its names, and the kinds of arguments: their types, the types of their values,
-and which are identical. It is computed before anything is compiled. Key and code use the same
-texts, so that an edit of a file in between does no harm.
+A key contains the version of this package, the settings, the file and position of the invoke, the
+text of each kernel with the values of its names, and the kinds of arguments: their types, the types
+of their values, and which of them are identical. It is computed before compilation. Key and code
+use the same texts, so a file may be edited in between.
 
-Invokes with other dependencies are not cached: recipes, which are programs, and Fortran kernels,
-which use other files; nor are cells of notebooks, whose names are those of the process, and
-failures. An entry can be run, but has no schedule.
+Invokes with other dependencies are not cached. These are recipes, which are programs, Fortran
+kernels, which use other files, and notebook cells, whose names depend on the process. Failures are
+not cached either. A cached invoke can be executed, but has no schedule.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ MODULES = {"gocean": "psyclone_storage.gocean", "lfric": "psyclone_storage.lfric
 
 @dataclass(frozen=True, slots=True)
 class DiskEntry:
-    """The place of an invoke in the disk cache."""
+    """Location of an invoke in the disk cache."""
 
     cache: Cache
     key: str
 
     def load(self, code: CodeType) -> CompiledInvoke | None:
-        """Return the invoke in `code` that an earlier program compiled, None if it is missing."""
+        """Return the invoke in `code` compiled by an earlier program, or None if not cached."""
         data = self.cache.find(self.key)
         self._warn_of_ignored()
         if data is None:
@@ -79,7 +79,7 @@ class DiskEntry:
         self._warn_of_ignored()
 
     def _warn_of_ignored(self) -> None:
-        """Warn of files that the cache ignores; Python shows each warning once."""
+        """Warn about files that the cache ignores; Python shows each warning once."""
         for reason in self.cache.ignored:
             warnings.warn(
                 f"Cached invokes are ignored, as they may be those of other users: {reason}. "
@@ -90,7 +90,7 @@ class DiskEntry:
 
 
 def find_entry(session: JitSession, invoke: JitInvoke, *, apart: bool) -> DiskEntry | None:
-    """Return the entry of an invoke, None if it may have other dependencies than those of a key."""
+    """Return the cache entry of an invoke, or None if it has dependencies outside the key."""
     calls, label, site, options = invoke
     folder, file = results_folder(os.environ), site.code.co_filename
     if folder is None or options.script or not Path(file).is_file():
@@ -111,7 +111,7 @@ def find_entry(session: JitSession, invoke: JitInvoke, *, apart: bool) -> DiskEn
 
 
 def _digest_of_options(session: JitSession, cache: Cache, options: JitOptions) -> str:
-    """Return the digest of tool, settings and options, empty if one of them is not known."""
+    """Return the digest of package version, settings and options, or '' if one is unknown."""
     try:
         settings = session.once(read_settings_files, options)
     except CompileError:
@@ -124,9 +124,10 @@ def _digest_of_options(session: JitSession, cache: Cache, options: JitOptions) -
 
 
 def _kernels(session: JitSession, calls: Sequence[LiveCall], module: str) -> Iterator[Hashable]:
-    """Yield the dependencies of each kernel, for repeated ones a number; None if there are others.
+    """Yield the dependencies of each kernel; a repeated kernel is represented by a number.
 
-    Raises what reading a function raises.
+    A kernel with unknown dependencies is represented by None. Any exception from reading a function
+    is raised.
     """
     numbers: dict[object, int] = {}
     for number, call in enumerate(calls):
@@ -152,9 +153,9 @@ def _kernel(session: JitSession, kernel: LiveKernel, module: str) -> Hashable:
 
 
 def _arguments(calls: Sequence[LiveCall]) -> Iterator[Hashable]:
-    """Yield for each call the types of its arguments, which are identical, and their labels.
+    """Yield for each call the types and labels of its arguments, and which are identical.
 
-    Raises what inspecting an argument raises.
+    Any exception from inspecting an argument is raised.
     """
     first: dict[int, int] = {}
 

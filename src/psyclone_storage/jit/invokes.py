@@ -1,8 +1,8 @@
-"""Invokes of a running program: found in a cache, or compiled, and run.
+"""Execution of invokes in a running program: looked up in a cache, or compiled.
 
-A compiled invoke is known by its call site, its kernels, which arguments are identical, and the
-options; later programs find it by the texts of these (`disk_cache.py`). The compiler is imported
-when an invoke has to be compiled.
+A compiled invoke is identified by its call site, its kernels, the pattern of identical arguments,
+and the options. Later programs find it by the texts of these (`disk_cache.py`). The compiler is
+imported only when an invoke must be compiled.
 """
 
 from __future__ import annotations
@@ -58,10 +58,11 @@ def run_invoke(
     frame: FrameType,
     options: JitOptions,
 ) -> None:
-    """Run an invoke, which is compiled on its first call.
+    """Execute an invoke, which is compiled on its first call.
 
     Raises:
-        CompileError: all errors in the kernels and the calls, with a note that shows where.
+        CompileError: all errors in the kernels and the calls, with a note that shows their
+            locations.
     """
     compiled = _look_up(session, calls, label, frame, options)
     values = [*chain.from_iterable(map(_ARGS, calls))]
@@ -78,7 +79,7 @@ def recover(
     error: Exception,
     about: tuple[tuple[LiveCall, ...], str, FrameType, JitOptions],
 ) -> None:
-    """Run an invoke with NumPy if its routine failed because there is no C compiler.
+    """Execute an invoke with NumPy if its routine failed because there is no C compiler.
 
     Raises:
         Exception: any other error, with a note about its possible cause.
@@ -101,7 +102,7 @@ def recover(
 def _note_changed_numbers(
     session: JitSession, error: Exception, kernel: LiveKernel, api: str
 ) -> None:
-    """Name the module variables whose types differ from those that were compiled for."""
+    """Add a note on module variables whose types changed after compilation."""
     for name, was, now in changed_numbers(_resolve(session, kernel, api) or ()):
         error.add_note(
             f"'{name}', which the kernel '{kernel.name}' uses, was {was} when it was compiled and "
@@ -121,7 +122,7 @@ def _look_up(
     frame: FrameType,
     options: JitOptions,
 ) -> CompiledInvoke:
-    """Return the compiled invoke for such arguments; compile it if necessary."""
+    """Return the compiled invoke for these arguments; compile it if necessary."""
     values = [value for call in calls for value in call.args]
     key = _key(session, calls, values, (label, frame, options))
     compiled = session.compiled.get(key)
@@ -138,7 +139,7 @@ def _look_up(
 
 
 def _with_numpy(session: JitSession, options: JitOptions, why: str) -> JitOptions:
-    """Return the options with NumPy as target, and warn."""
+    """Return the options with NumPy as target, and issue a warning."""
     if options.target:
         return options
     text = f"Invokes are computed by NumPy, as C cannot be compiled: {why}"
@@ -181,7 +182,7 @@ def _find_or_compile(  # noqa: PLR0913 - the parts of a call
     *,
     apart: bool,
 ) -> CompiledInvoke:
-    """Return the invoke that an earlier program compiled, or compile it for later ones."""
+    """Return the invoke from the disk cache, or compile it and store it there."""
     site = call_location_of(frame)
     entry = find_entry(session, (calls, label, site, options), apart=apart)
     found = entry.load(site.code) if entry is not None else None
@@ -208,9 +209,9 @@ def _key(
 ) -> Hashable:
     """Return the key of an invoke: its call site, its kernels, and the kinds of its arguments.
 
-    The kind of an object is the position at which it is first met, its type, and the type of its
-    values; the same holds for the items of a sequence. Code is known by its identity, because its
-    hash is expensive: the compiled invoke keeps it alive.
+    The kind of an object consists of its first position, its type, and the type of its values. The
+    same holds for the items of a sequence. Code is identified by its `id()`, because its hash is
+    expensive. The compiled invoke keeps the code alive.
     """
     label, frame, options = about
     first: dict[int, Hashable] = {}
@@ -229,7 +230,7 @@ def _key(
 
 
 def _kind_of_sequence(first: dict[int, Hashable], at: int, items: Sequence[Any]) -> Hashable:
-    """Return where a sequence, passed at a position, and each of its items are met first."""
+    """Return the first positions of a sequence and of each of its items, with the types."""
     parts = [
         (first.setdefault(id(one), (at, number)), one.__class__, getattr(one, "dtype", None))
         for number, one in enumerate(items)
@@ -238,7 +239,7 @@ def _kind_of_sequence(first: dict[int, Hashable], at: int, items: Sequence[Any])
 
 
 def _resolve(session: JitSession, kernel: LiveKernel, api: str) -> Resolved | None:
-    """Return a kernel with the functions that it calls; None if its text is not available."""
+    """Return a kernel with the functions that it calls, or None if its text is not available."""
     function = getattr(kernel, "function", None)
     if function is None:
         return None
@@ -246,13 +247,13 @@ def _resolve(session: JitSession, kernel: LiveKernel, api: str) -> Resolved | No
 
 
 def _text_id(session: JitSession, kernel: LiveKernel, api: str) -> int:
-    """Return the identity of a kernel's text with all that it calls, which is cached; 0 if none."""
+    """Return the `id()` of a kernel's cached text with all called functions; 0 if none."""
     resolved = _resolve(session, kernel, api)
     return 0 if resolved is None else id(resolved)
 
 
 def _snapshot_of(session: JitSession, calls: Sequence[LiveCall], api: str) -> ClosureSnapshot:
-    """Return the lookups that reading the kernels of calls made."""
+    """Return the lookups made while the kernels of calls were read."""
     snapshot = ClosureSnapshot()
     for call in calls:
         if (function := getattr(call.kernel, "function", None)) is not None:

@@ -1,4 +1,4 @@
-"""The state of run-time compilation: what one program has compiled, called and read so far."""
+"""State of run-time compilation: everything that one program has compiled and read so far."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ T = TypeVar("T")
 
 @dataclass(slots=True, eq=False)
 class JitSession:
-    """The invokes of one program; two sessions share nothing but files of the disk cache.
+    """Invokes of one program; sessions share only the files of the disk cache.
 
     Threads may share a session without locks. Each table gets an entry in one step, after the entry
-    is complete: an interrupt leaves nothing half-made. Two threads that reach the same invoke at
-    once may both compile it; the results are equal, and one is cached.
+    is complete, so an interrupt leaves no incomplete entry. If two threads reach the same invoke at
+    the same time, both may compile it. The results are equal, and one of them is cached.
     """
 
     functions: FunctionReader = field(default_factory=FunctionReader)
@@ -30,12 +30,15 @@ class JitSession:
     _results: dict[tuple[Hashable, ...], Any] = field(default_factory=dict)
 
     def options(self, **keywords: Any) -> JitOptions:
-        """Return the options of `keywords`: one object for equal ones."""
+        """Return the options given by `keywords`, as the same object for equal options."""
         key = (JitOptions, *sorted(keywords.items()))
         return self._results.setdefault(key, JitOptions(**keywords))  # type: ignore[no-any-return]
 
     def once(self, compute: Callable[..., T], *args: Hashable) -> T:
-        """Return `compute(*args)`, computed once in this session; an exception is not cached."""
+        """Return `compute(*args)`, which is computed once per session.
+
+        Exceptions are not cached.
+        """
         key = (compute, *args)
         result: T | None = self._results.get(key)
         if result is None:

@@ -20,7 +20,7 @@ _SCALARS = (bool, int, float, complex, str)
 
 
 class ArgumentKind(Enum):
-    """The form of an argument: a number by value, one object, or a sequence of objects."""
+    """Form of an argument: a number, one object, or a sequence of objects."""
 
     NUMBER = auto()
     OBJECT = auto()
@@ -28,32 +28,43 @@ class ArgumentKind(Enum):
 
 
 class LiveKernel(Protocol):
-    """A kernel object of a running program, with a `function` or with a Fortran `file`."""
+    """Kernel object of a running program, with a Python `function` or a Fortran `file`."""
 
     @property
     def name(self) -> str:
-        """The name of the kernel."""
+        """Name of the kernel."""
 
 
 @runtime_checkable
 class LiveCall(Protocol):
-    """A kernel with the arguments of one call."""
+    """Kernel with the arguments of one call."""
 
     @property
     def kernel(self) -> LiveKernel:
-        """The kernel."""
+        """Called kernel."""
 
     @property
     def args(self) -> tuple[Any, ...]:
-        """The arguments."""
+        """Arguments of the call."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JitOptions:
-    """Options of run-time compilation: a script, a settings file, single settings, MPI or not.
+    """Options of run-time compilation.
 
-    An empty `target` is the default one; `api` is that of the kernels. Fortran kernels and modules
-    are searched for below `directories`. Options are compared by identity: `JitSession.options`.
+    - `script`: a transformation script.
+
+    - `config`, `config_opts`: a settings file, and single settings.
+
+    - `distributed`: whether MPI is used; None if the settings decide.
+
+    - `target`: '' for the default target.
+
+    - `api`: the API of the kernels.
+
+    - `directories`: directory trees with Fortran kernels and modules.
+
+    Options are compared by identity: `JitSession.options`.
     """
 
     script: str = ""
@@ -67,11 +78,17 @@ class JitOptions:
 
 @dataclass(frozen=True, slots=True)
 class CompiledInvoke:
-    """A compiled invoke: `order` are the positions of its data among all arguments.
+    """Compiled invoke.
 
-    `code` contains the call. The numbers of `constants`, by position, are compiled into the
-    routine, and each pair of positions in `equal` is one argument of it. An invoke that was found
-    in the disk cache has no `build`.
+    - `order`: the positions of its data among all arguments.
+
+    - `build`: the result of compilation; None if it comes from the disk cache.
+
+    - `code`: the code that contains the call.
+
+    - `constants`: numbers compiled into the routine, by position.
+
+    - `equal`: pairs of positions that are one argument of the routine.
     """
 
     routine: Callable[..., None]
@@ -96,14 +113,14 @@ def read_settings_files(options: JitOptions) -> dict[Path, str]:
     """Return the texts of the settings files.
 
     Raises:
-        CompileError: `C001`, for a file that does not exist or is not text.
+        CompileError: `C001`, a file does not exist or is not text.
     """
     return read_settings_texts(options.config, search_context(os.environ))
 
 
 @cache
 def argument_kind(type_: type) -> ArgumentKind:
-    """Return the form of arguments of a type; a string counts as a number, and is rejected."""
+    """Return the form of arguments of a type; a string counts as a number and is rejected later."""
     if issubclass(type_, _SCALARS):
         return ArgumentKind.NUMBER
     is_sequence = hasattr(type_, "__len__") and hasattr(type_, "__getitem__")
@@ -115,7 +132,7 @@ def argument_kind(type_: type) -> ArgumentKind:
 
 
 def are_identical(first: Any, second: Any) -> bool:
-    """Return whether two numbers have the same type and value, including the sign of a zero."""
+    """Return whether two numbers have the same type and value, including the sign of zero."""
     if first is second:
         return True
     if type(first) is not type(second) or first != second:
@@ -126,7 +143,7 @@ def are_identical(first: Any, second: Any) -> bool:
 def load_routine(
     module: str, name: str, text: str, other_texts: Iterable[tuple[str, str]]
 ) -> Callable[..., None]:
-    """Return the routine `name` of a generated module; `other_texts` are those of its C code."""
+    """Return the routine `name` of a generated module; `other_texts` contains its C code."""
     names: dict[str, Any] = {
         "__name__": module,
         "__file__": f"{name}.py",

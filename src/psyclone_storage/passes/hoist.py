@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
+from operator import is_
 
 from psyclone_storage.analysis.bodies.accesses import (
     accesses,
@@ -17,10 +19,14 @@ from psyclone_storage.base.records import replace
 from psyclone_storage.ir.affine import affine_form, difference
 from psyclone_storage.ir.expr import Binary, Expr, Literal, Name, whole
 from psyclone_storage.ir.operators import Operator
-from psyclone_storage.ir.rewrite import names_in, rewritten
+from psyclone_storage.ir.rewrite import names_in, rewritten, walk_lines
 from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.unit import Assign, Branch, Do, If, Line
 from psyclone_storage.passes.scratch import INTEGER, Scratch
+
+_PLAIN = (Name, Literal)
+"""The bounds that are no computation."""
+
 
 # ---------------------------------------------------------------------------- assignments
 
@@ -34,8 +40,10 @@ def hoist_assignments(code: Routine, only: Line | None = None) -> Routine:
 
 
 def _hoisted(line: Line, code: Routine, only: Line | None) -> Iterable[Line]:
+    if not isinstance(line, Do) or not (only is None or any(map(partial(is_, only), line.body))):
+        return (line,)
     names = RoutineNames(code)
-    if not isinstance(line, Do) or not is_understood(line.body, names):
+    if not is_understood(line.body, names):
         return (line,)
     if any(unknown_calls((line,), names, inside=False)):
         return (line,)
@@ -95,6 +103,9 @@ def hoist_bounds(code: Routine, only: str = "") -> Routine:
 
     With `only`, the uid of a loop, the bounds of other loops stay.
     """
+    chosen = (line for line in walk_lines(code.body) if isinstance(line, Do))
+    if not any(only in ("", loop.uid) and _has_computed_bounds(loop) for loop in chosen):
+        return code
     scratch = Scratch(code)
 
     def change(line: Line) -> Iterable[Line]:
@@ -105,6 +116,12 @@ def hoist_bounds(code: Routine, only: str = "") -> Routine:
     return replace(scratch.code, body=body)
 
 
+def _has_computed_bounds(loop: Do) -> bool:
+    return not all(
+        isinstance(one, _PLAIN) for one in (loop.start, loop.stop, loop.step or loop.start)
+    )
+
+
 def _with_bounds(line: Line, scratch: Scratch) -> Iterable[Line]:
     if not isinstance(line, Do):
         return (line,)
@@ -112,7 +129,7 @@ def _with_bounds(line: Line, scratch: Scratch) -> Iterable[Line]:
     kind = type_of_values(line.variable, scratch.code) or INTEGER
 
     def plain(wish: str, bound: Expr) -> Expr:
-        if isinstance(bound, Name | Literal):
+        if isinstance(bound, _PLAIN):
             return bound
         variable = scratch.variable(wish, kind)
         before.append(Assign(variable, bound))

@@ -1,1 +1,1 @@
-"""The compilation of a file: its stages in order, from source text to generated text."""
+"""Stages of the compilation of a file, in order, from source text to generated text."""

@@ -1,8 +1,8 @@
 """Storage accesses of a program, and the check of its final schedules (`--check`).
 
-The check executes final schedules in scenarios of all kinds of entry states. Statements that a
-script has pinned are executed like any other. It does not cover what no schedule contains: what a
-kernel does with its arguments beyond its metadata, and whether infrastructures keep promises.
+The check executes final schedules for all kinds of entry states. Statements that a script has
+pinned are executed like any others. It does not check whether a kernel respects its metadata, or
+whether infrastructures work as specified.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def with_storage_access(
     """Return `program` with the storage accesses of each invoke.
 
     Raises:
-        CompileError: S116, a step or directive would keep other copies of the same data.
+        CompileError: S116, a step or directive would create other copies of the same data.
     """
     schedules = [invoke.schedule for invoke in program.invokes]
     raise_if_any([one for item in schedules for one in check_storage_policy(item, policy)])
@@ -57,7 +57,7 @@ def with_storage_access(
 
 
 def _codes_of(kernels: KernelRepository, kernel: Kernel) -> tuple[Routine, ...]:
-    """Return the subroutines of a kernel, none where they cannot be read."""
+    """Return the subroutines of a kernel; () if they cannot be read."""
     try:
         return kernels.codes_of(kernel)
     except CompileError:
@@ -65,11 +65,11 @@ def _codes_of(kernels: KernelRepository, kernel: Kernel) -> tuple[Routine, ...]:
 
 
 def check_coherence(program: Program, rules: Rules) -> None:
-    """Execute the schedules of `program`: halo exchanges, and transfers to and from a device.
+    """Execute the schedules of `program` to check halo exchanges and device transfers.
 
     Raises:
-        InternalError: one reads or promises what is stale; with the invoke, the statement, the
-            value, and its place in the algorithm.
+        InternalError: a schedule reads a stale value or sets its state to clean. The message
+            contains the invoke, the statement, the value, and its location in the algorithm.
     """
     for invoke in program.invokes:
         schedule = invoke.schedule
@@ -102,7 +102,8 @@ def check_storage_plans(program: Program, policy: StoragePolicy, kernels: Kernel
     """Execute the schedules of `program` with their storage accesses.
 
     Raises:
-        InternalError: one reads, leaves or loses a value; with the invoke and the statement.
+        InternalError: a schedule reads a stale value, or leaves or loses a value. The message
+            contains the invoke and the statement.
     """
     for invoke in program.invokes:
         for found in list(_storage_faults(invoke, policy, kernels))[:1]:
@@ -124,7 +125,10 @@ def _storage_faults(
 
 
 def _place_of(schedule: Schedule, fault: Fault) -> Span | None:
-    """Return where the algorithm passes the datum to a call, or to a reader of an exchange."""
+    """Return the location where the algorithm passes the datum to a call.
+
+    For an exchange, the call is the first one that reads the exchanged values.
+    """
     by_uid = {item.uid: item for item in statements(schedule)}
     found = by_uid.get(fault.uid)
     if isinstance(found, HaloExchange) and found.reasons:

@@ -69,11 +69,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Build:
-    """The result of a compilation: the final program, the texts, and the kernel files it read.
+    """Result of a compilation: the final program, the texts, and the kernel files that were read.
 
-    `rules` are those of the domain that planned it. `kernels` are the kernels that steps have
-    changed, each for a separate file. `beside` are further texts of the PSy layer, each with the
-    suffix of its file. `journal` has the steps that were requested in each invoke.
+    - `rules`: the halo rules of the domain.
+
+    - `refused`: the rejected steps.
+
+    - `kernels`: the kernels changed by steps, each for a separate file.
+
+    - `beside`: other texts of the PSy layer, each with the suffix of its file.
+
+    - `journal`: the steps requested in each invoke.
     """
 
     program: Program
@@ -94,7 +100,7 @@ Notes = tuple[Diagnostic, ...]
 
 @dataclass(frozen=True, slots=True)
 class Compiler:
-    """The state that compilations of several algorithms share."""
+    """State shared by the compilations of several algorithms."""
 
     settings: Settings
     api: ApiParts
@@ -108,21 +114,21 @@ class Compiler:
 
     @property
     def script_files(self) -> tuple[Path, ...]:
-        """The script, and the files that it has read so far."""
+        """Script, and the files that it has read so far."""
         return self.requested.script_files if self.requested else ()
 
     def compile_algorithm(self, path: Path, numbering: KernelNumbering | None = None) -> Build:
-        """Compile the algorithm file at `path`; `numbering` gives numbers to changed kernels.
+        """Compile the algorithm file at `path`; `numbering` numbers changed kernels.
 
         Raises:
-            CompileError: all errors that a stage found in the user's files.
+            CompileError: all errors in the user's files found by one stage.
             InternalError: a stage violated an invariant.
         """
         source = read_checked(self.kernels.index, path, self.kernels.line_limit)
         return self.compile_text(source, numbering)
 
     def compile_text(self, source: SourceText, numbering: KernelNumbering | None = None) -> Build:
-        """Compile the source of an algorithm, as `compile_algorithm` does."""
+        """Compile the text of an algorithm, like `compile_algorithm`."""
         algorithm = self.kernels.read_algorithm(source)
         notes = _notes(algorithm, self.includes, self.kernels.index)
         try:
@@ -146,10 +152,10 @@ class Compiler:
         notes: Notes,
         numbering: KernelNumbering,
     ) -> Build:
-        """Compile an algorithm with the kernels that it has `called`.
+        """Compile a parsed algorithm with the kernels in `called`.
 
         Raises:
-            CompileError: all errors that a stage found.
+            CompileError: all errors found by one stage.
         """
         program, rules = self.planned(algorithm, called)
         journal: Journal = {}
@@ -195,12 +201,12 @@ class Compiler:
         return build
 
     def _check_schedules(self, program: Program) -> None:
-        """Raise `CompileError` if steps have produced a schedule that no data can be used with."""
+        """Raise `CompileError` if a schedule is impossible with the distribution of its data."""
         check = self.api.domain(self.settings).check_schedule
         raise_if_any([one for invoke in program.invokes for one in check(invoke.schedule)])
 
     def planned(self, algorithm: ParsedAlgorithm, called: CalledKernels) -> tuple[Program, Rules]:
-        """Return the schedules of an algorithm with their halo exchanges, and the rules for them.
+        """Return the schedules of an algorithm with halo exchanges, and the halo rules.
 
         Raises:
             CompileError: all inconsistencies in the invokes.
@@ -219,13 +225,14 @@ class Compiler:
         return BuildOptions(self.distributed, chosen.annexed_clean, chosen.fills_before_increment)
 
     def text_of(self, program: Program, routine: str | None = None) -> str:
-        """Return the PSy layer of the present `program`, or only one routine of it.
+        """Return the PSy layer of the current `program`, or only one of its routines.
 
         It differs from the final text only in the numbers of changed kernels, which are allocated
         when their files are written.
 
         Raises:
-            CompileError: the language cannot express a kernel, or storages cannot hold the data.
+            CompileError: the target language cannot express a kernel, or storages cannot hold the
+                data.
         """
         program = self._finished(program, self.api.domain(self.settings).rules)
         placed, unit = self._lowered(program, LocalNumbering())
@@ -236,13 +243,13 @@ class Compiler:
         return self._psy_texts(unit, placed)[0]
 
     def _shared(self, program: Program, rules: Rules) -> Program:
-        """Return `program` with fused loops of built-ins, unless settings disable it."""
+        """Return `program` with fused loops of built-ins, unless settings disable fusion."""
         if not self.api.choices(self.settings).fuses_built_ins:
             return program
         return _with_each(program, partial(with_shared_loops, rules=rules))
 
     def _finished(self, program: Program, rules: Rules, *, checks: bool = False) -> Program:
-        """Return `program` after the passes that settings and target require at the end."""
+        """Return `program` after the final passes that settings and target require."""
         program = self._shared(program, rules)
         program = _with_each(program, partial(with_outlined_columns, rules=rules))
         contract = self.target.infrastructure(self.settings).holding
@@ -270,10 +277,10 @@ class Compiler:
         return program
 
     def _shares_device(self, program: Program) -> bool:
-        """Return whether an invoke may find data on a device that another one has left there.
+        """Return whether an invoke may find data on a device that another invoke has left there.
 
-        All files of a model are compiled with the same steps. If a device step is refused in all of
-        this file, other files may still leave data there.
+        All files of a model are compiled with the same steps. Even if a device step is rejected in
+        all of this file, other files may leave data on the device.
         """
         asked = self.requested is not None and self.requested.asks_for_device
         return asked or any(has_device(invoke.schedule) for invoke in program.invokes)
@@ -281,7 +288,7 @@ class Compiler:
     def _lowered(
         self, program: Program, numbering: KernelNumbering
     ) -> tuple[NumberedProgram, Unit]:
-        """Return `program` with the names of changed kernels, and its module."""
+        """Return `program` with the names of changed kernels, and its lowered module."""
         placed = name_kernels(program, numbering, self.target.language)
         inlined = replace(placed.inlined, bounds_checks=self.settings.bounds_checks)
         placed = replace(placed, inlined=inlined)
@@ -315,10 +322,11 @@ def make_compiler(
     index: SourceIndex | None = None,
     row: ApiRow | None = None,
 ) -> Compiler:
-    """Prepare for compilations: choose the domain, index the kernels, read the script.
+    """Return a compiler: select the domain, index the kernels, and read the script.
 
-    `index` is that of the directories, if the caller has one. `row` is an API that is not in the
-    table, instead of the requested one.
+    - `index`: the index of the directories, if it exists already.
+
+    - `row`: the parts of an API used instead of the requested one.
 
     Raises:
         CompileError: a directory or the script is missing, a step does not exist, or an
@@ -378,9 +386,9 @@ def _check_storage_plans(
 
 
 def _user_transforms(request: CompileRequest, made: Compiler, name: Api) -> UserTransforms | None:
-    """Return the transformations that a user requests, None if there are none.
+    """Return the transformations that a user requests, or None.
 
-    Steps and the views of scripts are half of the compiler; most compilations do not import them.
+    The modules for steps and scripts are large, so they are imported only if necessary.
     """
     if not (request.script or request.steps or request.profile):
         return None
@@ -394,7 +402,7 @@ def _user_transforms(request: CompileRequest, made: Compiler, name: Api) -> User
 
 
 def _with_each(program: Program, change: Callable[[Schedule], Schedule]) -> Program:
-    """Return `program` with every schedule changed and verified."""
+    """Return `program` with a function applied to each schedule, and check the results."""
     invokes = tuple(replace(invoke, schedule=change(invoke.schedule)) for invoke in program.invokes)
     for invoke in invokes:
         if problems := check_schedule(invoke.schedule):
@@ -413,13 +421,13 @@ def _notes(algorithm: ParsedAlgorithm, includes: tuple[Path, ...], index: Source
 
 
 def check_output(build: Build, private: Mapping[str, tuple[str, ...]], language: Language) -> None:
-    """Read the generated texts with our own front end, as a compiler would.
+    """Parse the generated texts as a check.
 
-    `private` are the dummy arguments of the other routines in the PSy layer, including kernels, by
-    name. The name of an argument may have a suffix `_` or `_1` if a module requires it.
+    `private` maps the names of the other routines in the PSy layer, including kernels, to their
+    dummy arguments. The name of an argument may have a suffix `_` or `_1` if a module requires it.
 
     Raises:
-        InternalError: the algorithm still has an invoke, or a routine cannot be read.
+        InternalError: the algorithm still contains an invoke, or a routine cannot be parsed.
     """
     try:
         algorithm = language.read_algorithm(SourceText("generated algorithm", build.algorithm_text))

@@ -1,7 +1,7 @@
-"""Transitive effects of the procedures that kernels call on data shared between threads.
+"""Effects on data shared between threads, of all procedures called by kernels.
 
-A scan of the text of a procedure comes first; the body is parsed only if the scan is inconclusive.
-Results are cached per procedure and reused for the next kernel.
+The text of a procedure is scanned first. The body is parsed only if the scan is inconclusive.
+Results are cached per procedure and reused for other kernels.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ _INTERFACE = regex(r"\binterface\s+([a-z]\w*)")
 
 @dataclass(frozen=True, slots=True)
 class ProcedurePlace:
-    """A module procedure: its file, and the names of module and procedure in lower case."""
+    """Module procedure: its file, and the lower-case names of module and procedure."""
 
     source: SourceText = field(repr=False)
     module: str
@@ -83,10 +83,13 @@ class ProcedurePlace:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """The effects of one procedure.
+    """Effects of one procedure.
 
-    `shared` are its subroutine and internal procedures where they may change what threads share.
-    `calls` are the procedures that it calls, and `unknown` the names of those that are not found.
+    - `shared`: the procedure and its internal procedures that may change data shared by threads.
+
+    - `calls`: the called procedures.
+
+    - `unknown`: the names of called procedures that are not found.
     """
 
     shared: tuple[SharedProcedure, ...] = ()
@@ -96,10 +99,14 @@ class _Known:
 
 @dataclass(slots=True)
 class SharedEffects:
-    """The effects of procedures below some directories, computed on the first request of a step.
+    """Effects of procedures in directory trees, computed when a step first needs them.
 
-    Modules that the `finder` does not find are searched for in the folder of the `infrastructure`.
-    `state` scans the text of a procedure; procedures in `trusted` are assumed to have no effects.
+    - `finder`: finds modules. The folder `infrastructure` is searched for modules that it does not
+      find.
+
+    - `state`: scans the text of a procedure.
+
+    - `trusted`: procedures that are assumed to have no effects.
     """
 
     finder: ModuleFinder
@@ -129,9 +136,10 @@ class SharedEffects:
         names: Iterable[str],
         codes: tuple[Routine, ...],
     ) -> Effects:
-        """Return the data that threads in a kernel share, and the procedures that are not found.
+        """Return the effects of a kernel on data shared by threads.
 
-        The kernel's own procedures have `names` in a module, or are what steps have made: `codes`.
+        Effects include called procedures that are not found. The procedures of the kernel have
+        `names` in a module, or they are the `codes` created by steps.
         """
         places = tuple(ProcedurePlace(source, key_of(module), key_of(name)) for name in names)
         if codes:
@@ -234,7 +242,7 @@ class SharedEffects:
     def _variables(
         self, place: ProcedurePlace, state: StateInText, names: Iterable[str]
     ) -> frozenset[str]:
-        """Return those of `names` that are, or may be, variables around a procedure."""
+        """Return those of `names` that are or may be variables declared outside a procedure."""
         found = ((name, self._symbol(place, state.uses, name)) for name in names)
         return frozenset(
             name
@@ -245,7 +253,7 @@ class SharedEffects:
     def _offers(
         self, pattern: re.Pattern[str], source: SourceText, module: str, uses: tuple[Use, ...]
     ) -> bool:
-        """Return whether the file of a procedure, or a module that it imports, has a pattern."""
+        """Return whether a procedure's file, or a module that it imports, contains a pattern."""
         around = self.finder.of_source(source, module)
         uses = (*uses, *(around.uses if around else ()))
         if pattern.search(source.text):
@@ -262,7 +270,7 @@ class SharedEffects:
         return self._overloaded[key]
 
     def _imported_modules(self, uses: tuple[Use, ...]) -> tuple[str, ...]:
-        """Return the modules that `uses` name, and those whose operators these offer."""
+        """Return the modules imported by `uses`, and the modules whose operators these export."""
         if uses not in self._imports:
             found = dict.fromkeys(key_of(use.module) for use in uses)
             queue = list(found)
@@ -278,10 +286,10 @@ class SharedEffects:
         return self._imports[uses]
 
     def _symbol(self, place: ProcedurePlace, uses: tuple[Use, ...], key: str) -> ex.Symbol:
-        """Return the symbol of a name in a procedure that does not declare it.
+        """Return the symbol of a name that a procedure does not declare.
 
-        A name of the language is that of another procedure only if that is found, or if an import
-        lists it.
+        The name of an intrinsic denotes a user procedure only if that procedure is found or
+        imported by name.
         """
         found = self.finder.imported(uses, key)
         if found is not None and found.is_resolved:
@@ -301,7 +309,7 @@ class SharedEffects:
         return found or ex.Symbol(key, key, ex.Origin.UNRESOLVED)
 
     def _places(self, symbol: ex.Symbol, place: ProcedurePlace) -> tuple[ProcedurePlace, ...]:
-        """Return the procedures that a name refers to in the procedure at `place`."""
+        """Return the procedures to which a name refers in the procedure at `place`."""
         if symbol.sort not in (ex.Sort.SUBROUTINE, ex.Sort.FUNCTION, ex.Sort.PROCEDURE):
             return ()
         return self._in_module(symbol, place.source if symbol.origin is ex.Origin.HOST else None)
@@ -343,7 +351,7 @@ class SharedEffects:
     # ------------------------------------------------------------------------ its body
 
     def _code(self, place: ProcedurePlace) -> tuple[Routine, ...]:
-        """Return a procedure and its internal procedures; empty if they cannot be read."""
+        """Return a procedure and its internal procedures; () if they cannot be read."""
         if place not in self._codes:
             try:
                 read = read_with_internal(place.source, place.module, place.name)
@@ -354,7 +362,10 @@ class SharedEffects:
         return self._codes[place]
 
     def _read(self, codes: tuple[Routine, ...], place: ProcedurePlace | None) -> _Known:
-        """Return the effects in the bodies of a procedure and its internal ones, or of a kernel."""
+        """Return the effects in the bodies of a procedure and its internal procedures.
+
+        `place` equals None for a kernel.
+        """
         if not codes and place is not None:
             return _Known(unknown=(place.name,))
         own = {code.key: (code,) for code in codes}
@@ -400,7 +411,7 @@ class SharedEffects:
         )
 
     def _is_harmless(self, symbol: ex.Symbol) -> bool:
-        """Return whether a name refers to data, or to a procedure without relevant effects."""
+        """Return whether a name refers to data or to a procedure without relevant effects."""
         if symbol.is_data or symbol.sort is ex.Sort.TYPE:
             return True
         return symbol.origin is ex.Origin.INTRINSIC or _is_without_effects(symbol)
@@ -420,7 +431,7 @@ class SharedEffects:
         return self._in_module(symbol, source if symbol.origin is ex.Origin.HOST else None)
 
     def _bound(self, site: ProcedureCall, code: Routine) -> tuple[ProcedurePlace, ...]:
-        """Return the procedures that the type of an object binds to the name that is called."""
+        """Return the procedures bound to the called name by the type of an object."""
         member = site.procedure
         if not isinstance(member, ex.Member):
             return ()
@@ -452,10 +463,9 @@ class SharedEffects:
         return code.module.source if is_own else self.finder.source_of(module)
 
     def _is_lost(self, site: ProcedureCall, code: Routine) -> bool:
-        """Return whether a call for which no procedure is found may be one of a procedure.
+        """Return whether a call without a known procedure may call a user procedure.
 
-        Assignments and I/O are those of the language, unless a module that is missing may define
-        them.
+        Assignments and I/O are intrinsic, unless a missing module may define them.
         """
         if not isinstance(site.procedure, ex.Name) or not is_overload(site.procedure.key):
             return True
@@ -491,7 +501,7 @@ class SharedEffects:
     def _overriding(
         self, around: ModuleSymbols, source: SourceText, kind: DerivedType, binding: str
     ) -> tuple[ProcedurePlace, ...]:
-        """Return what the extensions of a type in its module bind to a name."""
+        """Return the procedures that extensions of a type in its module bind to a name."""
         extending = {kind.name}
         for _ in around.symbols:
             extending |= {key for key, one in around.symbols.items() if one.extends in extending}
@@ -521,7 +531,7 @@ class SharedEffects:
         return tuple(one for one in places if may_take(self._code(one), sorts))
 
     def _overloading(self, source: SourceText, module: str, name: str) -> Iterator[ProcedurePlace]:
-        """Yield the procedures of an operator in a module, and those that override them there."""
+        """Yield the procedures of an operator in a module, including overriding ones."""
         around = self.finder.of_source(source, module)
         for procedure, bound_to in read_operators(source).get(name, ()):
             targets = bound_procedures(source, bound_to, procedure) if bound_to else (procedure,)
@@ -552,7 +562,7 @@ class SharedEffects:
     def _parts(
         self, kind: DataType | None, code: Routine
     ) -> Iterator[tuple[str, str, SourceText | None]]:
-        """Yield a type, those that it extends, and those of its components, with their modules."""
+        """Yield a type, its parent types and the types of its components, with their modules."""
         queue = [(module_of(kind, code), kind.name)] if isinstance(kind, DerivedType) else []
         for module, name in queue:
             source = self._source(module, code)
@@ -584,7 +594,7 @@ def _spelled(site: ProcedureCall) -> str:
 
 
 def _is_without_effects(symbol: ex.Symbol) -> bool:
-    """Return whether a name is that of a message procedure or a function of the language."""
+    """Return whether a name denotes a message procedure or an intrinsic module's function."""
     if symbol.module_key in INTRINSIC_MODULES:
         return symbol.sort is ex.Sort.FUNCTION
     return (symbol.module_key, key_of(symbol.name)) in MESSAGE_PROCEDURES

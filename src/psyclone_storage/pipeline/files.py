@@ -74,7 +74,8 @@ class LoopReport:
 
     `line` is that of its first statement, `level` the number of loops around it. `directive` is the
     directive that shares its iterations, empty without one. `reasons` are lines of text with their
-    places, and `cures` the promises that would make it independent.
+    places, and `cures` the promises that would make it independent. The promises in `unneeded` were
+    made, but the loop is proved without them.
     """
 
     routine: str
@@ -86,6 +87,7 @@ class LoopReport:
     assumptions: tuple[str, ...]
     reasons: tuple[str, ...]
     cures: tuple[str, ...]
+    unneeded: tuple[str, ...] = ()
     line: int = 0
     level: int = 0
 
@@ -249,6 +251,7 @@ def _report(bench: FileBench, routine: str, loop: un.Do, directive: str) -> Loop
         tuple(map(str, verdict.assumptions)),
         tuple(_reasons(verdict)),
         tuple(f"{one.kind.value} {one.name}".strip() for one in cures),
+        tuple(map(str, verdict.unneeded)),
     )
 
 
@@ -275,6 +278,7 @@ def loops_text(path: Path, loops: tuple[LoopReport, ...]) -> str:
         indent = "    " + "  " * one.level
         lines += [f"{indent}{word}({', '.join(names)})" for word, names in one.clauses]
         lines += [f"{indent}needs the promise: {text}" for text in one.assumptions]
+        lines += [f"{indent}does not need the promise: {text}" for text in one.unneeded]
         lines += [f"{indent}{text}" for text in one.reasons]
         if one.cures:
             lines.append(f"{indent}independent with the promises: {', '.join(one.cures)}")
@@ -297,6 +301,7 @@ def loop_object(path: Path, one: LoopReport) -> dict[str, object]:
         "directive": one.directive,
         "clauses": [{"kind": word, "names": list(names)} for word, names in one.clauses],
         "assumptions": list(one.assumptions),
+        "unneeded": list(one.unneeded),
         "reasons": list(one.reasons),
         "cures": list(one.cures),
     }

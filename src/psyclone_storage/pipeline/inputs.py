@@ -1,11 +1,12 @@
-"""Digest of the files that the translation of an algorithm depends on.
+"""Digest of the files on which the translation of an algorithm depends.
 
-These are the algorithm, its include files, and all files that may define a module which it may use.
-Steps read the code of kernels, so the modules of kernels count as well. A search that finds no file
-is covered too: the digest has the names in a text and the names of existing files.
+These files are the algorithm, its include files, and all files that may define a module which it
+may use. Steps read the code of kernels, so the modules of kernels are also included. The digest
+contains the names in a text and the names of existing files. It therefore also changes when a file
+is added that was missing before.
 
-The digest may have more files than the compiler reads, never fewer. This module imports nothing of
-the compiler.
+The digest may include more files than the compiler reads, but never fewer. This module does not
+import the compiler.
 """
 
 from __future__ import annotations
@@ -41,9 +42,11 @@ _PYTHON = ".py"
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """The files below some directories that translations may depend on.
+    """Files in directory trees on which translations may depend.
 
-    With `deep` the modules of kernels count, with `beside` the folder of the algorithm.
+    - `deep`: include the modules of kernels.
+
+    - `beside`: prefer files in the folder of the algorithm.
     """
 
     index: SourceIndex
@@ -55,13 +58,13 @@ class Inputs:
 
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:
-        """A warning for each folder that cannot be read."""
+        """Warnings for folders that cannot be read."""
         return check_folders(self.index)
 
     def digest(self, file: Path) -> str | None:
         """Return the digest of all inputs of the translation of `file`.
 
-        None if a file cannot be read, which the compiler reports.
+        The function returns None if a file cannot be read, which the compiler reports.
         """
         try:
             facts = tuple(self._facts(file))
@@ -70,9 +73,9 @@ class Inputs:
         return digest_of(ascii(facts))
 
     def used(self, file: Path) -> tuple[Path, ...]:
-        """Return the files that were read so far and that the translation of `file` depends on.
+        """Return the files read so far on which the translation of `file` depends.
 
-        More than one file may have been translated: what others alone depend on is left out.
+        Files on which only other translated files depend are omitted.
         """
         paths = {path for name in self.modules(file) for path in self._files(name)}
         for path in (file, *paths):
@@ -80,7 +83,7 @@ class Inputs:
         return (file, *(path for path in self.index.used if path in paths and path != file))
 
     def modules(self, file: Path) -> tuple[str, ...]:
-        """Return the names for which the translation of `file` may look among the files."""
+        """Return the module names that the translation of `file` may look up."""
         waiting = set(self.index.names).intersection(_words(self.index.texts.read(file).text))
         known: set[str] = set()
         while waiting:
@@ -93,7 +96,7 @@ class Inputs:
         return tuple(sorted(known))
 
     def _facts(self, file: Path) -> Iterator[object]:
-        """Yield what is known of the files, such that other files would make it differ."""
+        """Yield the data of the digest, which differ if any input file differs."""
         yield str(file), self._digest(file)
         yield from self._included(self.index.texts.read(file), set())
         folder = file.resolve().parent if self.beside else None
@@ -121,7 +124,7 @@ class Inputs:
                 yield from self._texts_included(self.index.texts.read(path), seen)
 
     def _add_included(self, path: Path, paths: set[Path]) -> None:
-        """Add what the file at `path` includes, where that was read."""
+        """Add the files included by the file at `path`, if that was read."""
         if path not in self.index.used:
             return
         for found in inclusions(self.index.texts.read(path)):
@@ -131,7 +134,7 @@ class Inputs:
                 self._add_included(inner, paths)
 
     def _files(self, name: str) -> tuple[Path, ...]:
-        """Return the files below the directories, and in the folders, that a module could be in."""
+        """Return the files in directory trees and include folders that may define a module."""
         return (*self.index.candidates(name), *map(Path, self.index.beside.get(name, ())))
 
     def _digest(self, path: Path) -> str:
@@ -151,7 +154,7 @@ class Inputs:
 
 
 def find_inputs(settings: Settings, request: CompileRequest) -> Inputs:
-    """Return the files that compilations of `request` may depend on.
+    """Return the files on which compilations of `request` may depend.
 
     Raises:
         CompileError: a directory is missing.
@@ -166,19 +169,19 @@ def find_inputs(settings: Settings, request: CompileRequest) -> Inputs:
 
 
 def _words(text: str) -> set[str]:
-    """Return every word of a text in lower case, those that two lines share as well."""
+    """Return all words of a text in lower case, including words split between two lines."""
     return {word for one in _readings(text) for word in one.translate(_BLANKS).split()}
 
 
 def _names_behind_use(text: str) -> set[str]:
-    """Return every name that may be that of a module which a text uses or extends."""
+    """Return all names that may denote a module which a text uses or extends."""
     readings = _readings(text)
     found = (one for text in readings for pattern in _USED for one in pattern.finditer(text))
     return _NATURES.union(one[1] for one in found)
 
 
 def _readings(text: str) -> set[str]:
-    """Return a text in lower case, also with divided words made whole, or with letters of ASCII."""
+    """Return variants of a text in lower case: with split words joined, and ASCII only."""
     texts = {text.lower()}
     if not text.isascii():
         texts.add(text.lower().encode("ascii", "replace").decode())

@@ -1,7 +1,7 @@
-"""Names of changed kernels, which go to files of their own or into the PSy layer.
+"""Names of changed kernels, in separate files or in the PSy layer.
 
-Two compilations may run at the same time and change the same kernel. So a numbering, which the
-command line ties to a folder, allocates the number in the names of a changed kernel.
+Two compilations may run at the same time and change the same kernel. Therefore a numbering, which
+the command line creates for an output folder, allocates the number in the name of a changed kernel.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from psyclone_storage.targets.spec import Language
 
 @dataclass(frozen=True, slots=True)
 class KernelText(FromModule):
-    """A changed kernel: the name of its module, the new text of the file, and the original."""
+    """Changed kernel: the name of its module, the new text of the file, and the original."""
 
     module: str
     text: str
@@ -31,26 +31,26 @@ class KernelText(FromModule):
 
     @property
     def suffix(self) -> str:
-        """The suffix of the file, which determines whether it is preprocessed."""
+        """Suffix of the file, which determines whether it is preprocessed."""
         return ".F90" if "\n#" in f"\n{self.text}" else ".f90"
 
 
 class KernelNumbering(Protocol):
-    """The numbers of changed kernels."""
+    """Interface for numbering changed kernels."""
 
     def allocate(self, base: str, kernel: Callable[[int], KernelText]) -> int:
-        """Return a number for `kernel`, which gives its text under each number.
+        """Return a number for `kernel`, a function from a number to the resulting text.
 
-        `base` is the name of its module without a number. No other text gets the same number.
+        `base` is the name of the module without a number. No other text gets the same number.
 
         Raises:
-            CompileError: the number is taken by another text, or cannot be claimed.
+            CompileError: the number is used by another text, or cannot be allocated.
         """
 
 
 @dataclass(slots=True)
 class LocalNumbering:
-    """A numbering of one compilation: the numbers of a name count from 0."""
+    """Numbering within one compilation: the numbers for a name start at 0."""
 
     _next: dict[str, int] = field(default_factory=dict)
 
@@ -63,10 +63,13 @@ class LocalNumbering:
 
 @dataclass(frozen=True, slots=True)
 class NumberedProgram:
-    """A program whose calls name the changed kernels.
+    """Program with the names of changed kernels in its calls.
 
-    `kernels` go to files, `inlined` into the PSy layer; `heads` are the dummy arguments of the
-    subroutines among these, by name.
+    - `kernels`: the kernels for separate files.
+
+    - `inlined`: the kernels for the PSy layer.
+
+    - `heads`: the dummy arguments of the subroutines in the PSy layer, by name.
     """
 
     program: Program
@@ -78,12 +81,13 @@ class NumberedProgram:
 def name_kernels(
     program: Program, numbering: KernelNumbering, language: Language
 ) -> NumberedProgram:
-    """Return `program` with new names for the kernels that steps have changed.
+    """Return `program` with new names for the kernels changed by steps.
 
-    Each call has a separate file for its kernel; equal kernels in the PSy layer are one procedure.
+    Each call has a separate file for its kernel. Equal kernels in the PSy layer become one
+    procedure.
 
     Raises:
-        CompileError: a number cannot be claimed.
+        CompileError: a number cannot be allocated.
     """
     if not any(call.codes for item in program.invokes for call in kernel_calls(item.schedule)):
         return NumberedProgram(program)
@@ -110,7 +114,7 @@ def _heads(code: Routine, language: Language) -> Iterator[tuple[str, tuple[str, 
 
 
 class _KernelNames:
-    """The names of changed kernels in one program."""
+    """Names of changed kernels in one program."""
 
     def __init__(self, program: Program, numbering: KernelNumbering, language: Language) -> None:
         calls = [call for item in program.invokes for call in kernel_calls(item.schedule)]

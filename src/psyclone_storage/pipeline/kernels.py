@@ -1,4 +1,4 @@
-"""The kernels that algorithms call: their files, read once and cached."""
+"""Kernels that algorithms call, with cached files."""
 
 from __future__ import annotations
 
@@ -46,10 +46,11 @@ _LONG_LINE = "Break the line, or give '-l output', which accepts it and breaks w
 
 @dataclass(slots=True)
 class KernelRepository:
-    """The kernels below some directories, with a cache for several algorithms.
+    """Kernels in directory trees, with a cache shared by several algorithms.
 
-    With `beside`, the file in the folder of the algorithm wins if several files define a kernel.
-    `warnings` are those of the files that were read.
+    - `beside`: if several files define a kernel, the file in the folder of the algorithm is used.
+
+    - `warnings`: warnings for the files that were read.
     """
 
     index: SourceIndex
@@ -68,25 +69,25 @@ class KernelRepository:
     _effects: SharedEffects | None = None
 
     def __post_init__(self) -> None:
-        """Look for modules where kernels are."""
+        """Create the module finder for the directories with kernels."""
         self._modules = ModuleFinder(self.index, frozenset(self.settings.ignore_modules))
         self._contexts = ModuleContexts(self._modules, self.api.infrastructure)
 
     def read_algorithm(self, source: SourceText) -> ParsedAlgorithm:
-        """Return an algorithm with the names in its invokes looked up.
+        """Return an algorithm with the names in its invokes resolved.
 
         Raises:
-            CompileError: it cannot be read.
+            CompileError: the algorithm cannot be parsed.
         """
         algorithm = self.language.read_algorithm(source)
         constant = self._modules.constant
         return self.language.link_algorithm(algorithm, self.api.structures, constant)
 
     def find(self, wanted: Import) -> tuple[Kernel, Path]:
-        """Return the kernel that an algorithm imports, and the file that defines it.
+        """Return the kernel that an algorithm imports, and its file.
 
         Raises:
-            CompileError: it is not found, or its metadata is wrong.
+            CompileError: the kernel is not found, or its metadata are wrong.
         """
         wanted = self._innermost(wanted)
         path = self._file_of(wanted)
@@ -106,10 +107,10 @@ class KernelRepository:
         return self._known[key], path
 
     def wrong_counts(self, kernel: Kernel) -> tuple[Diagnostic, ...]:
-        """Return `M201` for each subroutine without one dummy argument for each passed value.
+        """Return `M201` for each subroutine whose number of dummy arguments does not match.
 
-        Skipped are subroutines that cannot be read, whose arguments depend on the preprocessor, or
-        that have no arguments at all: such a one is a placeholder for code to be written.
+        Some subroutines are not checked: those that cannot be read, those with arguments that
+        depend on the preprocessor, and those without arguments, which are placeholders.
         """
         if kernel.span is None:
             return ()
@@ -148,15 +149,15 @@ class KernelRepository:
         return routine
 
     def warnings_of(self, files: tuple[Path, ...]) -> Iterator[Diagnostic]:
-        """Yield what is odd in `files`, which were read."""
+        """Yield the warnings for the given files, which were read."""
         for path in files:
             yield from self.warnings.get(path, ())
 
     def codes_of(self, kernel: Kernel) -> tuple[Routine, ...]:
-        """Return the subroutines of `kernel`, from the text that its metadata were read from.
+        """Return the subroutines of `kernel`, from the file that contains its metadata.
 
         Raises:
-            CompileError: it cannot be read.
+            CompileError: a subroutine cannot be read.
         """
         if kernel.span is None:
             raise InternalError(f"The kernel '{kernel.name}' was read from no file.")
@@ -168,15 +169,15 @@ class KernelRepository:
     def shared_procedures(
         self, kernel: Kernel, codes: tuple[Routine, ...]
     ) -> tuple[SharedProcedure, ...]:
-        """Return the procedures, of `kernel` and all that it calls, that may change shared data.
+        """Return the procedures executed by `kernel` that may change shared data.
 
-        Procedures that are not found or cannot be read are not among them. The texts are searched
-        first, because reading bodies is expensive.
+        Procedures that are not found or cannot be read are omitted. Texts are scanned first,
+        because parsing bodies is expensive.
         """
         return self._effects_of(kernel, codes)[0]
 
     def unknown_procedures(self, kernel: Kernel, codes: tuple[Routine, ...]) -> tuple[str, ...]:
-        """Return the procedures that `kernel` calls, directly or not, and that are not found."""
+        """Return the procedures that `kernel` calls, also indirectly, and that are not found."""
         return self._effects_of(kernel, codes)[1]
 
     def _effects_of(
@@ -194,7 +195,7 @@ class KernelRepository:
         return self._effects.of_kernel(kernel.procedure, source, kernel.module, names, codes)
 
     def is_thread_safe(self, kernel: Kernel, code: Routine) -> bool:
-        """Return whether the settings name `code`, or the `kernel` that it implements."""
+        """Return whether the settings declare `code` or its `kernel` thread-safe."""
         named = self.settings.thread_safe_procedures
         return any(key_of(name) in named for name in (kernel.procedure, kernel.name, code.name))
 
@@ -210,10 +211,10 @@ class KernelRepository:
         return self._codes[key]
 
     def _modules_for(self, name: str, importing: SourceText) -> tuple[SourceText, ...]:
-        """Return the files that may define a module which a file imports by a name.
+        """Return the files that may define a module which a file imports by `name`.
 
-        Each leading dot is a parent folder of that file. If several files differ, the one in the
-        folder of that file wins.
+        Each leading dot denotes a parent folder of the importing file. If several files match, the
+        one in the folder of the importing file is used.
         """
         folder, suffix = Path(importing.name).resolve().parent, self.language.suffixes[0]
         way = name.lstrip(".").split(".")
@@ -230,7 +231,7 @@ class KernelRepository:
         return tuple(self.index.read(path) for path in beside or found.values())
 
     def _innermost(self, wanted: Import) -> Import:
-        """Return what is imported, or what is used as a whole within and hides it."""
+        """Return the import, or a kernel of the same name in an inner scope that hides it."""
         for module in wanted.hiding:
             for path in self.index.candidates(module):
                 if wanted.local in self.language.kernel_types(self.index.read(path)):
@@ -238,9 +239,9 @@ class KernelRepository:
         return wanted
 
     def _file_of(self, wanted: Import) -> Path:
-        """Return the file of the module that `wanted` comes from.
+        """Return the file of the module from which `wanted` is imported.
 
-        Where modules are used as a whole, or several files have the module's name, it is the one
+        If modules are imported as a whole, or several files have the module's name, it is the file
         that defines a type of this name. Files with the same text count as one.
         """
         candidates = {
@@ -267,9 +268,11 @@ class KernelRepository:
 
 @dataclass(frozen=True, slots=True)
 class CalledKernels:
-    """The kernels and built-ins that an algorithm calls, by their names in lower case.
+    """Kernels and built-ins that an algorithm calls, by lower-case name.
 
-    `files` are those that they were read from, `problems` what was not found.
+    - `files`: the files from which they were read.
+
+    - `problems`: diagnostics for missing kernels.
     """
 
     by_name: Mapping[str, Kernel]
@@ -278,7 +281,7 @@ class CalledKernels:
 
 
 def find_kernels(algorithm: ParsedAlgorithm, kernels: KernelRepository) -> CalledKernels:
-    """Return the kernels and built-ins that `algorithm` calls, their files, and what is missing."""
+    """Return the kernels and built-ins that `algorithm` calls, their files, and diagnostics."""
     imports = find_imports(algorithm, kernels.api.builtins, kernels.language.import_form)
     problems = list(imports.problems)
     builtin = kernels.api.builtin
@@ -299,7 +302,7 @@ def find_kernels(algorithm: ParsedAlgorithm, kernels: KernelRepository) -> Calle
 
 
 def _of_two(wanted: Import, first: Import) -> Diagnostic:
-    """Return what is wrong with a name that scopes import from two places."""
+    """Return the diagnostic for a name that scopes import from two different modules."""
     message = f"'{wanted.local}' is another kernel here than in another procedure of the file."
     hint = "Rename one of the two where it is imported: 'use <module>, only: <new> => <old>'."
     related = (Related(first.call.name_span, "another kernel is called here"),)
@@ -310,7 +313,8 @@ def read_checked(index: SourceIndex, path: Path, line_limit: bool) -> SourceText
     """Return the text of the file at `path`.
 
     Raises:
-        CompileError: it cannot be read or, with `line_limit`, has lines over 132 characters.
+        CompileError: the file cannot be read. With `line_limit`, also if it has lines over 132
+            characters.
     """
     source = index.read(path)
     if line_limit:
@@ -330,13 +334,13 @@ def _too_long(source: SourceText) -> list[Diagnostic]:
 
 
 def with_codes(program: Program, kernels: KernelRepository, sizes: Mapping[str, int]) -> Program:
-    """Return `program` with the code of every kernel in its calls, for the module of the calls.
+    """Return `program` with the code of each called kernel, for the module with the calls.
 
-    `sizes` are the bytes of kinds of numbers. Code that a step has inlined is called instead, which
-    is equivalent.
+    `sizes` contains the number of bytes of each kind. A kernel inlined by a step is called instead,
+    which is equivalent.
 
     Raises:
-        CompileError: everything that is wrong with the code of kernels.
+        CompileError: all errors in the code of kernels.
     """
     problems: dict[str, tuple[Diagnostic, ...]] = {}
     invokes = []

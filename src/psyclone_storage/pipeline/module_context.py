@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class ModuleContexts:
-    """Contexts of kernels, which read other modules when a pass first looks something up.
+    """Contexts of kernels, which read other modules when a pass first needs them.
 
-    Modules that the `finder` does not find are searched for in the shipped `infrastructure`.
+    Modules that the `finder` does not find are searched in the files of the `infrastructure`
+    shipped with this package.
     """
 
     finder: ModuleFinder
@@ -33,7 +34,7 @@ class ModuleContexts:
     _inlined: dict[int, tuple[Routine, InlinedCode]] = field(default_factory=dict)
 
     def of(self, source: SourceText) -> ModuleContext:
-        """Return the context of a kernel in `source`, whose modules hide others of their names."""
+        """Return the context of a kernel in `source`, whose modules have priority."""
         return ModuleContext(
             partial(self._symbol, source),
             partial(self._procedures, source),
@@ -43,7 +44,7 @@ class ModuleContexts:
         )
 
     def _around(self, source: SourceText) -> ModuleContext:
-        """Return the modules as they are seen from `source`."""
+        """Return the modules visible from `source`."""
         from psyclone_storage.targets.c_printer import CPrinter  # noqa: PLC0415
 
         if self._printer is None:
@@ -66,7 +67,7 @@ class ModuleContexts:
         return self.finder.imported(uses, name)
 
     def _is_hidden(self, module: str, name: str) -> bool:
-        """Return whether other modules have no access to a name, or that is unknown."""
+        """Return whether a name is private in its module, or unknown."""
         symbol = self.finder.offered(module, name)
         if symbol is None or not symbol.is_resolved:
             return True

@@ -1,4 +1,4 @@
-"""Patterns of defined operators, assignments and I/O, and the types that these apply to."""
+"""Detection of defined operators, assignments and I/O, and of the types they apply to."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ _OVERLOADED = ("operator(", "assignment(", "read(", "write(")
 
 
 def is_overload(key: str) -> bool:
-    """Return whether a key is that of an operator, an assignment, or I/O."""
+    """Return whether a key denotes a defined operator, assignment or I/O."""
     return key.startswith(_OVERLOADED)
 
 
 def lists_overload(use: Use) -> bool:
-    """Return whether an import lists an operator or the like."""
+    """Return whether an import lists a defined operator, assignment or I/O."""
     return any(is_overload("".join(name.key.split())) for name in use.names)
 
 
 def offers_overloads(use: Use) -> bool:
-    """Return whether an import may offer operators or the like."""
+    """Return whether an import may provide a defined operator, assignment or I/O."""
     return use.whole or lists_overload(use)
 
 
 def may_take(codes: tuple[Routine, ...], sorts: list[object]) -> bool:
-    """Return whether a procedure may have arguments of these types, as far as they are known."""
+    """Return whether a procedure may have arguments of these types, None if unknown."""
     if not codes:
         return True
     for key, sort in zip(codes[0].dummy_keys, sorts, strict=False):
@@ -45,20 +45,20 @@ def may_take(codes: tuple[Routine, ...], sorts: list[object]) -> bool:
 
 
 def sort_of(kind: DataType, code: Routine) -> object:
-    """Return the name of a derived type where it is defined, or an intrinsic type."""
+    """Return the original name of a derived type, or the intrinsic type."""
     if isinstance(kind, DerivedType):
         return key_of(code.symbol(kind.name).name)
     return kind.intrinsic
 
 
 def is_merged(key: str, uses: Iterable[Use]) -> bool:
-    """Return whether several modules offer a generic name."""
+    """Return whether several modules export a generic name."""
     modules = {use.module_key for use in uses if any(name.key == key for name in use.names)}
     return len(modules) > 1
 
 
 def has_default_target(name: str, text: str) -> bool:
-    """Return whether a pointer component of a type is associated with a variable by default."""
+    """Return whether a type has a pointer component with a variable as default target."""
     if not _DEFAULT_TARGET.search(text):
         return False
     body = rf"^[ \t]*type\b(?!\s*\()[^\n]*\b{name}\b(?P<body>.*?)^[ \t]*end\s*type\b"

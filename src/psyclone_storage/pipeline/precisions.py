@@ -1,8 +1,8 @@
-"""Real kinds of arguments, which the algorithm declares and metadata do not.
+"""Real kinds of arguments: metadata declare an argument as real, the algorithm declares its kind.
 
-A Fortran kernel needs a subroutine for the kinds of each call. For targets that print kernels with
-their calls, a Python kernel is read for the kinds of its call, and the Fortran subroutine with
-these kinds is chosen.
+A Fortran kernel needs a subroutine for the kinds of each call. For targets that print kernels
+together with their calls, a Python kernel is parsed for the kinds of its call, and the Fortran
+subroutine with these kinds is selected.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ KindSizes = Mapping[str, int]
 def with_precisions(
     program: Program, sizes: KindSizes, dummies: Callable[[Kernel], tuple[Dummy, ...]]
 ) -> Program:
-    """Return `program` with kernels that have the real kinds of their arguments.
+    """Return `program` with kernels for the real kinds of their actual arguments.
 
-    A literal has the kind of the other reals of the call, if they have one kind. `dummies` returns
-    the dummy arguments of a kernel's subroutine.
+    A literal gets the kind of the other reals in the call, if they all have the same kind.
+    `dummies` returns the dummy arguments of a kernel's subroutine.
     """
     invokes = []
     for invoke in program.invokes:
@@ -71,9 +71,9 @@ def _with_precisions(call: KernelCall, schedule: Schedule, sizes: KindSizes) -> 
 
 
 def _precision(arg: KernelArg, actual: Actual, schedule: Schedule, sizes: KindSizes) -> str | None:
-    """Return the kind of an argument, empty for the default one; None if it has no real kind.
+    """Return the kind of a real argument, '' for the default; None if it has no known kind.
 
-    The kind of columnwise operators is always the same.
+    The kind of columnwise operators is fixed.
     """
     told = arg.intrinsic is Intrinsic.REAL and arg.kind is not ArgKind.COLUMNWISE_OPERATOR
     if not told or actual.datum is None:
@@ -90,7 +90,7 @@ def _precision(arg: KernelArg, actual: Actual, schedule: Schedule, sizes: KindSi
 
 
 def _size(type_: ScalarType, sizes: KindSizes) -> int:
-    """Return the bytes of a type, 0 where they are not known."""
+    """Return the number of bytes of a type, or 0 if unknown."""
     if type_.kind is None:
         return _DEFAULT
     return int(type_.kind) if type_.kind.isdecimal() else sizes.get(key_of(type_.kind), 0)
@@ -100,7 +100,7 @@ _DEFAULT = 4
 
 
 def _of_kind(value: Expr, kind: str) -> Expr:
-    """Return a literal with another kind."""
+    """Return a real literal with another kind; return other expressions unchanged."""
     match value:
         case Literal(intrinsic=Intrinsic.REAL):
             return value.with_kind(kind)
@@ -115,10 +115,10 @@ def _of_kind(value: Expr, kind: str) -> Expr:
 def code_for(
     kernel: Kernel, codes: tuple[Routine, ...], dummies: tuple[Dummy, ...], sizes: KindSizes
 ) -> Routine:
-    """Return the subroutine of a kernel that accepts the data of its `dummies`.
+    """Return the subroutine of a kernel that accepts arguments of the types in `dummies`.
 
     Raises:
-        CompileError: G010, no subroutine or several accept them.
+        CompileError: G010, none or several of the subroutines accept them.
     """
     if len(codes) == 1:
         return codes[0]

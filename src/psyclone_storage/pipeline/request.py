@@ -1,4 +1,4 @@
-"""The request of a compilation; this module imports nothing of the compiler."""
+"""Options of a compilation; this module does not import the compiler."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _WORDS = regex(r"\bpsyclone_storage(?:\.|\s+import\s+)(\w+)")
 
 
 class LineLimit(Enum):
-    """The lines, in addition to generated ones, that are limited to 132 characters.
+    """Lines limited to 132 characters, in addition to generated ones.
 
-    `ALL` rejects longer ones in input files; `OUTPUT` breaks long lines of the algorithm.
+    `ALL` rejects longer lines in input files. `OUTPUT` splits long lines of the algorithm.
     """
 
     OFF = "off"
@@ -32,17 +32,17 @@ _IN_PYTHON = "gocean"
 
 
 def for_file(request: CompileRequest, file: Path) -> CompileRequest:
-    """Return `request` for algorithms such as `file`; a Python program determines its API."""
+    """Return `request` for the kind of `file`; a Python program determines its API."""
     return replace(request, api=request.api or _api_of(file), suffix=file.suffix)
 
 
 def suffixes_of(request: CompileRequest) -> tuple[str, ...]:
-    """Return the suffixes of files with kernels."""
+    """Return the suffixes of kernel files."""
     return (_PYTHON, *SUFFIXES) if key_of(request.suffix) == _PYTHON else SUFFIXES
 
 
 def _api_of(file: Path) -> str | None:
-    """Return the API that a Python program imports, or the default one."""
+    """Return the API that a Python program imports, or a default; None for other files."""
     if key_of(file.suffix) != _PYTHON:
         return None
     found = _WORDS.findall(read_source(file).text) if file.is_file() else ()
@@ -51,16 +51,29 @@ def _api_of(file: Path) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class CompileRequest:
-    """The options of a compilation other than the settings.
+    """Options of a compilation other than settings.
 
-    `suffix` is that of the algorithm's file, which selects among the targets of an API. `api` and
-    `distributed` are None if the settings decide. `steps` are transformations as text, applied
-    after the script. `profile` has `invokes`, `kernels` or both: regions for a profiler.
-    `keywords` are additional arguments of the script's `trans`. A script can read `kernel_output`
-    and `includes`; include files, and modules that are not below `directories`, are searched for in
-    the latter. An empty `target` is the first one of the API.
-    With `beside` the file in the folder of the algorithm wins if several have one name.
-    With `checks` each final schedule is executed against the worst-case models.
+    - `api`, `distributed`: None if the settings decide.
+
+    - `target`: '' for the first target of the API.
+
+    - `suffix`: the suffix of the algorithm file, which selects among the targets of an API.
+
+    - `directories`: directory trees with kernels.
+
+    - `includes`: folders for include files, and for modules that are not in `directories`.
+
+    - `steps`: transformations as text, applied after the script.
+
+    - `profile`: `invokes`, `kernels` or both: the regions measured by a profiler.
+
+    - `keywords`: additional arguments for the script's `trans`.
+
+    - `kernel_output`: the output folder of kernels, which a script can read.
+
+    - `beside`: if several files have one name, the file in the folder of the algorithm is used.
+
+    - `checks`: each final schedule is executed with the worst-case models.
     """
 
     api: str | None = None

@@ -1,4 +1,4 @@
-"""Thread safety: comments on trusted kernels, warnings about unknown effects and sums."""
+"""Thread safety: comments on trusted kernels, and warnings on unknown effects and sums."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from psyclone_storage.pipeline.kernels import KernelRepository
 def add_thread_comments(unit: Unit, program: Program, kernels: KernelRepository) -> Unit:
     """Return `unit` with a comment on each routine that relies on THREAD_SAFE_PROCEDURES.
 
-    Such a routine shares a kernel with saved state among threads.
+    Threads of such a routine execute a kernel with saved state.
     """
     if not kernels.settings.thread_safe_procedures:
         return unit
@@ -34,7 +34,7 @@ def add_thread_comments(unit: Unit, program: Program, kernels: KernelRepository)
 
 
 def check_reproducible_sums(program: Program) -> Iterator[Diagnostic]:
-    """Yield a warning for each sum that is not reproducible: those on a device (G003)."""
+    """Yield a warning for each sum on a device, which is not reproducible (G003)."""
     for invoke in program.invokes:
         for item in statements(invoke.schedule):
             if not isinstance(item, DirectiveRegion) or not item.runs_on_device:

@@ -1,4 +1,4 @@
-"""Transformations that a user requests: a script, steps, and regions for a profiler."""
+"""Transformations requested by a user: a script, steps, and profiled regions."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ _NOT_COMPILED = "T081"
 
 @dataclass(frozen=True, slots=True)
 class UserTransforms:
-    """A script, the steps after it, and regions for a profiler, in this order.
+    """Script, the steps after it, and profiled regions, applied in this order.
 
-    Steps need not enter data on a device if they are `in_storages`.
+    If `in_storages` is true, steps need not enter data on a device.
     """
 
     recipe: Recipe | None
@@ -56,7 +56,7 @@ class UserTransforms:
 
     @property
     def script_files(self) -> tuple[Path, ...]:
-        """The script and the files that it has read so far."""
+        """Script, and the files that it has read so far."""
         if self.recipe is None:
             return ()
         return tuple(dict.fromkeys((self.recipe.path, *self.recipe.reads.files)))
@@ -68,25 +68,26 @@ class UserTransforms:
 
     @property
     def allows_shared_loops(self) -> bool:
-        """True if built-ins may share loops before the steps: nothing counts or names loops.
+        """True if loops of built-ins may be fused before the steps.
 
-        A script counts loops, a step may have the place of one, a profiler separates calls.
+        This is not allowed if a script counts loops, a step contains the location of a loop, or a
+        profiler measures single calls.
         """
         counted = self.recipe is not None or bool(self.profile)
         return not counted and not any(one.has_place for one in self.steps)
 
     def without_moves(self) -> UserTransforms:
-        """Return these without data entry, for storages that move data themselves."""
+        """Return the same transformations without data entry, for storages that transfer data."""
         context = replace(self.context, recipes_move=False)
         return replace(self, steps=without_moves(self.steps), context=context)
 
     def apply(
         self, program: Program, rules: Rules, kernels: KernelSource, journal: Journal | None = None
     ) -> tuple[Program, Refused]:
-        """Return the transformed `program` and the refused steps; `journal` records all steps.
+        """Return the transformed `program` and the rejected steps; record all steps in `journal`.
 
         Raises:
-            CompileError: a transformation is incomplete, or a step with a place was refused.
+            CompileError: a transformation is incomplete, or a step with a location was rejected.
         """
         if self.recipe is not None:
             context = replace(self.context, journal=journal)
@@ -98,10 +99,10 @@ class UserTransforms:
         return program, refused
 
     def warnings(self, program: Program, refused: Refused, rules: Rules) -> tuple[Diagnostic, ...]:
-        """Return warnings about steps that were refused everywhere, and kernels on the host.
+        """Return warnings about steps rejected everywhere and about kernels on the host.
 
-        For a script, kernels that are not compiled for the device are warnings as well: PSyclone
-        accepts them, because compilers may support or reject them.
+        For a script, kernels that are not compiled for the device also cause a warning. PSyclone
+        accepts them, because some compilers support them.
         """
         left = (*check_useless_steps(refused), *check_host_kernels(program, refused, rules))
         if self.recipe is None:
@@ -119,10 +120,10 @@ def read_user_transforms(
     distributed: bool,
     emitted: Callable[[Program, str | None], str],
 ) -> UserTransforms:
-    """Return the transformations of `request`: a script, steps as text, and profiled regions.
+    """Return the transformations of `request`: script, steps, and profiled regions.
 
-    A script can read the settings, the name of the API, and whether data are `distributed`;
-    `emitted` returns the code of a program.
+    A script can read the settings, the name of the API, and whether data are `distributed`.
+    `emitted` returns the generated code of a program.
 
     Raises:
         CompileError: the script is missing, or a step does not exist.
@@ -147,13 +148,13 @@ def apply_steps(
     source: KernelSource,
     journal: Journal | None = None,
 ) -> tuple[Program, Refused]:
-    """Return `program` after the steps, and the refused ones; `journal` records all.
+    """Return `program` after the steps, and the rejected steps; record all in `journal`.
 
-    A step with a place is applied to the invokes that have this place. A refused step that no
-    invoke and no recipe accepted is marked as `in_vain`.
+    A step with a location is applied to the invokes that have this location. A rejected step that
+    no invoke and no recipe accepted is marked as `in_vain`.
 
     Raises:
-        CompileError: no invoke has the place of a step, or the step is refused there.
+        CompileError: no invoke has the location of a step, or the step is rejected there.
     """
     benches = [Workbench(invoke.schedule, rules, source, journal) for invoke in program.invokes]
     refused: dict[str, list[Refusal]] = {}
@@ -180,13 +181,13 @@ def apply_steps(
 
 
 def _asked_by_name(requests: tuple[StepRequest, ...]) -> set[str]:
-    """Return the names of the steps that no recipe tries."""
+    """Return the names of steps that are requested directly, not by a recipe."""
     tried = {request.step.name for request in requests if request.of_recipe}
     return {request.step.name for request in requests} - tried
 
 
 def with_profiles(program: Program, grains: frozenset[ProfileGranularity], rules: Rules) -> Program:
-    """Return `program` with regions for a profiler, kernels inside invokes."""
+    """Return `program` with profiled regions: kernels inside invokes."""
     for grain in (ProfileGranularity.KERNELS, ProfileGranularity.INVOKES):
         if grain in grains:
             invokes = tuple(_profiled(invoke, grain, rules) for invoke in program.invokes)
@@ -206,8 +207,8 @@ def check_completion(
 ) -> tuple[Diagnostic, ...]:
     """Return errors for transformations that a recipe or the command line left incomplete.
 
-    If a step that completes it was `refused`, its reasons come first. Before them are the reasons
-    of refused steps that would have removed one of these.
+    If a step that would complete a transformation was rejected, the reasons of the rejection come
+    first. They are preceded by the reasons against steps that would have avoided this rejection.
     """
     refusals = dict(refused)
     found: dict[Diagnostic, None] = {}
@@ -226,20 +227,20 @@ def check_completion(
 
 
 def _would_help(refusal: Refusal, problem: Diagnostic, schedule: Schedule) -> bool:
-    """Return whether the step of `refusal` is a remedy of `problem` at its place."""
+    """Return whether the step of `refusal` is a remedy for `problem` at its location."""
     place = find(schedule, refusal.uid)
     is_there = place is not None and place_of(place) == problem.span
     return is_there and refusal.step.name in problem.remedies
 
 
 def _was_to_help(earlier: Refusal, refusal: Refusal) -> bool:
-    """Return whether the `earlier` step is a remedy of a reason of `refusal`."""
+    """Return whether the `earlier` step is a remedy for a reason of `refusal`."""
     mends = any(earlier.step.name in reason.remedies for reason in refusal.reasons)
     return mends and earlier.uid == refusal.uid
 
 
 def _reason_beside(vain: frozenset[str], reason: Diagnostic) -> Diagnostic:
-    """Return `reason`, with a hint if its remedies were refused."""
+    """Return `reason` with a hint if its remedies were rejected."""
     names = [name for name in reason.remedies if name in vain]
     if not names:
         return reason
@@ -251,7 +252,7 @@ def _reason_beside(vain: frozenset[str], reason: Diagnostic) -> Diagnostic:
 def _after_refusals(
     problem: Diagnostic, tried: list[Refusal], reasons: list[Diagnostic]
 ) -> Diagnostic:
-    """Return `problem` with a hint that names a remedy of all `reasons`, if there is one."""
+    """Return `problem` with a hint that names a common remedy for all `reasons`, if any."""
     if not tried:
         return problem
     names = listed(list(dict.fromkeys(refusal.step.name for refusal in tried)), "and")
@@ -269,9 +270,9 @@ NOTHING_TO_DO = frozenset({
 
 
 def check_useless_steps(refused: Refused) -> Iterator[Diagnostic]:
-    """Yield a warning for each step that was refused everywhere it could apply (T092).
+    """Yield a warning for each step rejected everywhere it could apply (T092).
 
-    For steps that offload loops, `warn_of_host_kernels` names the kernels instead.
+    For steps that offload loops, `check_host_kernels` yields the kernels instead.
     """
     reasons: dict[str, list[Diagnostic]] = {}
     for _, refusals in refused:
@@ -298,10 +299,10 @@ TO_DEVICE = frozenset({"acc-loop", "acc-parallel", "acc-kernels"})
 
 
 def check_host_kernels(program: Program, refused: Refused, rules: Rules) -> Iterator[Diagnostic]:
-    """Yield a warning for each kernel on the host that a step failed to offload (T090).
+    """Yield a warning for each kernel that a step failed to offload to a device (T090).
 
-    Kernels without such a step are on the host on purpose. Data of the others may be on the device
-    even if nothing else of the program is.
+    Kernels for which no such step was requested are on the host intentionally. The data of other
+    kernels may be on the device even if nothing else of the program is.
     """
     refusals = dict(refused)
     for invoke in program.invokes:
@@ -321,7 +322,7 @@ def check_host_kernels(program: Program, refused: Refused, rules: Rules) -> Iter
 
 
 def _check_kernels_region(schedule: Schedule, loop: Loop, rules: Rules) -> Reasons:
-    """Return reasons against 'acc-kernels' around `loop`, or what it would leave incomplete."""
+    """Return reasons against `acc-kernels` around `loop`, or what it would leave incomplete."""
     step = AccKernels(loop.uid, loop.uid)
     if reasons := step.check(schedule, rules):
         return reasons

@@ -1,6 +1,6 @@
-"""Runtime of Python models: ranks, grids, meshes, and fields with coherent halos.
+"""Run-time library for Python models: ranks, grids, meshes, and fields with coherent halos.
 
-`gocean` holds grids of rectangles in the words of the GOcean API, `lfric` the meshes of our Fortran
-infrastructure for LFRic, and what is on them. It is built on the storage
-runtime and does not depend on the compiler.
+`gocean` contains rectangular grids of the GOcean API. `lfric` contains the meshes of this project's
+Fortran infrastructure for LFRic, and their data. The library uses the storage run-time library and
+does not depend on the compiler.
 """

@@ -1,16 +1,15 @@
-"""Libraries that are compiled when they are first needed, and kept by content.
+"""Compilation of shared libraries at first use, with a cache keyed by content.
 
-They are C that was generated, or Fortran that comes with the package. A library is found by the
-digest of all that it is made of: the texts, the compiler and its options, the processor. So
-whatever is found is what would be made. Many processes may want one at once: each compiles to a
-file of its own, which then takes the library's name in one step, so that none is ever seen half
-written. A folder that cannot be written is done without: the library lives as long as the process
-then.
+The libraries are generated C code, or Fortran code shipped with this package. A key is the digest
+of the texts, the compiler and its options, and the processor. A cached library is therefore always
+equal to a new one. If several processes need a library, each one compiles it to its own file, which
+is then renamed atomically. If the cache folder cannot be written, the library exists only as long
+as the process.
 
-A cached library ends in a digest of its key and contents. A library that is damaged, or that
-another user may have written, is compiled again. What is loaded is a private copy of the verified
-bytes, so that nothing can change or truncate it afterwards. The copy is made in the folder for
-temporary files, or, if that is mounted without execution, in the cache folder.
+A cached library ends with a digest of its key and contents. A library that is damaged, or that
+another user may have written, is compiled again. A process loads a private copy of the verified
+bytes, so that the library cannot be changed afterwards. The copy is made in the folder for
+temporary files or, if that is mounted without execution, in the cache folder.
 """
 
 from __future__ import annotations
@@ -61,22 +60,23 @@ Builder = Callable[[Path, Path], None]
 
 
 def load_library(text: str) -> ctypes.CDLL:
-    """Return the library that `text` becomes, compiled if it was never before.
+    """Return the library compiled from `text`, from the cache if possible.
 
-    Of the processes of a node that request it at once, such as ranks, one compiles.
+    If several processes of a node, such as ranks, request it at the same time, one of them compiles
+    it.
 
     Raises:
-        NoCompilerError: it has to be compiled, and cannot be.
+        NoCompilerError: the library must be compiled, but cannot be.
     """
     return load_kept(_digest(text), partial(_compile, text), one_builds=True)
 
 
 def load_kept(digest: str, build: Builder, *, one_builds: bool = False) -> ctypes.CDLL:
-    """Return the library cached under `digest`; build it if it is missing or broken.
+    """Return the library cached under `digest`; build it if it is missing or damaged.
 
-    `build` is given a folder of its own, and the path of the library that it is to make there. With
-    `one_builds`, one of the processes that request the library at once builds it, and the others
-    wait.
+    `build` receives a private folder, and the path of the library to be created there. If
+    `one_builds` is true and several processes request the library, one of them builds it while the
+    others wait.
     """
     folders = _library_folders()
     path = None if folders.libraries is None else folders.libraries / f"{digest}.so"
@@ -85,14 +85,14 @@ def load_kept(digest: str, build: Builder, *, one_builds: bool = False) -> ctype
 
 @dataclass(frozen=True, slots=True)
 class _LibraryFolders:
-    """The cache folder, and where private folders are made, in order of preference."""
+    """Cache folder, and the parent folders for private folders in order of preference."""
 
     libraries: Path | None
     private: tuple[Path, ...]
 
 
 def _library_folders() -> _LibraryFolders:
-    """Return the folders of this process; one that another user may write to is ignored."""
+    """Return the folders of this process; folders that another user can write to are ignored."""
     temporary = _trusted(_temporary_folder(), "TMPDIR", shared=True)
     cached = _trusted(libraries_folder(), LIBRARIES_VARIABLE)
     return _LibraryFolders(cached, tuple(one for one in (temporary, cached) if one is not None))
@@ -106,10 +106,10 @@ def _temporary_folder() -> Path | None:
 
 
 def _in_private_folder(folders: _LibraryFolders, act: Callable[[Path], _Result]) -> _Result:
-    """Return what `act` returns for a new folder of this process alone; the first that works.
+    """Return the result of `act` for a new private folder, using the first usable parent.
 
     Raises:
-        OSError: none does.
+        OSError: no parent folder is usable.
     """
     problem = OSError("there is no folder that only this user can write to")
     for parent in folders.private:
@@ -131,7 +131,7 @@ def _in_private_folder(folders: _LibraryFolders, act: Callable[[Path], _Result])
 
 
 def _trusted(folder: Path | None, variable: str, *, shared: bool = False) -> Path | None:
-    """Return `folder`, or None, with a warning, if another user may write to it."""
+    """Return `folder`, or None with a warning if another user can write to it."""
     if folder is None:
         return None
     try:
@@ -152,7 +152,7 @@ def _warn(text: str) -> None:
 
 
 def _found(path: Path | None, folders: _LibraryFolders) -> ctypes.CDLL | None:
-    """Return a cached library, None if no trusted and complete one exists."""
+    """Return a cached library, or None if it does not exist that is trusted and complete."""
     if path is None:
         return None
     try:
@@ -167,10 +167,10 @@ def _found(path: Path | None, folders: _LibraryFolders) -> ctypes.CDLL | None:
 
 
 def _loaded(library: bytes, folders: _LibraryFolders) -> ctypes.CDLL:
-    """Load a private copy of a library; it needs no name after it is loaded.
+    """Load a private copy of a library; the file is deleted after loading.
 
     Raises:
-        OSError: it cannot be loaded from any folder.
+        OSError: the library cannot be loaded from any folder.
     """
 
     def load(folder: Path) -> ctypes.CDLL:
@@ -183,7 +183,7 @@ def _loaded(library: bytes, folders: _LibraryFolders) -> ctypes.CDLL:
 def _built(
     build: Builder, path: Path | None, folders: _LibraryFolders, one_builds: bool
 ) -> ctypes.CDLL:
-    """Build a library in a folder of this process alone, cache it and load it."""
+    """Build a library in a private folder, cache it and load it."""
 
     def made(folder: Path) -> bytes:
         build(folder, folder / "made.so")
@@ -208,10 +208,9 @@ def _built(
 
 @contextmanager
 def _one_at_a_time(path: Path) -> Iterator[None]:
-    """Admit one process at a time; if that process ends or is killed, the next one is admitted.
+    """Admit one process at a time; if it ends or is killed, the next one is admitted.
 
-    Where files cannot be locked, all processes are admitted, as are those that have waited for too
-    long.
+    If files cannot be locked, or after a long wait, other processes are also admitted.
     """
     beside = path.with_suffix(".lock")
     try:
@@ -231,7 +230,7 @@ def _one_at_a_time(path: Path) -> Iterator[None]:
 
 
 def _wait_for(lock: IO[str]) -> None:
-    """Lock a file; warn if another process has held the lock for the longest time to wait."""
+    """Lock a file; warn if another process holds the lock longer than the maximum wait."""
     end = time.monotonic() + _LONGEST_WAIT
     while time.monotonic() < end:
         try:
@@ -245,7 +244,7 @@ def _wait_for(lock: IO[str]) -> None:
 
 
 def _keep(data: bytes, path: Path) -> None:
-    """Cache a library under the name `path` in one step, if the folder can be written."""
+    """Store a library atomically in the cache at `path`, if the folder can be written."""
     own = path.with_name(f"{_UNFINISHED}{os.urandom(8).hex()}-{path.name}")
     with suppress(OSError, UntrustedError):
         check_folder(path.parent, create=True)
@@ -258,7 +257,7 @@ def _keep(data: bytes, path: Path) -> None:
 
 
 def _remove_unfinished(folder: Path) -> None:
-    """Remove what processes that were killed more than an hour ago left in the cache folder."""
+    """Remove files in the cache folder left by processes that were killed over an hour ago."""
     for left in (*folder.glob(f"{_UNFINISHED}*"), *folder.glob("*.lock")):
         with suppress(OSError):
             state = left.lstat()
@@ -292,10 +291,10 @@ def _compile(text: str, folder: Path, made: Path) -> None:
 
 
 def run_compiler(command: list[str], made: Path, what: str) -> None:
-    """Run a compiler, which makes a file of `what`.
+    """Run a compiler that creates the file `made`; `what` describes it in messages.
 
     Raises:
-        NoCompilerError: it does not.
+        NoCompilerError: the compiler fails.
     """
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0 or not made.is_file():
@@ -312,7 +311,7 @@ def _options(text: str) -> tuple[str, ...]:
 
 
 def _digest(text: str) -> str:
-    """Return the cache key of a library. It contains the path, size and time of the compiler."""
+    """Return the cache key of a library, which includes path, size and time of the compiler."""
     options = (*compiler_options(VARIABLE), *_options(text))
     return library_key(_machine(), _identity(), " ".join(options), text)
 
@@ -328,7 +327,7 @@ def _identity() -> str:
 
 
 def identity_of(compiler: Path | None) -> str:
-    """Return the part of the cache key that depends on the compiler; empty without one."""
+    """Return the part of the cache key that depends on the compiler, or '' without one."""
     if compiler is None:
         return ""
     real = compiler.resolve()

@@ -1,4 +1,4 @@
-"""Numeric functions for generated NumPy code that behave like compiled code."""
+"""Numeric functions for generated NumPy code with the results of compiled code."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SPLIT = {2: 1, 3: 2, 4: 2, 5: 3, 6: 3, 7: 4, 8: 4, 9: 6, 10: 5, 11: 6, 12: 6, 1
 
 
 def power(base: Any, exponent: int) -> Any:
-    """Return a power of a whole exponent by products, in the order of compilers."""
+    """Return an integer power computed by products in the order used by compilers."""
     if exponent <= 1:
         return base if exponent else base * 0 + 1
     part = _SPLIT.get(exponent, exponent // 2)
@@ -22,7 +22,7 @@ def power(base: Any, exponent: int) -> Any:
 
 
 def whole_power(base: Any, exponent: int) -> Any:
-    """Return a power of a real whose exponent no compiler knows, by the products of libraries."""
+    """Return a real power with an exponent known only at run time, as compiler libraries do."""
     rest, result = abs(exponent), np.float32(1.0) if _is_short(base) else np.float64(1.0)
     while rest:
         if rest % 2:
@@ -33,7 +33,7 @@ def whole_power(base: Any, exponent: int) -> Any:
 
 
 def of_library(name: str, *values: Any) -> Any:
-    """Return a function of the mathematical library of C, whose bits NumPy's need not have."""
+    """Return the result of a C math library function, whose bits may differ from NumPy's."""
     is_short = all(map(_is_short, values))
     function = _function(name, len(values), is_short)
     if not any(map(np.ndim, values)):
@@ -57,13 +57,13 @@ def _function(name: str, count: int, is_short: bool) -> Any:
 
 
 def whole_number(value: Any) -> Any:
-    """Return a real number without its fraction, as a 32-bit integer.
+    """Return a real truncated to a 32-bit integer.
 
-    An array may contain values of levels that the kernel does not use: values out of range become
-    the least 32-bit integer.
+    An array may contain values of levels that the kernel does not use. Values out of range
+    therefore become the least 32-bit integer.
 
     Raises:
-        OverflowError: a single number is out of range.
+        OverflowError: a scalar is out of range.
     """
     if np.ndim(value):
         is_one = (value > _LEAST - 1.0) & (value < _MOST + 1.0)
@@ -74,10 +74,10 @@ def whole_number(value: Any) -> Any:
 
 
 def kept_whole(value: Any) -> Any:
-    """Return an integer that a kernel stores; arrays are unchanged.
+    """Return an integer that a kernel stores; check its range unless it is an array.
 
     Raises:
-        OverflowError: it has more than 32 bits.
+        OverflowError: the integer has more than 32 bits.
     """
     if not np.ndim(value) and not _LEAST <= value <= _MOST:
         raise OverflowError(f"A kernel keeps the whole number {value} in 32 bits.")
@@ -94,33 +94,33 @@ def quotient(dividend: Any, divisor: Any) -> Any:
 
 
 def lesser(first: Any, second: Any) -> Any:
-    """Return the first of two reals unless the second is smaller, as Python's `min` does."""
+    """Return the first of two reals unless the second is smaller, like Python's `min`."""
     return np.where(second < first, second, first)[()]
 
 
 def greater(first: Any, second: Any) -> Any:
-    """Return the first of two reals unless the second is greater, as Python's `max` does."""
+    """Return the first of two reals unless the second is greater, like Python's `max`."""
     return np.where(second > first, second, first)[()]
 
 
 def added(start: Any, values: Any) -> Any:
-    """Return a sum: `start`, and then each value in the order of loops, rounded each time."""
+    """Return the sum of `start` and the values, added in the order of loops."""
     flat = np.ravel(values, order="F")
     return np.add.accumulate(np.concatenate(([start], flat)))[-1]
 
 
 def least(start: Any, values: Any) -> Any:
-    """Return the smallest of `start` and values, as loops find it; see `lesser`."""
+    """Return the minimum of `start` and the values, with the result of a loop over `lesser`."""
     return _extreme(start, values, np.argmin)
 
 
 def greatest(start: Any, values: Any) -> Any:
-    """Return the greatest of `start` and values, as loops find it; see `greater`."""
+    """Return the maximum of `start` and the values, with the result of a loop over `greater`."""
     return _extreme(start, values, np.argmax)
 
 
 def _extreme(start: Any, values: Any, place: Any) -> Any:
-    """Return `start` where that is no number, else the first extreme of what are numbers."""
+    """Return `start` if it is NaN, else the first extreme of all values that are not NaN."""
     if np.isnan(start):
         return start
     every = np.concatenate(([start], np.ravel(values, order="F")))
@@ -129,11 +129,11 @@ def _extreme(start: Any, values: Any, place: Any) -> Any:
 
 
 def scalar(value: Any, kind: str) -> Any:
-    """Return the number that a loop is passed, a `float`, an `int`, a `bool`, or a `single`.
+    """Return a scalar argument of a loop; `kind` is `float`, `int`, `bool` or `single`.
 
     Raises:
-        TypeError: it is not such a number.
-        OverflowError: it is an integer that is too large.
+        TypeError: the value is not such a number.
+        OverflowError: the value is an integer that is too large.
     """
     if kind == "float":
         return np.float64(number_of(value, ctypes.c_double))
@@ -144,11 +144,13 @@ def scalar(value: Any, kind: str) -> Any:
 
 
 def module_value(name: str, value: Any, kind: str, *index: int) -> int | float | bool:
-    """Return the variable `name` of a module, or its element at `index`, as a kernel declares it.
+    """Return a module variable, or its element at `index`, with the type that a kernel expects.
+
+    `kind` is `float`, `int` or `bool`.
 
     Raises:
-        IndexError: it has no such element.
-        TypeError: that is no single value of the type, which is `float`, `int` or `bool`.
+        IndexError: there is no such element.
+        TypeError: the value is not a scalar of this type.
     """
     said = f"{name}[{', '.join(map(str, index))}]" if index else name
     try:

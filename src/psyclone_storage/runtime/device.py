@@ -1,8 +1,8 @@
-"""CUDA kernels of a generated module, run by CuPy, or by this machine without a GPU.
+"""CUDA kernels of a generated module, executed by CuPy or emulated on the CPU.
 
-On an emulated device the text is compiled as C after a header that defines CUDA's words:
-threads run one after the other, forwards, backwards or shuffled, so that what depends on their
-order shows.
+For an emulated device, the text is compiled as C with a header that defines the CUDA keywords.
+Threads run one after the other in forward, reverse or random order, so that dependences on their
+order are detected.
 """
 
 from __future__ import annotations
@@ -70,9 +70,9 @@ Made = TypeVar("Made")
 
 
 class OfTables(Generic[Made]):
-    """Result of `make` for three constant tables, cached for the most recent ones.
+    """Cache of the results of `make` for recently used groups of three constant tables.
 
-    To make numbers of what is in them takes longer than a launch.
+    Converting the contents of tables to numbers takes longer than a kernel launch.
     """
 
     _MOST = 16
@@ -82,7 +82,7 @@ class OfTables(Generic[Made]):
         self._kept: dict[int, tuple[Any, Any, Any, Made]] = {}
 
     def __call__(self, data: Any, reals: Any, counts: Any) -> Made:
-        """Return what was made of these very tables, or is now."""
+        """Return the cached or new result for these table objects."""
         kept = self._kept.get(id(data))
         # Tables that are kept are alive: no other ones can be where they are.
         if kept is not None and kept[1] is reals and kept[2] is counts:
@@ -95,9 +95,9 @@ class OfTables(Generic[Made]):
 
 
 class KernelLibrary(CompiledLibrary):
-    """The CUDA kernels of a generated module, loaded at the first use.
+    """CUDA kernels of a generated module, loaded at first use.
 
-    A derived class defines the `launches` of a kernel on a GPU.
+    A derived class defines `launches` for kernels on a GPU.
     """
 
     device = "gpu"
@@ -106,7 +106,7 @@ class KernelLibrary(CompiledLibrary):
     _module_of_gpu: Any = None
 
     def function(self, name: str, types: str, *launch: Any, result: str = "") -> Any:
-        """Return a kernel, ready to be launched; `types` are those of its scalars, by letter."""
+        """Return a kernel for launching; `types` contains the type letters of its scalars."""
         if resolved_device() is not DeviceKind.CUDA:
             return super().function(name, types, result=result)
         if self._module_of_gpu is None:
@@ -115,11 +115,11 @@ class KernelLibrary(CompiledLibrary):
         return self.launches(kernel, types, *launch)
 
     def launches(self, kernel: Any, types: str, *launch: Any) -> Any:
-        """Return what launches a kernel on a GPU, and is called as a function of C is."""
+        """Return a function that launches a kernel on a GPU and is called like a C function."""
         raise NotImplementedError
 
     def text(self) -> str:
-        """Return the text as C."""
+        """Return the text as C, for an emulated device."""
         order = os.environ.get(ORDER_VARIABLE, "0")
         if order not in ("0", "1", "2"):
             raise ValueError(f"{ORDER_VARIABLE} is 0, 1 or 2, not '{order}'.")

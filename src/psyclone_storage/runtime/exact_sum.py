@@ -1,8 +1,8 @@
-"""Sums of floating-point numbers without rounding, so that their order makes no difference.
+"""Sums of floating-point numbers without rounding, which do not depend on the order.
 
-A finite number is an integer multiple of the least positive one. The multiples are added as
-integers, and rounded once at the end: the same values give the same sum, bit for bit, however they
-lie on ranks.
+A finite number is an integer multiple of the smallest positive number. The multiples are added as
+integers and rounded once at the end. The same values give bitwise equal sums for any distribution
+over ranks.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ _AT_A_TIME = 1 << 25
 
 
 def exact_multiple(values: np.ndarray[Any, Any]) -> int:
-    """Return the sum of integers, or finite reals of at most 64 bits, in units of 2**-1126.
+    """Return the exact sum of integers or finite reals of at most 64 bits, in units of 2**-1126.
 
     Raises:
-        ValueError: a value is infinite or not a number.
+        ValueError: a value is infinite or NaN.
     """
     flat = np.ravel(values)
     if flat.dtype.kind in "biu":

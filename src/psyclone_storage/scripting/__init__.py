@@ -1,13 +1,13 @@
-"""The words that a transformation script uses.
+"""Classes that a transformation script uses.
 
-A script is a Python file with a function `trans(psy)`. It is handed a view of everything that the
-algorithm's invokes do:
+A script is a Python file with a function `trans(psy)`. The argument `psy` is a view of the
+schedules of all invokes in the algorithm:
 
     def trans(psy):
         for invoke in psy.invokes.invoke_list:
             print(invoke.schedule.view())
 
-A schedule is changed by steps, which `apply` takes as records or written as on the command line:
+A schedule is changed by steps. `apply` takes a step as an object, or steps in command-line syntax:
 
     def trans(psy):
         for schedule in psy.children:
@@ -16,8 +16,8 @@ A schedule is changed by steps, which `apply` takes as records or written as on 
                 if not schedule.check(ComputeRedundantly(loop.uid, depth=1)):
                     schedule.apply(ComputeRedundantly(loop.uid, depth=1))
 
-The classes to ask `walk` and `ancestor` for are exported here, and all steps. A script may also
-use the words of PSyclone: `psyclone_modules` says which.
+This module exports all steps, and the classes for `walk` and `ancestor`. A script may also use
+PSyclone's names: `psyclone_modules` lists them.
 """
 
 from psyclone_storage.scripting.arguments import Argument, DataAccess

@@ -1,7 +1,7 @@
-"""The algorithm as a script sees it: its invokes and the calls in them, to be looked at.
+"""Read-only view of the algorithm for scripts: its invokes and the calls in them.
 
-This is what `trans_alg` is called with. The algorithm's text stays as its author wrote it, but for
-the calls that take the place of invokes, so that nothing here can be changed.
+`trans_alg` is called with this view. The text of the algorithm is kept unchanged, except for the
+calls that replace invokes. Therefore a script cannot change anything in this view.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from psyclone_storage.scripting.node import Node
 
 
 class AlgorithmNode(Node, ABC):
-    """A part of an algorithm."""
+    """Node of an algorithm."""
 
     __slots__ = ("_around", "_of")
 
@@ -35,7 +35,7 @@ class AlgorithmNode(Node, ABC):
         return self._around
 
     def _text(self, *, colour: bool) -> str:
-        """Return this, and all inside, as readable text."""
+        """Return the node with all its children as readable text."""
         inner = "".join(
             f"  {line}\n"
             for child in self.children
@@ -44,12 +44,12 @@ class AlgorithmNode(Node, ABC):
         return f"{self.node_str(colour)}\n{inner}"
 
     def debug_string(self) -> str:
-        """Return this as readable text, as `view` does."""
+        """Return the node as readable text, in the same way as `view`."""
         return self.view()
 
 
 class Algorithm(AlgorithmNode):
-    """An algorithm file: what `trans_alg` is called with."""
+    """Algorithm file: the argument of `trans_alg`."""
 
     __slots__ = ("_program",)
 
@@ -59,21 +59,21 @@ class Algorithm(AlgorithmNode):
 
     @property
     def name(self) -> str:
-        """The name of its outermost program unit."""
+        """Name of the outermost program unit in the algorithm."""
         return self._program.algorithm.unit.name
 
     @property
     def children(self) -> tuple[AlgorithmInvoke, ...]:
-        """Its invokes, in order."""
+        """Invokes of the algorithm, in order."""
         return tuple(AlgorithmInvoke(self, invoke) for invoke in self._program.invokes)
 
     def node_str(self, colour: bool = False) -> str:
-        """Return its name, in one line."""
+        """Return the name of the algorithm on one line."""
         return f"Algorithm '{self.name}'"
 
 
 class AlgorithmInvoke(AlgorithmNode):
-    """One `call invoke(...)`."""
+    """Invoke in the algorithm: one `call invoke(...)`."""
 
     __slots__ = ("_invoke",)
 
@@ -83,26 +83,26 @@ class AlgorithmInvoke(AlgorithmNode):
 
     @property
     def name(self) -> str:
-        """The name of the routine that it becomes."""
+        """Name of the routine generated for the invoke."""
         return self._invoke.name
 
     @property
     def label(self) -> str | None:
-        """The value of its `name=`, None without one."""
+        """Value of the invoke's `name=` argument, or None."""
         return self._invoke.parsed.label
 
     @property
     def children(self) -> tuple[AlgorithmCall, ...]:
-        """The calls in it, in order."""
+        """Calls in the invoke, in order."""
         return tuple(AlgorithmCall(self, call) for call in self._invoke.parsed.calls)
 
     def node_str(self, colour: bool = False) -> str:
-        """Return its name, in one line."""
+        """Return the name of the invoke on one line."""
         return f"Invoke '{self.name}'"
 
 
 class AlgorithmCall(AlgorithmNode):
-    """One kernel functor or built-in in an invoke."""
+    """Call of a kernel or built-in in an invoke."""
 
     __slots__ = ("_call",)
 
@@ -112,17 +112,17 @@ class AlgorithmCall(AlgorithmNode):
 
     @property
     def name(self) -> str:
-        """The name of the kernel or built-in."""
+        """Name of the kernel or built-in."""
         return self._call.name
 
     @property
     def arguments(self) -> tuple[str, ...]:
-        """The actual arguments, as expressions."""
+        """Actual arguments, as text of expressions."""
         return tuple(spell(arg.expr) for arg in self._call.args)
 
     @property
     def children(self) -> tuple[Node, ...]:
-        """Nothing: arguments are no nodes."""
+        """Empty tuple, because arguments are not nodes."""
         return ()
 
     def node_str(self, colour: bool = False) -> str:

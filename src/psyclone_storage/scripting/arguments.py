@@ -1,7 +1,7 @@
-"""Arguments of calls and their overlap: `Argument` and `DataAccess`.
+"""Arguments of calls and the dependences between them: `Argument` and `DataAccess`.
 
-An argument is one access of one call, exchange or global reduction to one datum. It finds the
-arguments before and after it that it depends on, or that depend on it; `analysis.schedules.access`
+An argument is one access of a call, halo exchange or global reduction to one datum. It finds
+earlier and later arguments on which it depends, or which depend on it. `analysis.schedules.access`
 compares the accessed regions.
 """
 
@@ -21,33 +21,38 @@ from psyclone_storage.scripting.node import Node
 
 @dataclass(frozen=True, slots=True)
 class FieldSpace:
-    """A function space, by the name that metadata give it."""
+    """Function space with its name in metadata."""
 
     orig_name: str
 
 
 class PassesArguments(Node, ABC):
-    """A node that does something to data."""
+    """Node that accesses data."""
 
     __slots__ = ()
 
     @property
     @abstractmethod
     def args(self) -> tuple[Argument, ...]:
-        """The access and its data."""
+        """Accesses of the node to data."""
 
     @property
     @abstractmethod
     def schedule(self) -> Node:
-        """The schedule that it is in."""
+        """Schedule that contains the node."""
 
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """An access of one call, exchange or global reduction to one datum, or a constant passed.
+    """Access of a call, exchange or global reduction to one datum, or a passed constant.
 
-    `use` is what analysis knows of it, `maybe` are accesses to data that may be the same object;
-    `described` is what metadata say, None where nothing is passed to a kernel. `call` is the node.
+    - `use`: the access as determined by analysis.
+
+    - `maybe`: the accesses to data that may be the same object.
+
+    - `described`: the kernel argument in metadata; None if it is not an argument of a kernel.
+
+    - `call`: the node that has the access.
     """
 
     use: analysis.DataUse
@@ -57,17 +62,17 @@ class Argument:
 
     @property
     def name(self) -> str:
-        """The name of the datum, or the constant."""
+        """Name of the datum, or the text of the constant."""
         return self.use.datum
 
     @property
     def access(self) -> str:
-        """The access: `read`, `write`, `readwrite`, `inc`, `readinc`, `reduction`."""
+        """Access type: `read`, `write`, `readwrite`, `inc`, `readinc`, or `reduction`."""
         return self.use.access.value
 
     @property
     def intent(self) -> str:
-        """The intent in a subroutine: `in`, `out` or `inout`."""
+        """Intent of a dummy argument with this access: `in`, `out` or `inout`."""
         access = self.use.access
         if not access.writes:
             return "in"
@@ -75,65 +80,80 @@ class Argument:
 
     @property
     def components(self) -> tuple[int, ...]:
-        """The accessed components of a field vector, from 1; 1 for anything else."""
+        """Accessed components of a field vector, counted from 1; `(1,)` for other data."""
         return tuple(sorted(self.use.components))
 
     @property
     def vector_size(self) -> int:
-        """The number of components in metadata; 1 unless it is a field vector."""
+        """Number of components in metadata; 1 if the argument is not a field vector."""
         return self.described.vector if self.described else 1
 
     @property
     def kind(self) -> str:
-        """The kind: `field`, `operator`, `scalar` and so on, `field` for an exchange."""
+        """Kind of the argument, such as `field`, `operator` or `scalar`.
+
+        `field` for an exchange.
+        """
         return (self.described.kind if self.described else ArgKind.FIELD).value
 
     @property
     def is_scalar(self) -> bool:
-        """Return whether it is a scalar or an array of scalars."""
+        """True if the argument is a scalar or an array of scalars."""
         return self.described is not None and self.described.kind.is_scalar
 
     @property
     def is_literal(self) -> bool:
-        """Return whether a constant or an expression is passed instead of a datum."""
+        """True if the argument is a constant or an expression, not a datum."""
         return not self.use.components
 
     @property
     def function_space(self) -> FieldSpace | None:
-        """The function space, or the points of a grid; None where metadata name none."""
+        """Function space or grid-point type; None if metadata do not give one."""
         space = self.described.space if self.described else ""
         return FieldSpace(space) if space else None
 
     @property
     def stencil(self) -> str | None:
-        """The shape of the neighbours that the kernel looks at, as metadata have it, or None."""
+        """Stencil shape in metadata, or None."""
         shape = self.described.stencil if self.described else None
         return shape if shape is None else str(shape.value)
 
     # ------------------------------------------------------------------ dependences
 
     def forward_dependence(self) -> Argument | None:
-        """Return the next argument that must stay after this one, or None."""
+        """Return the next argument that depends on this one, or None."""
         return next(iter(self._found(self._after(), _conflict)), None)
 
     def backward_dependence(self) -> Argument | None:
-        """Return the nearest argument that must stay before this one, or None."""
+        """Return the nearest previous argument on which this one depends, or None."""
         return next(iter(self._found(self._before(), _conflict)), None)
 
     def forward_read_dependencies(self) -> list[Argument]:
-        """Return the arguments that read what is written here, until all of it is overwritten."""
+        """Return the later arguments that read the values written here.
+
+        The search stops when all of the data are overwritten.
+        """
         return self._found(self._after(), _writes_what_is_read)
 
     def forward_write_dependencies(self, ignore_halos: bool = False) -> list[Argument]:
-        """Return the next arguments that overwrite what is read here, exchanges or not."""
+        """Return the next arguments that overwrite the data read here.
+
+        Halo exchanges are omitted if `ignore_halos` is true.
+        """
         return self._found(self._after(ignore_halos), _reads_what_is_written)
 
     def backward_read_dependencies(self) -> list[Argument]:
-        """Return the arguments before that read what is overwritten here, since it was written."""
+        """Return the earlier arguments that read the data before they are overwritten here.
+
+        The search stops at the statements that wrote these data.
+        """
         return self._found(self._before(), _writes_what_is_read)
 
     def backward_write_dependencies(self, ignore_halos: bool = False) -> list[Argument]:
-        """Return the arguments that wrote what is read here, nearest first, exchanges or not."""
+        """Return the arguments that wrote the data read here, nearest first.
+
+        Halo exchanges are omitted if `ignore_halos` is true.
+        """
         return self._found(self._before(ignore_halos), _reads_what_is_written)
 
     def _before(self, ignore_halos: bool = False) -> list[Argument]:
@@ -145,7 +165,7 @@ class Argument:
         return _of(nodes[at + 1 :], ignore_halos)
 
     def _sequence(self) -> tuple[list[PassesArguments], int]:
-        """Return all nodes of the schedule that touch data, in order, and where this one is."""
+        """Return all nodes of the schedule that access data, in order, and this node's position."""
         call = self.call
         if not isinstance(call, PassesArguments):
             return [], 0
@@ -153,7 +173,10 @@ class Argument:
         return found, found.index(call)
 
     def _found(self, others: Iterable[Argument], counts: _Counts) -> list[Argument]:
-        """Return those of `others`, nearest first, that count, until writes have covered all."""
+        """Return the matching arguments among `others`, nearest first.
+
+        The search stops when writes have covered the whole access.
+        """
         access = analysis.AccessCoverage(self.use)
         found = []
         for other in others:
@@ -168,7 +191,7 @@ class Argument:
         return found
 
     def _may_meet(self, other: Argument) -> bool:
-        """Return whether the two may be of one object under two names."""
+        """Return whether two arguments may refer to the same object under different names."""
         pairs = [(self.use, one) for one in other.maybe] + [(other.use, one) for one in self.maybe]
         return any(analysis.AccessCoverage(first).overlaps(second) for first, second in pairs)
 
@@ -194,54 +217,54 @@ def _of(nodes: Iterable[PassesArguments], ignore_halos: bool) -> list[Argument]:
 
 
 class Arguments(tuple[str, ...]):
-    """The names of what a call is passed, in order; `args` are the arguments themselves."""
+    """Names of a call's arguments, in order; `args` contains the arguments themselves."""
 
     args: tuple[Argument, ...]
 
     def __new__(cls, args: tuple[Argument, ...]) -> Arguments:
-        """Return the names of `args`, which knows them."""
+        """Return the tuple of names of `args`, with `args` attached."""
         made = super().__new__(cls, (arg.name for arg in args))
         made.args = args
         return made
 
     @property
     def names(self) -> list[str]:
-        """The names alone, as a list."""
+        """Names as a list."""
         return list(self)
 
 
 class DataAccess:
-    """An argument, compared with others, and how much of it the others cover.
+    """Access of an argument, with the part that other arguments cover.
 
-    The seed's class of this name (its "Dependence Analysis"): arguments overlap if they are of one
-    datum and touch a common component of it; reading and writing make no difference.
+    The class has the name of PSyclone's class in "Dependence Analysis". Two arguments overlap if
+    they access a common component of the same datum, for reading or writing.
     """
 
     def __init__(self, argument: Argument) -> None:
         self._access = analysis.AccessCoverage(argument.use)
 
     def overlaps(self, other: Argument) -> bool:
-        """Return whether `other` touches data that the argument touches."""
+        """Return whether `other` accesses a component that the argument accesses."""
         return self._access.overlaps(other.use)
 
     def update_coverage(self, other: Argument) -> None:
-        """Count what `other` touches as covered, if it overlaps."""
+        """Mark the components that `other` accesses as covered, if it overlaps."""
         self._access.update_coverage(other.use)
 
     @property
     def covered(self) -> bool:
-        """Return whether the arguments so far together cover the accesses of the argument."""
+        """True if the arguments so far together cover the access."""
         return self._access.covered
 
     def reset_coverage(self) -> None:
-        """Forget the arguments so far."""
+        """Mark all components as not covered."""
         self._access.reset_coverage()
 
 
 def arguments_of(
     schedule: Schedule, item: KernelCall | HaloExchange | GlobalReduction, node: Node
 ) -> tuple[Argument, ...]:
-    """Return what `item`, which `node` shows, does to which data, in order; constants included."""
+    """Return the accesses of `item` in order, including constants; `node` is its view."""
     accesses: list[list[analysis.DataUse]] = []
     for use in data_uses(schedule, item):
         if use.maybe:

@@ -1,7 +1,7 @@
-"""The place in a script where an error occurred: the calls within code of its author.
+"""Location of an error in a script: the active calls in user code.
 
-The author's are the script and the modules that it imports, wherever these lie: all that belongs
-neither to this package nor to Python nor to installed packages.
+User code is the script and the modules that it imports from any folder. It excludes this package,
+Python itself and installed packages.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ _SHOWN = 6
 
 @dataclass(frozen=True, slots=True)
 class ScriptCalls:
-    """The lines of an author that were running, the script's own first, the innermost last."""
+    """Active lines of user code, starting with the script and ending with the innermost call."""
 
     spans: tuple[Span, ...]
 
     @property
     def place(self) -> Span | None:
-        """The innermost line."""
+        """Innermost active line, or None."""
         return self.spans[-1] if self.spans else None
 
     @property
     def callers(self) -> tuple[Related, ...]:
-        """The lines that led there, from the inside out; of many the nearest and the first."""
+        """Locations of the callers, innermost first; long lists are shortened."""
         outwards = self.spans[-2::-1]
         shown = outwards if len(outwards) <= _SHOWN else (*outwards[: _SHOWN - 1], outwards[-1])
         return tuple(Related(span, "called from here") for span in shown)
 
 
 def script_calls(error: BaseException, script: SourceText) -> ScriptCalls:
-    """Return the author's lines that were running when `error` was raised in `script`."""
+    """Return the active lines of user code at the time when `error` was raised in `script`."""
     frames = traceback.extract_tb(error.__traceback__)
     names = [frame.filename for frame in frames]
     if script.name not in names:
@@ -55,7 +55,7 @@ def script_calls(error: BaseException, script: SourceText) -> ScriptCalls:
 
 
 def own_source(name: str) -> SourceText | None:
-    """Return the text of the file `name` if an author of scripts may have written it."""
+    """Return the text of the file `name` if it can be user code, else None."""
     path = Path(name)
     if not path.is_file() or path.resolve().is_relative_to(_PACKAGE):
         return None
@@ -66,7 +66,7 @@ def own_source(name: str) -> SourceText | None:
 
 
 def line_of(source: SourceText, number: int) -> Span:
-    """Return the place of the text of line `number`, without the blanks around it."""
+    """Return the location of line `number` without leading and trailing blanks."""
     start, text = source.start_of_line(number), source.line(number)
     return source.span(start + len(text) - len(text.lstrip()), start + len(text.rstrip()))
 
@@ -76,7 +76,7 @@ def _source_of(name: str, script: SourceText) -> SourceText | None:
 
 
 def _installed() -> list[Path]:
-    """Return the folders of Python and of what was installed with it."""
+    """Return the folders of Python and of installed packages."""
     names = (*map(sysconfig.get_path, ("stdlib", "platstdlib", "purelib", "platlib")),
              *site.getsitepackages(), site.getusersitepackages())  # fmt: skip
     return [Path(name).resolve() for name in names]

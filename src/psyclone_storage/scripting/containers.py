@@ -1,7 +1,7 @@
-"""Containers of schedules as scripts see them: invokes, the module of a PSy layer, its file.
+"""Containers of schedules for scripts: invokes, the generated module, and its file.
 
-The view that `trans` is called with is `Psy`. For a script of PSyclone it is the file that
-PSyclone shows: it holds one module, and that holds the schedules. For others it holds the
+`trans` is called with a `Psy`. For a script that uses PSyclone's names, it represents the file,
+which contains one module with the schedules, as in PSyclone. For other scripts it contains the
 schedules directly.
 """
 
@@ -31,16 +31,16 @@ class Invokes:
 
     @property
     def invoke_list(self) -> list[Invoke]:
-        """The invokes, in the order of the algorithm."""
+        """Invokes in the order of the algorithm."""
         return list(self._invokes)
 
     @property
     def names(self) -> list[str]:
-        """Their names, in the same order."""
+        """Names of the invokes, in the same order."""
         return [invoke.name for invoke in self._invokes]
 
     def get(self, name: str) -> Invoke:
-        """Return the invoke called `name`, with or without `invoke_` before it.
+        """Return the invoke called `name`, with or without the prefix `invoke_`.
 
         Raises:
             KeyError: no invoke has this name; the message lists the existing ones.
@@ -53,12 +53,12 @@ class Invokes:
 
 
 class Holder(Searched, ABC):
-    """A node that holds schedules, directly or not, and is no statement of one."""
+    """Node that contains schedules directly or indirectly, and is not a statement."""
 
     __slots__ = ()
 
     def node_str(self, colour: bool = False) -> str:
-        """Return the class of this."""
+        """Return the name of the node's class."""
         return type(self).__name__
 
     def _text(self, *, colour: bool) -> str:
@@ -66,12 +66,12 @@ class Holder(Searched, ABC):
         return "\n".join(child.view(colour=colour) for child in self.children)
 
     def debug_string(self) -> str:
-        """Return all schedules as readable text, as `view` does."""
+        """Return all schedules as readable text, in the same way as `view`."""
         return self.view()
 
 
 class Module(Holder):
-    """The module that is generated, in the tree that a script of PSyclone walks over."""
+    """Generated module, as a node in PSyclone's tree."""
 
     __slots__ = ("_file",)
 
@@ -86,24 +86,24 @@ class Module(Holder):
 
     @property
     def name(self) -> str:
-        """The name of the module."""
+        """Name of the module."""
         return self._file.name
 
     @property
     def parent(self) -> Psy:
-        """The file."""
+        """File that contains the module."""
         return self._file
 
     @property
     def children(self) -> tuple[Node, ...]:
-        """The schedule of each invoke, then each subroutine that is inlined into the module."""
+        """Schedules of all invokes, followed by the subroutines inlined into the module."""
         calls = [call for one in self._file.schedules for call in one.coded_kernels()]
         routines = [call.get_kernel_schedule() for call in calls if call.is_inlined]
         return (*self._file.schedules, *dict.fromkeys(routines))
 
 
 class Psy(Holder):
-    """The PSy layer of one algorithm: what `trans` is called with."""
+    """PSy layer of one algorithm: the argument of `trans`."""
 
     __slots__ = ("_emit", "_home", "_program", "_sessions")
 
@@ -129,7 +129,7 @@ class Psy(Holder):
 
     @property
     def program(self) -> tree.Program:
-        """The program with the steps applied so far; the very one if there are none."""
+        """Program with the steps applied so far; the original object if there are none."""
         if not any(session.bench.history for session in self._sessions):
             return self._program
         invokes = tuple(
@@ -140,12 +140,12 @@ class Psy(Holder):
 
     @property
     def name(self) -> str:
-        """The name of the module that is generated."""
+        """Name of the generated module."""
         return self._program.name
 
     @property
     def gen(self) -> str:
-        """The text of the module that is generated, as the schedules are now.
+        """Text of the generated module for the current schedules.
 
         Raises:
             InternalError: no printer is set.
@@ -161,14 +161,14 @@ class Psy(Holder):
 
     @property
     def schedules(self) -> tuple[Schedule, ...]:
-        """The schedule of each invoke."""
+        """Schedules of all invokes."""
         return tuple(invoke.schedule for invoke in self.invokes.invoke_list)
 
     @property
     def parent(self) -> None:
-        """Nothing is around this."""
+        """None, because this is the root of the tree."""
 
     @property
     def children(self) -> tuple[Node, ...]:
-        """The schedule of each invoke; for a script of PSyclone the module that holds them."""
+        """Schedules of all invokes; for a script that uses PSyclone's names, the module."""
         return self.schedules if self._home is None else (self._home,)

@@ -1,4 +1,4 @@
-"""Data of a compilation that its script receives besides the program."""
+"""Data of a compilation that its script receives in addition to the program."""
 
 from __future__ import annotations
 
@@ -12,12 +12,17 @@ from psyclone_storage.transform.workbench import Journal
 
 @dataclass(frozen=True, slots=True)
 class ScriptContext:
-    """Services for a script beyond the schedules.
+    """Services for a script in addition to the schedules.
 
-    `emit` prints the generated program. `keywords` are the keyword arguments of the script's
-    `trans`. `journal` records requests. `words` are additional names of PSyclone's modules.
-    `recipes_move` is false if recipes must not move data to devices, because something else
-    does.
+    - `emit`: prints the generated program.
+
+    - `keywords`: keyword arguments for the script's `trans`.
+
+    - `journal`: records requests.
+
+    - `words`: additional names of PSyclone modules.
+
+    - `recipes_move`: false if recipes must not move data to devices, because another part does.
     """
 
     compilation: Compilation

@@ -1,4 +1,4 @@
-"""Pictures of graphs, drawn by Graphviz if that is installed."""
+"""Drawing of graphs with Graphviz if it is installed."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _TEXT = ("dot", "gv")
 
 
 def draw(text: str, file_name: str, file_format: str) -> None:
-    """Write a graph, as text for Graphviz, to the file `<file_name>.<file_format>`.
+    """Draw a graph, given as Graphviz text, to the file `<file_name>.<file_format>`.
 
-    Without Graphviz the text is written to `<file_name>.dot`, and standard error says so.
+    Without Graphviz, the text is written to `<file_name>.dot`, with a message on standard error.
 
     Raises:
         CompileError: `T002`, Graphviz cannot draw in this format.

@@ -1,12 +1,13 @@
-"""Builders of Fortran for scripts: the classes of PSyclone's `f2pygen`, over our own printer.
+"""Fortran code builders for scripts, with the classes of PSyclone's `f2pygen`.
 
-A script builds a module from pieces and takes the text with `str(module.root)`. Names and
-expressions are texts, which are printed as they are given; everything around them is laid out as
-in all generated code. The seed ("Module: f2pygen") names the classes and their arguments.
+A script builds a module from nodes and gets the text by `str(module.root)`. Names and expressions
+are texts, which are printed as given. The rest is laid out as in all generated code. The classes
+and their arguments follow PSyclone's "Module: f2pygen".
 
-A piece goes where it belongs by itself: imports first, declarations after them, the newest one
-first but dummy arguments before local variables, statements and procedures last. `position` says
-otherwise: `["first"]`, `["append"]`, `["before", piece]`, `["after", piece]`, `["insert", number]`.
+By default, a new node is inserted by its kind: imports first, then declarations, statements and
+procedures. New declarations come first, but dummy arguments precede local variables. The argument
+`position` overrides this: `["first"]`, `["append"]`, `["before", node]`, `["after", node]`, or
+`["insert", number]`.
 """
 
 from __future__ import annotations
@@ -29,30 +30,30 @@ _PROCEDURES = 4
 
 
 class GeneratedNode(ABC):
-    """A piece of Fortran below its `parent`."""
+    """Fortran construct with an enclosing `parent`."""
 
     def __init__(self, parent: GeneratedBlock | None) -> None:
         self.parent = parent
 
     @property
     def root(self) -> GeneratedNode:
-        """This piece: what its text is taken from, and what others are placed by."""
+        """The node itself, which gives the text and is used to position other nodes."""
         return self
 
     @abstractmethod
     def text_lines(self, indent: int) -> Iterator[str]:
-        """Yield the lines of this, indented by `indent` blanks."""
+        """Yield the lines of the node, indented by `indent` blanks."""
 
     def __str__(self) -> str:
         return "".join(f"{line}\n" for line in self.text_lines(0))
 
     def start_parent_loop(self) -> GeneratedNode:
-        """Return the outermost loop around this or, of directives before it, the first.
+        """Return the outermost loop around this node, or the first directive before that loop.
 
-        The seed's way to place something without splitting a directive from its loop.
+        A node inserted there does not separate a directive from its loop.
 
         Raises:
-            CompileError: `T015`, there is no loop around this.
+            CompileError: `T015`, there is no loop around this node.
         """
         loops = [piece for piece in (self, *self._around()) if isinstance(piece, DoGen)]
         if not loops:
@@ -65,7 +66,7 @@ class GeneratedNode(ABC):
         return siblings[place]
 
     def _around(self) -> Iterator[GeneratedBlock]:
-        """Yield all that is around this, from the inside out."""
+        """Yield all enclosing blocks, innermost first."""
         around = self.parent
         while around is not None:
             yield around
@@ -73,14 +74,14 @@ class GeneratedNode(ABC):
 
 
 class GeneratedBlock(GeneratedNode, ABC):
-    """A piece that holds others."""
+    """Node that contains other nodes."""
 
     def __init__(self, parent: GeneratedBlock | None) -> None:
         super().__init__(parent)
         self.children: list[GeneratedNode] = []
 
     def add(self, content: GeneratedNode, position: InsertPosition | None = None) -> None:
-        """Put `content` inside, where it belongs or where `position` says.
+        """Insert `content` at the default position for its kind, or at `position`.
 
         Raises:
             CompileError: `T015`, there is no such position.
@@ -92,7 +93,7 @@ class GeneratedBlock(GeneratedNode, ABC):
         self.children.insert(place, content)
 
     def previous_loop(self) -> GeneratedNode:
-        """Return the last loop that was added here.
+        """Return the last loop added to this block.
 
         Raises:
             CompileError: `T015`, no loop was added.
@@ -100,10 +101,10 @@ class GeneratedBlock(GeneratedNode, ABC):
         return self._last(DoGen, "loop")
 
     def last_declaration(self) -> GeneratedNode:
-        """Return the last declaration here.
+        """Return the last declaration in this block.
 
         Raises:
-            CompileError: `T015`, no declaration exists.
+            CompileError: `T015`, there is no declaration.
         """
         return self._last(GeneratedDeclaration, "declaration")
 
@@ -117,7 +118,7 @@ class GeneratedBlock(GeneratedNode, ABC):
         return any(isinstance(one, UseGen) and one.same(content) for one in self.children)
 
     def _by_itself(self, content: GeneratedNode) -> int:
-        """Return the default position of a piece: before the first one of a later rank."""
+        """Return the default position of a node, before the first node of a later kind."""
         mine = _rank(content)
         ranks = [_rank(child) for child in self.children]
         if isinstance(content, GeneratedDeclaration):
@@ -161,7 +162,7 @@ def _refusal(message: str) -> CompileError:
 
 
 class ModuleGen(GeneratedBlock):
-    """A module."""
+    """Fortran module."""
 
     def __init__(self, name: str = "", contains: bool = True, implicitnone: bool = True) -> None:
         super().__init__(None)
@@ -170,7 +171,7 @@ class ModuleGen(GeneratedBlock):
         self._implicitnone = implicitnone
 
     def text_lines(self, indent: int) -> Iterator[str]:
-        """Yield the module."""
+        """Yield the lines of the module."""
         inner, blanks = indent + _STEP, " " * indent
         head = [child for child in self.children if _rank(child) < _PROCEDURES]
         procedures = [child for child in self.children if child not in head]
@@ -184,7 +185,7 @@ class ModuleGen(GeneratedBlock):
 
 
 class SubroutineGen(GeneratedBlock):
-    """A subroutine; `args` are the names of its dummy arguments."""
+    """Subroutine; `args` are the names of its dummy arguments."""
 
     def __init__(
         self,
@@ -199,7 +200,7 @@ class SubroutineGen(GeneratedBlock):
         self._implicitnone = implicitnone
 
     def text_lines(self, indent: int) -> Iterator[str]:
-        """Yield the subroutine."""
+        """Yield the lines of the subroutine."""
         blanks = " " * indent
         yield from wrapped(f"subroutine {self.name}({', '.join(self.args)})", indent)
         yield from _specification(self.children, self._implicitnone, indent + _STEP)
@@ -207,7 +208,7 @@ class SubroutineGen(GeneratedBlock):
 
 
 def _specification(pieces: list[GeneratedNode], implicitnone: bool, indent: int) -> Iterator[str]:
-    """Yield imports, `implicit none`, and all else."""
+    """Yield imports, `implicit none`, and all other nodes."""
     uses = [piece for piece in pieces if isinstance(piece, UseGen)]
     for use in uses:
         yield from use.text_lines(indent)
@@ -219,7 +220,7 @@ def _specification(pieces: list[GeneratedNode], implicitnone: bool, indent: int)
 
 
 class UseGen(GeneratedNode):
-    """The import of a module, or of `funcnames` alone with `only`."""
+    """Import of a whole module, or of the names `funcnames` if `only` is true."""
 
     def __init__(
         self,
@@ -232,11 +233,11 @@ class UseGen(GeneratedNode):
         self.use = un.Use(name, tuple(un.Imported(one, one) for one in funcnames), whole=not only)
 
     def same(self, other: UseGen) -> bool:
-        """Return whether `other` imports the same."""
+        """Return whether `other` is the same import."""
         return self.use == other.use
 
     def text_lines(self, indent: int) -> Iterator[str]:
-        """Yield the statement."""
+        """Yield the lines of the statement."""
         yield from wrapped(emit_use(self.use), indent)
 
 
@@ -255,7 +256,7 @@ class Attributes(NamedTuple):
     private: bool = False
 
     def words(self) -> tuple[str, ...]:
-        """Return them as they are written."""
+        """Return the attributes as Fortran text."""
         flags = [name for name in ("pointer", "allocatable", "save", "target", "private")
                  if getattr(self, name)]  # fmt: skip
         dimension = [f"dimension({self.dimension})"] if self.dimension else []
@@ -264,7 +265,7 @@ class Attributes(NamedTuple):
 
 
 class GeneratedDeclaration(GeneratedNode):
-    """The declaration of one or several variables of one type."""
+    """Declaration of one or several variables of one type."""
 
     def __init__(
         self,
@@ -287,12 +288,12 @@ class GeneratedDeclaration(GeneratedNode):
         )
 
     def text_lines(self, indent: int) -> Iterator[str]:
-        """Yield the statement."""
+        """Yield the lines of the statement."""
         yield from emit_declarations(self.declares, indent)
 
 
 class DeclGen(GeneratedDeclaration):
-    """Variables of an intrinsic type, with a value each if `initial_values` are given."""
+    """Variables of an intrinsic type, optionally with initial values."""
 
     def __init__(
         self,
@@ -312,7 +313,7 @@ class DeclGen(GeneratedDeclaration):
 
 
 class CharDeclGen(GeneratedDeclaration):
-    """Variables of type `character` of some `length`."""
+    """Variables of type `character` with the given `length`."""
 
     def __init__(
         self,
@@ -328,14 +329,14 @@ class CharDeclGen(GeneratedDeclaration):
         super().__init__(parent, data_type, entities, _attributes(attributes))
 
     def text_lines(self, indent: int) -> Iterator[str]:
-        """Yield the statement."""
+        """Yield the lines of the statement."""
         length = f"(len={self._length})" if self._length else ""
         for line in super().text_lines(indent):
             yield line.replace("character", f"character{length}", 1)
 
 
 class TypeDeclGen(GeneratedDeclaration):
-    """Variables of a derived type, or of its extensions too with `is_class`."""
+    """Variables of a derived type; polymorphic if `is_class` is true."""
 
     def __init__(
         self,
@@ -370,29 +371,34 @@ def _with_values(names: Sequence[str], values: Sequence[str]) -> list[str]:
 
 
 class GeneratedStatement(GeneratedNode):
-    """A piece that is one statement, a comment or a directive."""
+    """Node that is one statement, comment or directive."""
 
     def __init__(self, parent: GeneratedBlock, line: un.Line) -> None:
         super().__init__(parent)
         self._line = line
 
     def text_lines(self, indent: int) -> Iterator[str]:
-        """Yield the statement."""
+        """Yield the lines of the statement."""
         yield from emit_lines([self._line], indent)
 
 
 class CommentGen(GeneratedStatement):
-    """A comment; `content` is what follows the exclamation mark."""
+    """Comment; `content` is the text after the exclamation mark."""
 
     def __init__(self, parent: GeneratedBlock, content: str) -> None:
         super().__init__(parent, un.Comment(content.strip()))
 
 
 class DirectiveGen(GeneratedStatement):
-    """A directive such as `!$omp end parallel do`.
+    """Directive such as `!$omp end parallel do`.
 
-    `language` is `omp` or `acc`, `position` is `begin` or `end`, `directive_type` what is begun or
-    ended, and `content` its clauses.
+    - `language`: `omp` or `acc`.
+
+    - `position`: `begin` or `end`.
+
+    - `directive_type`: the name of the directive.
+
+    - `content`: the clauses of the directive.
     """
 
     def __init__(
@@ -410,14 +416,14 @@ class DirectiveGen(GeneratedStatement):
 
 
 class CallGen(GeneratedStatement):
-    """A call of a subroutine."""
+    """Call of a subroutine."""
 
     def __init__(self, parent: GeneratedBlock, name: str = "", args: Sequence[str] = ()) -> None:
         super().__init__(parent, un.Call(Verbatim(name), tuple(map(_text, args))))
 
 
 class AssignGen(GeneratedStatement):
-    """An assignment, with `pointer` one of a pointer."""
+    """Assignment, or pointer assignment if `pointer` is true."""
 
     def __init__(
         self, parent: GeneratedBlock, lhs: str = "", rhs: str = "", pointer: bool = False
@@ -427,7 +433,7 @@ class AssignGen(GeneratedStatement):
 
 
 class AllocateGen(GeneratedStatement):
-    """The allocation of one array or of several; `mold` is one that they take their shape from."""
+    """Allocation of one or several arrays; `mold` is an array with the same shape."""
 
     def __init__(
         self, parent: GeneratedBlock, content: str | Sequence[str], mold: str = ""
@@ -438,7 +444,7 @@ class AllocateGen(GeneratedStatement):
 
 
 class DeallocateGen(GeneratedStatement):
-    """The deallocation of one array or of several."""
+    """Deallocation of one or several arrays."""
 
     def __init__(self, parent: GeneratedBlock, content: str | Sequence[str]) -> None:
         arrays = [content] if isinstance(content, str) else content
@@ -446,7 +452,7 @@ class DeallocateGen(GeneratedStatement):
 
 
 class DoGen(GeneratedBlock):
-    """A counted loop."""
+    """Counted `do` loop."""
 
     def __init__(
         self, parent: GeneratedBlock, variable: str, start: str, end: str, step: str = ""
@@ -456,21 +462,21 @@ class DoGen(GeneratedBlock):
         self._head = f"do {variable} = {bounds}"
 
     def text_lines(self, indent: int) -> Iterator[str]:
-        """Yield the loop."""
+        """Yield the lines of the loop."""
         yield from wrapped(self._head, indent)
         yield from self._inside(indent + _STEP)
         yield f"{' ' * indent}end do"
 
 
 class IfThenGen(GeneratedBlock):
-    """A choice; `clause` is its condition."""
+    """`if` construct; `clause` is its condition."""
 
     def __init__(self, parent: GeneratedBlock, clause: str) -> None:
         super().__init__(parent)
         self._clause = clause
 
     def text_lines(self, indent: int) -> Iterator[str]:
-        """Yield the choice."""
+        """Yield the lines of the construct."""
         yield from wrapped(f"if ({self._clause}) then", indent)
         yield from self._inside(indent + _STEP)
         yield f"{' ' * indent}end if"

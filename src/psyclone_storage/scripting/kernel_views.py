@@ -1,8 +1,7 @@
-"""The subroutine of a kernel as a script sees it: its text, and the calls of functions in it.
+"""View of a kernel's subroutine for scripts: its text, intrinsic calls and loops.
 
-Of a body a script is shown what scripts look for, the functions of the language that a
-transformation can write out, and the loops, whose numbers the steps on loops in kernels take. It
-changes a body by transformations of the call.
+A script sees only the parts that transformations can use: intrinsic functions that can be replaced
+by statements, and numbered loops. It changes a kernel body by applying transformations to the call.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ _Function = Enum("Intrinsic", _FUNCTIONS)  # type: ignore[misc]
 
 
 class KernelRoutine(Node):
-    """A subroutine that one call of a kernel may lead to, as the steps so far have left it."""
+    """Subroutine that a kernel call may execute, after the steps applied so far."""
 
     __slots__ = ("_at", "_session", "_uid", "call")
 
@@ -47,7 +46,7 @@ class KernelRoutine(Node):
 
     @property
     def code(self) -> Routine:
-        """The current state."""
+        """Current code of the subroutine."""
         return self._session.bench.codes_of(self._uid)[self._at]
 
     @property
@@ -57,35 +56,35 @@ class KernelRoutine(Node):
 
     @property
     def parent(self) -> Node | None:
-        """The container of the schedules, for a script of PSyclone."""
+        """Container of the schedules, for a script that uses PSyclone's names; else None."""
         return self._session.home
 
     @property
     def children(self) -> tuple[Node, ...]:
-        """The calls of functions in its statements, in order, and its outermost loops."""
+        """Calls of intrinsic functions in order, followed by the outermost loops."""
         calls = tuple(IntrinsicCall(self, one) for one in calls_of_functions(self.code, FUNCTIONS))
         return (*calls, *(loop for loop in self.loops if loop.parent is self))
 
     @property
     def loops(self) -> tuple[KernelLoop, ...]:
-        """All loops in its statements, in the order of its text."""
+        """All loops of the subroutine, in source order."""
         return tuple(KernelLoop(self, loop.uid) for loop in loops_of(self.code))
 
     def node_str(self, colour: bool = False) -> str:
-        """Return its name, in one line."""
+        """Return the name of the subroutine on one line."""
         return f"subroutine {self.name}"
 
     def _text(self, *, colour: bool) -> str:
-        """Return its text."""
+        """Return the text of the subroutine."""
         return "\n".join(emit_code(self.code, 0)) + "\n"
 
     def debug_string(self) -> str:
-        """Return its text, as `view` does."""
+        """Return the text of the subroutine, like `view`."""
         return self.view()
 
 
 class KernelLoop(Node):
-    """One loop in a kernel; it stays the same one when a step changes it or adjacent loops."""
+    """Loop in a kernel, identified independently of changes to it or to other loops."""
 
     __slots__ = ("_address", "_routine")
 
@@ -105,7 +104,7 @@ class KernelLoop(Node):
 
     @property
     def number(self) -> int:
-        """The number of the loop in the current text of the kernel, from 1."""
+        """Number of the loop in the current text of the kernel, counted from 1."""
         for number, loop in enumerate(loops_of(self._routine.code), start=1):
             if loop.uid == self._address:
                 return number
@@ -118,17 +117,17 @@ class KernelLoop(Node):
 
     @property
     def call(self) -> Node:
-        """The call of the kernel that it is in."""
+        """Kernel call whose subroutine contains the loop."""
         return self._routine.call
 
     @property
     def variable(self) -> str:
-        """The name of what it counts."""
+        """Name of the loop variable."""
         return self._loop.variable.text
 
     @property
     def parent(self) -> Node:
-        """The loop around it, or else the subroutine."""
+        """Enclosing loop, or the subroutine."""
         around = [loop for loop in loops_of(self._routine.code) if self._is_in(loop)]
         return KernelLoop(self._routine, around[-1].uid) if around else self._routine
 
@@ -138,20 +137,20 @@ class KernelLoop(Node):
 
     @property
     def children(self) -> tuple[Node, ...]:
-        """The loops directly inside of it."""
+        """Loops directly inside this loop."""
         return tuple(loop for loop in self._routine.loops if loop.parent == self)
 
     def node_str(self, colour: bool = False) -> str:
-        """Return its first line."""
+        """Return the first line of the loop."""
         return self.view().partition("\n")[0]
 
     def _text(self, *, colour: bool) -> str:
-        """Return its text."""
+        """Return the text of the loop."""
         return "\n".join(emit_lines((self._loop,), 0)) + "\n"
 
 
 class IntrinsicCall(Node):
-    """One call of a function of the language in a kernel."""
+    """Call of an intrinsic function in a kernel."""
 
     __slots__ = ("_expr", "_routine")
 
@@ -163,7 +162,7 @@ class IntrinsicCall(Node):
 
     @property
     def call(self) -> Node:
-        """The call of the kernel that it is in."""
+        """Kernel call whose subroutine contains the intrinsic call."""
         return self._routine.call
 
     @property
@@ -173,12 +172,12 @@ class IntrinsicCall(Node):
 
     @property
     def parent(self) -> KernelRoutine:
-        """The subroutine."""
+        """Subroutine that contains the intrinsic call."""
         return self._routine
 
     @property
     def children(self) -> tuple[Node, ...]:
-        """Nothing: arguments are no nodes."""
+        """Empty tuple, because arguments are not nodes."""
         return ()
 
     def node_str(self, colour: bool = False) -> str:

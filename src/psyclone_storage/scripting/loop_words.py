@@ -1,4 +1,4 @@
-"""Properties of a loop in PSyclone's words: its iterations, and the exchanges for it."""
+"""Properties of a loop in PSyclone's terms: its iterations and halo exchanges."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from psyclone_storage.transform.workbench import Workbench
 def fields_beyond_owned(
     bench: Workbench, path: Sequence[tree.Statement], args: Sequence[Argument]
 ) -> list[Argument]:
-    """Return the first of `args` for each field that the loop around them reads beyond owned dofs.
+    """Return the first of `args` for each field that a loop reads beyond owned dofs.
 
-    `path` leads to that loop; what the outermost loop on it reads counts.
+    `path` leads to the loop. All reads of the outermost loop in `path` are considered.
     """
     outer = next(item for item in path if isinstance(item, tree.Loop))
     effects = HaloEffects(bench.schedule, bench.rules).of(outer, outer.filled)
@@ -31,7 +31,7 @@ def fields_beyond_owned(
 
 
 def exchanges_before(bench: Workbench, args: Sequence[Argument]) -> list[Node]:
-    """Return the exchanges that were the last to write what `args` read, in their order."""
+    """Return the exchanges that last wrote the data read by `args`, in schedule order."""
     sources = [one for arg in args for one in arg.backward_write_dependencies()]
     nodes = {one.use.statement: one.call for one in sources if one.use.exchange}
     found = (nodes.get(item.uid) for item in statements(bench.schedule))
@@ -39,7 +39,7 @@ def exchanges_before(bench: Workbench, args: Sequence[Argument]) -> list[Node]:
 
 
 def drop_needless(bench: Workbench, args: Sequence[Argument]) -> None:
-    """Remove moved or split exchanges of data that `args` write, if no loop needs them."""
+    """Remove moved or split exchanges of data written by `args`, if no loop needs them."""
     later = [one for arg in args for one in arg.forward_read_dependencies() if one.use.exchange]
     for uid in dict.fromkeys(one.use.statement for one in later):
         found = find(bench.schedule, uid)
@@ -49,7 +49,7 @@ def drop_needless(bench: Workbench, args: Sequence[Argument]) -> None:
 
 
 def reasons_of(exchange: tree.HaloExchange) -> tuple[str, ...]:
-    """Return one line for each read that needs `exchange`: which, and what made it stale."""
+    """Return one line for each read that needs `exchange`, with the cause of the stale halo."""
     return tuple(
         f"{reason.reader} reads it {reason.read}; "
         f"{reason.writer or 'what ran before the invoke'} left {reason.written}"

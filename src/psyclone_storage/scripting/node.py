@@ -1,4 +1,4 @@
-"""Base of all nodes that a script walks over: a position in a tree.
+"""Base class of the nodes in a script's tree: a position in the tree.
 
 `views` and `containers` define the content at a position.
 """
@@ -15,26 +15,26 @@ NodeClasses = type[WantedNode] | tuple[type[WantedNode], ...]
 
 
 class Node(ABC):
-    """A place in the tree of a program."""
+    """Node in the tree of a program."""
 
     __slots__ = ()
 
     @property
     @abstractmethod
     def parent(self) -> Node | None:
-        """The enclosing node, None at the top."""
+        """Enclosing node, or None for the root."""
 
     @property
     @abstractmethod
     def children(self) -> Sequence[Node]:
-        """The child nodes, in order."""
+        """Child nodes, in order."""
 
     @abstractmethod
     def node_str(self, colour: bool = False) -> str:
-        """Return this in one line, without what is inside; in bold letters if `colour`."""
+        """Return the node on one line, without its children; in bold if `colour` is true."""
 
     def view(self, depth: int = 0, colour: bool = False, indent: str = "    ") -> str:
-        """Return this, and all inside, as readable text; in bold letters if `colour`.
+        """Return the node with all its children as readable text; in bold if `colour` is true.
 
         The text is indented by `depth` times `indent`.
         """
@@ -42,13 +42,13 @@ class Node(ABC):
 
     @abstractmethod
     def _text(self, *, colour: bool) -> str:
-        """Return this, and all inside, as readable text."""
+        """Return the node with all its children as readable text."""
 
     # ------------------------------------------------------------------ around
 
     @property
     def root(self) -> Node:
-        """The top of the tree."""
+        """Root of the tree."""
         node: Node = self
         while node.parent is not None:
             node = node.parent
@@ -62,10 +62,15 @@ class Node(ABC):
         limit: Node | None = None,
         shared_with: Node | None = None,
     ) -> WantedNode | None:
-        """Return the nearest node around this one that is of the class `ancestor_type`, or None.
+        """Return the nearest enclosing node of the class `ancestor_type`, or None.
 
-        Classes `excluding` do not count; the search ends at `limit`; the node is also around
-        `shared_with` if that is given.
+        - `excluding`: classes that are skipped.
+
+        - `include_self`: the search starts at this node.
+
+        - `limit`: the node at which the search ends.
+
+        - `shared_with`: a node that the result must also enclose.
         """
         node = self if include_self else self.parent
         while node is not None:
@@ -77,33 +82,33 @@ class Node(ABC):
         return None
 
     def is_same(self, other: object) -> bool:
-        """Return whether `other` is this node: views are equal if they show the same statement."""
+        """Return whether `other` is the same node: views of the same statement are equal."""
         return self == other
 
     # ---------------------------------------------------------------- siblings
 
     @property
     def siblings(self) -> Sequence[Node]:
-        """All children of the parent, this one included."""
+        """All children of the parent, including this node."""
         return (self,) if self.parent is None else self.parent.children
 
     @property
     def position(self) -> int:
-        """The number of this among its siblings, from 0."""
+        """Position among the siblings, counted from 0."""
         return self.siblings.index(self)
 
     def sameParent(  # noqa: N802  # pylint: disable=invalid-name
         self, node_2: Node
     ) -> bool:
-        """Return whether `node_2` is a sibling of this."""
+        """Return whether `node_2` is a sibling of this node."""
         return self.parent is not None and self.parent.is_same(node_2.parent)
 
     def following(self, same_routine_scope: bool = True) -> list[Node]:
-        """Return the later siblings of this, which are always in the same routine."""
+        """Return the later siblings, which are always in the same routine."""
         return list(self.siblings[self.position + 1 :])
 
     def preceding(self, reverse: bool = False, same_routine_scope: bool = True) -> list[Node]:
-        """Return the earlier siblings of this, the nearest one first if `reverse`.
+        """Return the earlier siblings, nearest first if `reverse` is true.
 
         They are always in the same routine.
         """
@@ -111,18 +116,18 @@ class Node(ABC):
         return earlier[::-1] if reverse else earlier
 
     def immediately_follows(self, node: Node) -> bool:
-        """Return whether `node` is the sibling just before this."""
+        """Return whether `node` is the sibling directly before this node."""
         return self.sameParent(node) and node.position + 1 == self.position
 
     def immediately_precedes(self, node: Node) -> bool:
-        """Return whether `node` is the sibling just after this."""
+        """Return whether `node` is the sibling directly after this node."""
         return node.immediately_follows(self)
 
     # ------------------------------------------------------------------ inside
 
     @property
     def descendants(self) -> list[Node]:
-        """All that is inside of this, the outer before the inner."""
+        """All nodes inside this node, in preorder."""
         return list(_all_below(self))[1:]
 
     def walk(
@@ -131,27 +136,27 @@ class Node(ABC):
         stop_type: NodeClasses[Node] | None = None,
         depth: int | None = None,
     ) -> list[WantedNode]:
-        """Return this and all below it that are of the class or classes `my_type`, in order.
+        """Return this node and all nodes inside that have the class or classes `my_type`.
 
-        What is inside of a node of the class `stop_type` is left out, and so is every node of
-        another `depth` if that is given; the depth of the root is 1.
+        Nodes inside a node of the class `stop_type` are omitted. If `depth` is given, nodes at
+        another depth are omitted. The depth of the root is 1.
         """
         found = [node for node in _all_below(self, stop_type) if isinstance(node, my_type)]
         return [node for node in found if depth is None or _depth_of(node) == depth]
 
     def has_descendant(self, descendant_type: NodeClasses[Node]) -> bool:
-        """Return whether this or a node inside of it is of the class `descendant_type`."""
+        """Return whether this node or a node inside has the class `descendant_type`."""
         return any(isinstance(node, descendant_type) for node in _all_below(self))
 
     def is_descendant_of(self, potential_ancestor: Node) -> bool:
-        """Return whether this is inside of `potential_ancestor`."""
+        """Return whether this node is inside `potential_ancestor`."""
         parent = self.parent
         return parent is not None and (
             parent.is_same(potential_ancestor) or parent.is_descendant_of(potential_ancestor)
         )
 
     def is_descendent_of(self, other: Node) -> bool:
-        """Return whether this is inside of `other`, as `is_descendant_of` does."""
+        """Return whether this node is inside `other`, like `is_descendant_of`."""
         return self.is_descendant_of(other)
 
 

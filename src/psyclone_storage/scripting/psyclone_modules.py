@@ -1,7 +1,7 @@
-"""The modules of PSyclone that a script can import while it runs, and nothing else can.
+"""PSyclone modules that only a running script can import.
 
-`psyclone_alias` makes the name `psyclone` mean our words for as long as a recipe runs. A PSyclone
-that is installed is neither needed nor touched: it is out of sight meanwhile, and back after.
+While a recipe runs, `psyclone_alias` maps the name `psyclone` to the modules of this package. An
+installed PSyclone is not required. It is hidden during that time and available again afterwards.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from psyclone_storage.scripting.psyclone_names import Words
 
 
 class PSycloneFinder(MetaPathFinder, Loader):
-    """A finder of the modules in `modules`; `used` is true after the first request."""
+    """Finder of the modules in `modules`; `used` becomes true at the first request."""
 
     def __init__(self, modules: Mapping[str, Words]) -> None:
         self.used = False
@@ -27,10 +27,10 @@ class PSycloneFinder(MetaPathFinder, Loader):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Return the spec of a module of PSyclone, None for any other.
+        """Return the spec of a PSyclone module, or None for another module.
 
         Raises:
-            ImportError: a module below `psyclone` that is not provided here.
+            ImportError: a module below `psyclone` is not supported.
         """
         if fullname.partition(".")[0] != "psyclone":
             return None
@@ -41,7 +41,7 @@ class PSycloneFinder(MetaPathFinder, Loader):
         return ModuleSpec(fullname, self, is_package=True)
 
     def exec_module(self, module: ModuleType) -> None:
-        """Fill a module, with a message for missing names."""
+        """Set the names of a module, and an error message for other names."""
         names = self._modules[module.__name__]
         vars(module).update(names)
 
@@ -58,8 +58,8 @@ class PSycloneFinder(MetaPathFinder, Loader):
 def psyclone_alias(modules: Mapping[str, Words]) -> Iterator[PSycloneFinder]:
     """Import the replacement `modules` as `psyclone` within this context.
 
-    Modules that were imported meanwhile and hold such words are forgotten, so that the next script
-    imports them again.
+    Modules that are imported in this context and use these names are removed afterwards. The next
+    script then imports them again.
     """
     finder = PSycloneFinder(modules)
     hidden = {name: sys.modules.pop(name) for name in _loaded()}
@@ -76,7 +76,7 @@ def psyclone_alias(modules: Mapping[str, Words]) -> Iterator[PSycloneFinder]:
 
 
 def _holds_words(module: ModuleType) -> bool:
-    """Return whether a module that is not ours has taken a name from one of our modules."""
+    """Return whether a user module has imported a name from this package."""
     ours = module.__name__.startswith(__package__)
     return not ours and any(
         str(getattr(value, "__module__", "")).startswith(__package__)

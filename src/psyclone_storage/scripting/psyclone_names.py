@@ -1,7 +1,7 @@
-"""Content of each module of PSyclone: node classes, transformations and constants.
+"""Contents of each PSyclone module: node classes, transformations and constants.
 
-The names are those of PSyclone 1.8 and of today. A name that is not here cannot be imported, and
-the message says so.
+The names are those of PSyclone 1.8 and of the current version. Importing another name is an error
+with a message.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ Words = Mapping[str, object]
 
 
 class LFRicConstants:
-    """Names of LFRic's function spaces, as scripts ask for them."""
+    """Names of LFRic's function spaces in PSyclone's constants class."""
 
     DISCONTINUOUS_FUNCTION_SPACES = DISCONTINUOUS_SPACES
     CONTINUOUS_FUNCTION_SPACES = CONTINUOUS_SPACES
@@ -57,7 +57,7 @@ class LFRicConstants:
 
 
 class FunctionSpace:
-    """Names of LFRic's function spaces, where PSyclone of 2019 kept them."""
+    """Names of LFRic's function spaces in PSyclone's class of 2019."""
 
     VALID_DISCONTINUOUS_NAMES = LFRicConstants.VALID_DISCONTINUOUS_NAMES
     DISCONTINUOUS_FUNCTION_SPACES = DISCONTINUOUS_SPACES
@@ -198,7 +198,7 @@ MODULES_FOR_FILES: Mapping[str, Words] = {
 
 
 def modules_for(context: ScriptContext) -> Mapping[str, Words]:
-    """Return what each module of PSyclone holds while one program is compiled."""
+    """Return the contents of each PSyclone module for the compilation of one program."""
     extended = {name: {**MODULES.get(name, {}), **words} for name, words in context.words.items()}
     return {
         **MODULES,

@@ -1,6 +1,6 @@
-"""Files that a script reads: the modules that it imports, and the files that it opens.
+"""Files read by a script: imported modules and opened files.
 
-Files of Python, of this tool and of installed packages are left out: a build does not depend on
+Files of Python, this package and installed packages are omitted, because a build does not depend on
 installations.
 """
 
@@ -24,19 +24,19 @@ _INSTALLED = {"site-packages", "dist-packages"}
 
 @dataclass(frozen=True, slots=True)
 class Reads:
-    """The files that scripts have read while this was watching, in the order of their first use."""
+    """Files that scripts read while they were watched, in the order of first use."""
 
     _files: dict[str, None] = field(default_factory=dict)
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """The files, by paths from the current folder where they are below it."""
+        """Files, with relative paths below the current folder."""
         here = f"{Path.cwd()}{os.sep}"
         return tuple(Path(name.removeprefix(here)) for name in self._files)
 
     @contextmanager
     def watched(self) -> Iterator[None]:
-        """Note what is imported and opened meanwhile."""
+        """Record the files that are imported or opened in this context."""
         _listen()
         before = set(sys.modules)
         token = _WATCHING.set(self)
@@ -50,7 +50,7 @@ class Reads:
                     self.note(file)
 
     def note(self, name: str) -> None:
-        """Remember the file called `name`, if it is one and belongs to the user."""
+        """Record the file `name` if it is an existing user file."""
         path = os.path.abspath(name)  # noqa: PTH100  (links stay what they are)
         if path.endswith(_COMPILED) or path in self._files:
             return
@@ -65,7 +65,7 @@ _WATCHING: ContextVar[Reads | None] = ContextVar("_WATCHING", default=None)
 
 @cache
 def _listen() -> None:
-    """Record opened files by an audit hook, which stays until the process ends."""
+    """Install an audit hook that records opened files; it remains until the process ends."""
     sys.addaudithook(_heard)
 
 

@@ -1,8 +1,8 @@
-"""Run a transformation script in isolation.
+"""Execution of a transformation script in isolation.
 
-The script is a module of its own; the search path, the working directory and the modules imported
-from its folder are restored afterwards. Whatever goes wrong in it is a
-diagnostic at the line of the script, never a stack trace.
+The script is loaded as a separate module. The search path, the working directory and the modules
+imported from its folder are restored afterwards. Any error in the script becomes a diagnostic at a
+line of the script.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from psyclone_storage.scripting.reads import Reads
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """A script that was found to be readable, its text for messages, and what it has read."""
+    """Readable script, with its text for messages and the files that it has read."""
 
     path: Path
     source: SourceText
@@ -59,12 +59,11 @@ class Recipe:
         source: KernelSource | None = None,
         context: ScriptContext | None = None,
     ) -> Program:
-        """Load the script, call its `trans` on views of `program`, and return what it has made.
+        """Load the script, call its `trans` on a view of `program`, and return the result.
 
-        `source` gives the code of kernels to the steps that look at it, `context` what the script
-        may ask for besides. If the script has a function `trans_alg`, it is called with a view of
-        the algorithm afterwards. `FILES_TO_SKIP` of a script means files without invokes, to
-        PSyclone as well.
+        `source` provides the code of kernels, and `context` provides other services for the script.
+        If the script has a function `trans_alg`, it is then called with a view of the algorithm.
+        `FILES_TO_SKIP` is ignored, because in PSyclone it applies only to files without invokes.
 
         Raises:
             CompileError: `T001`, the script has no function `trans`; `T002`, it failed; or the
@@ -86,8 +85,8 @@ class Recipe:
     ) -> bool:
         """Load the script and call its `trans` on the tree of a file without an API.
 
-        Return whether it was called: `FILES_TO_SKIP` of the script names files that stay as they
-        are. `RESOLVE_IMPORTS` makes no difference, as imports are always resolved.
+        Return whether `trans` was called. It is not called for files in the script's
+        `FILES_TO_SKIP`. `RESOLVE_IMPORTS` has no effect, because imports are always resolved.
 
         Raises:
             CompileError: `T001`, the script has no function `trans`; `T002`, it failed; or the
@@ -105,7 +104,7 @@ class Recipe:
 
     @contextmanager
     def _loaded(self, modules: Mapping[str, Words]) -> Iterator[tuple[ModuleType, PSycloneFinder]]:
-        """Load the script in isolation, with `modules` as PSyclone."""
+        """Load the script in isolation, with `modules` importable as `psyclone`."""
         module = self._new_module()
         with (
             _isolated(self.path, module),
@@ -116,7 +115,7 @@ class Recipe:
             yield module, alias
 
     def _new_module(self) -> ModuleType:
-        """Return an empty module for the script, under a name that no other module has."""
+        """Return an empty module for the script, with an unused name."""
         name = self.path.stem
         while name in sys.modules:
             name += "_"
@@ -161,9 +160,9 @@ class Recipe:
             raise self._failure(what, calls, hint, _trace(error)) from error
 
     def _placed(self, problem: Diagnostic, error: CompileError) -> Diagnostic:
-        """Return `problem` with the calls of the script that led to it.
+        """Return `problem` with the calls in the script that led to it.
 
-        The innermost is its place if it has none.
+        Without a location, it is located at the innermost call.
         """
         calls = script_calls(error, self.source)
         problem = replace(problem, trace=problem.trace or _trace(error))
@@ -188,9 +187,9 @@ class Recipe:
         return self._failure(what, calls, trace=_trace(error))
 
     def _ended(self, error: SystemExit) -> CompileError:
-        """Return that the script has called `sys.exit`, which only fails if it says so.
+        """Return the error or warning for a call of `sys.exit` in the script.
 
-        As with PSyclone nothing is written then.
+        An exit code other than 0 is an error. Otherwise nothing is written, as in PSyclone.
         """
         calls = script_calls(error, self.source)
         if error.code not in (None, 0):
@@ -227,10 +226,10 @@ class Recipe:
 
 
 def read_recipe(path: Path) -> Recipe:
-    """Return the script at `path`, which is run later.
+    """Return the script at `path`, which is not executed yet.
 
     Raises:
-        CompileError: `T001`, there is no such file or it is not text.
+        CompileError: `T001`, the file does not exist or is not a text file.
     """
     try:
         text = read_text_input(path)
@@ -242,7 +241,7 @@ def read_recipe(path: Path) -> Recipe:
 
 
 class _Loader(ExecutionLoader):
-    """A text in memory for Python to load; no compiled form of it is kept in a file."""
+    """Loader of a script text from memory, without a bytecode file."""
 
     def __init__(self, path: Path, text: str) -> None:
         self._path = path
@@ -265,20 +264,20 @@ def _trace(error: BaseException) -> str:
 
 
 def _message(error: Exception) -> str:
-    """Return the text of `error` on one line; a `KeyError` would print its own in quotes."""
+    """Return the message of `error` on one line, without the quotes of a `KeyError`."""
     is_key = isinstance(error, KeyError) and len(error.args) == 1
     text = error.args[0] if is_key and isinstance(error.args[0], str) else str(error)
     return " ".join(text.split()) or "no message"
 
 
 def _parted(text: str) -> tuple[str, str]:
-    """Return a message and what it suggests at its end, which our own words for scripts do."""
+    """Split a message into its text and the suggestion at its end."""
     message, guess, rest = text.partition(" Did you mean ")
     return message, f"{guess.strip()} {rest}" if guess else ""
 
 
 def _nearest_name(error: Exception) -> str:
-    """Return which name was meant, if one that was asked for is not there."""
+    """Return a suggestion for a misspelt attribute or variable name, or ''."""
     if isinstance(error, AttributeError) and error.name:
         return did_you_mean(error.name, [name for name in dir(error.obj) if name[:1] != "_"])
     if isinstance(error, NameError) and error.name:
@@ -310,7 +309,7 @@ def _innermost_frame(error: Exception) -> FrameType:
 
 
 def _missing_module(error: Exception) -> str:
-    """Return where Python searches for a module; one in a package that it has found is misspelt."""
+    """Return a hint on Python's search path for a missing module, or ''."""
     if not isinstance(error, ModuleNotFoundError) or not error.name or "." in error.name:
         return ""
     return (
@@ -321,10 +320,10 @@ def _missing_module(error: Exception) -> str:
 
 @contextmanager
 def _isolated(path: Path, module: ModuleType) -> Iterator[None]:
-    """Let a script import modules from its folder, and forget these afterwards.
+    """Let a script import modules from its folder, and unload them afterwards.
 
-    No bytecode of it is kept: Python takes that for up to date where a file changes within a second
-    and keeps its size, which a build would not notice.
+    No bytecode is written. Python would consider it valid if a file changes within a second without
+    changing its size, and a build would use outdated code.
     """
     search, before, silent = list(sys.path), set(sys.modules), sys.dont_write_bytecode
     folder = path.resolve().parent

@@ -1,7 +1,7 @@
-"""Shared state of all views of one invoke: the workbench, and the vocabulary of the script.
+"""State shared by all views of one invoke: the workbench, and the script's vocabulary.
 
-A script that imports names of PSyclone gets the tree as PSyclone shows it: without the
-statements that only this compiler has, and with kernels called after their subroutines.
+A script that imports PSyclone names gets PSyclone's tree. This tree has no statements that exist
+only in this compiler, and calls have the names of their subroutines.
 """
 
 from __future__ import annotations
@@ -20,10 +20,13 @@ Emit = Callable[[Program, str | None], str]
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """A workbench, and whether the script that works on it was written for PSyclone.
+    """Workbench, with the vocabulary of the script that uses it.
 
-    `home` is what the script sees around the schedule, if there is anything. `recipes_move` says
-    whether recipes bring data to devices.
+    - `psyclone`: the script uses PSyclone's names.
+
+    - `home`: the node that contains the schedule in the script's tree, or None.
+
+    - `recipes_move`: recipes move data to devices.
     """
 
     bench: Workbench
@@ -32,7 +35,7 @@ class Session:
     recipes_move: bool = True
 
     def path(self, uid: str) -> tuple[Statement, ...]:
-        """Return the statements from the outermost to `uid`, none for the schedule itself.
+        """Return the statements from the outermost one to `uid`; () for the schedule itself.
 
         Raises:
             CompileError: `T003` or `T008`, there is no such statement (any more).

@@ -1,7 +1,7 @@
-"""The settings of a compilation, as a script asks for them: `Config.get()`.
+"""Settings of a compilation for scripts: `Config.get()`.
 
-All of it is read-only. What a script could set here would come too late, for the schedules that it
-is handed are planned already: a script that tries learns which option of the command does it.
+All settings are read-only. The schedules passed to a script are already planned, so a change would
+have no effect. The error message names the command-line option to use instead.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Compilation:
 
 
 class ApiConfig:
-    """The settings of one API: those of its section, by their names in lower case."""
+    """Settings of one API, by the lower-case names in its section."""
 
     __slots__ = ("_name", "_section")
 
@@ -59,7 +59,7 @@ class ApiConfig:
 
 
 class ConfigView:
-    """The settings of this compilation: what `Config.get()` returns."""
+    """Settings of this compilation: the result of `Config.get()`."""
 
     __slots__ = ("_compilation",)
 
@@ -68,46 +68,46 @@ class ConfigView:
 
     @property
     def api(self) -> str:
-        """The API that is compiled: `lfric` or `gocean`."""
+        """API of the compilation: `lfric` or `gocean`."""
         return self._compilation.api.value
 
     @property
     def default_api(self) -> str:
-        """The API that the settings choose if the command does not."""
+        """API selected by the settings file."""
         return self._compilation.settings.api.value
 
     @property
     def supported_apis(self) -> list[str]:
-        """Every name of an API, those of 2019 included."""
+        """All names of APIs, including those of 2019."""
         return list(API_NAMES)
 
     @property
     def distributed_memory(self) -> bool:
-        """Return whether code for distributed memory is generated."""
+        """True if code for distributed memory is generated."""
         return self._compilation.distributed
 
     @property
     def reproducible_reductions(self) -> bool:
-        """Return whether the settings request reproducible reductions."""
+        """True if the settings request reproducible reductions."""
         return self._compilation.settings.reproducible_reductions
 
     @property
     def reprod_pad_size(self) -> int:
-        """By how many elements the partial sums of threads are apart."""
+        """Distance between the partial sums of threads, in elements."""
         return self._compilation.settings.reprod_pad_size
 
     @property
     def kernel_output_dir(self) -> str:
-        """The folder that transformed kernels go to."""
+        """Output folder for transformed kernels."""
         return str(self._compilation.kernel_output or Path.cwd())
 
     @property
     def include_paths(self) -> list[str]:
-        """The folders of include and module files."""
+        """Folders of include and module files."""
         return list(map(str, self._compilation.includes))
 
     def api_conf(self, api: str = "") -> ApiConfig:
-        """Return the settings of an API by any of its names, of the one compiled without a name.
+        """Return the settings of an API by name, or of the current API without a name.
 
         Raises:
             CompileError: `T015`, there is no such API.
@@ -132,6 +132,6 @@ class ConfigView:
 
 
 def config_class(compilation: Compilation) -> type:
-    """Return the class `Config` of a script, whose `get` gives the settings of `compilation`."""
+    """Return a class `Config` for scripts, whose `get` returns the settings of `compilation`."""
     view = ConfigView(compilation)
     return type("Config", (), {"get": staticmethod(lambda: view), "__doc__": ConfigView.__doc__})

@@ -1,7 +1,7 @@
-"""Light views on a program, in the words of a script.
+"""Views of a program for scripts.
 
-A view holds the name of a statement and the workbench that it is on, and no state of its own:
-it reads the tree as the last step left it. Only steps change the tree.
+A view contains the uid of a statement and its workbench, but no other state. It reads the tree
+after the last step. Only steps change the tree.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ from psyclone_storage.transform.step import Step
 
 
 class Searched(Node, ABC):
-    """A node that answers for the loops and calls inside of it."""
+    """Node that can return the loops and calls inside it."""
 
     __slots__ = ()
 
     def loops(self) -> list[Loop]:
-        """Return all loops, the outer ones before those in them."""
+        """Return all loops in preorder."""
         return self.walk(Loop)
 
     def kernels(self) -> list[KernelCall]:
@@ -48,20 +48,20 @@ class Searched(Node, ABC):
         return self.walk(KernelCall)
 
     def coded_kernels(self) -> list[CodedCall]:
-        """Return all calls of kernels."""
+        """Return all kernel calls, without built-ins."""
         return self.walk(CodedCall)
 
     def kern_calls(self) -> list[CodedCall]:
-        """Return all calls of kernels, as `coded_kernels` does under the name of 2019."""
+        """Return all kernel calls, like `coded_kernels`; the name of 2019."""
         return self.walk(CodedCall)
 
     def reductions(self) -> list[KernelCall]:
-        """Return all calls that reduce to a scalar."""
+        """Return all calls that compute a reduction."""
         return [call for call in self.kernels() if call.is_reduction]
 
 
 class ScheduleNode(Searched):
-    """A place in a schedule: the schedule itself or a statement of it."""
+    """Node of a schedule: the schedule itself or one of its statements."""
 
     __slots__ = ("_session", "_uid")
 
@@ -85,22 +85,22 @@ class ScheduleNode(Searched):
 
     @property
     def session(self) -> Session:
-        """The shared state of all views of the invoke."""
+        """State shared by all views of the invoke."""
         return self._session
 
     @property
     def uid(self) -> str:
-        """The name of this place, which survives changes elsewhere in the tree."""
+        """Unique name of the node, which is kept when other parts of the tree change."""
         return self._uid or self._tree.name
 
     @property
     def dag_name(self) -> str:
-        """The name of this place in the graph of dependences."""
+        """Name of the node in the dependence graph."""
         return self.uid
 
     @property
     def parent(self) -> Node | None:
-        """The loop, construct, region or schedule around this, or what holds a schedule."""
+        """Enclosing loop, construct, region or schedule; for a schedule, its container."""
         if not self._uid:
             return self._session.home
         path = self._path
@@ -120,41 +120,41 @@ class ScheduleNode(Searched):
 
     @property
     def schedule(self) -> Schedule:
-        """The schedule that this is in."""
+        """Schedule that contains the node."""
         return Schedule(self._session, "")
 
     def node_str(self, colour: bool = False) -> str:
-        """Return this in one line, its name in bold letters if `colour`."""
+        """Return the node on one line, with its name in bold if `colour` is true."""
         return line_text(self._path[-1], colour=colour)
 
     def _text(self, *, colour: bool) -> str:
-        """Return this, and all inside, as readable text."""
+        """Return the node with all its children as readable text."""
         return block_text(self._path[-1], colour=colour)
 
     def debug_string(self) -> str:
-        """Return this as readable text, as `view` does."""
+        """Return the node as readable text, like `view`."""
         return self.view()
 
     # ------------------------------------------------------------------ dependences
 
     def backward_dependence(self) -> ScheduleNode | None:
-        """Return the nearest statement before this that this depends on, or None."""
+        """Return the nearest earlier statement on which this node depends, or None."""
         earlier = [edge.earlier for edge in backward(self._tree, self._outermost)]
         return self._beside(earlier[-1:])
 
     def forward_dependence(self) -> ScheduleNode | None:
-        """Return the nearest statement after this that depends on this, or None."""
+        """Return the nearest later statement that depends on this node, or None."""
         later = [edge.later for edge in forward(self._tree, self._outermost)]
         return self._beside(later[:1])
 
     def is_valid_location(self, new_node: ScheduleNode, position: str = "before") -> bool:
-        """Return whether this may move to just `before` or just `after` the node `new_node`."""
+        """Return whether the node can be moved directly before or after `new_node`."""
         step = MoveStatement(self.uid, new_node.uid, after=position == "after")
         return not self._session.bench.check(step)
 
     @property
     def _outermost(self) -> str:
-        """The statement of the schedule that this is or is in."""
+        """Uid of the outermost statement that is or contains this node."""
         return self._path[0].uid if self._uid else ""
 
     def _beside(self, uids: list[str]) -> ScheduleNode | None:
@@ -170,7 +170,7 @@ class ScheduleNode(Searched):
 
 
 class Schedule(ScheduleNode):
-    """The schedule of one invoke."""
+    """Schedule of one invoke."""
 
     __slots__ = ()
 
@@ -179,11 +179,11 @@ class Schedule(ScheduleNode):
 
     @property
     def name(self) -> str:
-        """The name of the routine that the invoke becomes."""
+        """Name of the routine generated for the invoke."""
         return self._tree.name
 
     def node_str(self, colour: bool = False) -> str:
-        """Return what this is in one line, its name in bold letters if `colour`."""
+        """Return the schedule on one line, with its name in bold if `colour` is true."""
         return schedule_text(self._tree, colour=colour).partition("\n")[0]
 
     def _text(self, *, colour: bool) -> str:
@@ -191,11 +191,11 @@ class Schedule(ScheduleNode):
         return schedule_text(self._tree, colour=colour)
 
     def dag(self, file_name: str = "", file_format: str = "svg") -> str:
-        """Return the dependences between the statements, in the language of Graphviz.
+        """Return the dependences between the statements, in the Graphviz language.
 
-        With a `file_name`, or always for a script of PSyclone, they go to the file
-        `<file_name>.<file_format>`, too: as text for `dot` and `gv`, for others as a picture, which
-        takes Graphviz. Without that the text goes to a file, and standard error says so.
+        With a `file_name`, and always for a script that uses PSyclone's names, they are also
+        written to `<file_name>.<file_format>`: as text for `dot` and `gv`, otherwise as a picture.
+        Without Graphviz the text is written, with a message on standard error.
 
         Raises:
             CompileError: `T002`, Graphviz cannot draw in this format.
@@ -207,22 +207,22 @@ class Schedule(ScheduleNode):
 
     @property
     def invoke(self) -> Invoke:
-        """The invoke that does this."""
+        """Invoke to which the schedule belongs."""
         return Invoke(self._session)
 
     def lower_to_language_level(self) -> Schedule:
-        """Return this: it is lowered when it is printed, and stays what it is."""
+        """Return this schedule unchanged; it is lowered when it is printed."""
         return self
 
     def check(self, step: Step) -> tuple[Diagnostic, ...]:
-        """Return all reasons against `step`; nothing if it may be applied."""
+        """Return all reasons for which `step` is rejected; () if it is legal."""
         return self._session.bench.check(step)
 
     def apply(self, step: Step | str) -> Schedule:
-        """Apply a step, or steps written as on the command line, and return this.
+        """Apply a step, or steps in command-line syntax, and return this schedule.
 
         Raises:
-            CompileError: all reasons against a step whose place is given.
+            CompileError: all reasons for which a step at a given location is rejected.
         """
         if isinstance(step, str):
             requests = read_steps(step)
@@ -234,18 +234,18 @@ class Schedule(ScheduleNode):
         return self
 
     def undo(self) -> Schedule:
-        """Take the last step back and return this."""
+        """Undo the last step and return this schedule."""
         self._session.bench.undo()
         return self
 
     @property
     def history(self) -> tuple[Step, ...]:
-        """The steps applied so far, in order."""
+        """Steps applied so far, in order."""
         return tuple(applied.step for applied in self._session.bench.history)
 
 
 class Loop(ScheduleNode):
-    """A loop over cells or dofs."""
+    """Loop over cells, dofs, colours or grid points."""
 
     __slots__ = ()
 
@@ -257,51 +257,51 @@ class Loop(ScheduleNode):
 
     @property
     def over(self) -> str:
-        """The iterations: `cells`, `dofs`, `domain`, `colours`, `cells of a colour`."""
+        """Iterations of the loop, such as `cells`, `dofs`, `domain` or `colours`."""
         return str(self._loop.over.value)
 
     @property
     def reach(self) -> str:
-        """Its upper limit: `all`, `owned`, `annexed`, `halo`, `halo only`."""
+        """Upper limit of the loop: `all`, `owned`, `annexed`, `halo`, or `halo only`."""
         return self._loop.extent.reach.value
 
     @property
     def depth(self) -> str:
-        """The number of halo levels that it computes: `0`, `2`, `extent + 1`, `whole`."""
+        """Number of halo levels computed by the loop, such as `0`, `extent + 1` or `whole`."""
         return describe_depth(self._loop.extent.depth)
 
     @property
     def iteration_space(self) -> str:
-        """The iteration space of its first kernel in metadata: `cell_column`, `dof`."""
+        """Iteration space of the first kernel in metadata, such as `cell_column` or `dof`."""
         return kernel_calls(self._loop)[0].kernel.iteration.value
 
     @property
     def field_space(self) -> FieldSpace:
-        """The function space that gives the loop its bounds."""
+        """Function space that determines the bounds of the loop."""
         call = kernel_calls(self._loop)[0]
         return FieldSpace(call.kernel.args[self._loop.bounds_from].space)
 
     @property
     def loop_type(self) -> str:
-        """PSyclone's word for what it counts, empty for cells."""
+        """PSyclone's loop type; '' for a loop over cells."""
         return self._loop.over.loop_type
 
     def unique_fields_with_halo_reads(self) -> list[Argument]:
-        """Return its first argument for each field that it reads beyond what this rank owns."""
+        """Return the first argument for each field that the loop reads beyond owned dofs."""
         return loop_words.fields_beyond_owned(self._session.bench, self._path, self._args)
 
     def create_halo_exchanges(self) -> list[Node]:
-        """Return the exchanges that make what this loop reads clean, in order.
+        """Return the exchanges that make the data read by this loop clean, in order.
 
-        None is missing: whenever a step has changed the schedule, all are planned anew.
+        All exchanges are already present, because each step replans them.
         """
         return loop_words.exchanges_before(self._session.bench, self._args)
 
     def update_halo_exchanges(self) -> list[Node]:
-        """Take away what this loop has made needless, and return the exchanges that serve it.
+        """Remove exchanges not needed after this loop, and return the exchanges that it needs.
 
-        What is needless is an exchange that a script has moved or split, of a field that this loop
-        writes, if `required` says so. All others follow the loops by themselves.
+        Only exchanges that a script has moved or split, of fields that this loop writes, can become
+        unnecessary: `required` returns False. All others are replanned automatically.
         """
         loop_words.drop_needless(self._session.bench, self._args)
         return self.create_halo_exchanges()
@@ -312,12 +312,12 @@ class Loop(ScheduleNode):
 
     @property
     def loop_body(self) -> Body:
-        """The child nodes, as a list."""
+        """Node that contains the statements of the loop."""
         return Body(self._session, self._uid)
 
 
 class Body(ScheduleNode):
-    """The statements directly inside of a loop, in order."""
+    """Statements directly inside a loop, in order."""
 
     __slots__ = ()
 
@@ -326,7 +326,7 @@ class Body(ScheduleNode):
 
     @property
     def parent(self) -> Node | None:
-        """The loop."""
+        """Loop that contains the statements."""
         return _view(self._session, self._path[-1])
 
 
@@ -344,20 +344,20 @@ class DirectiveRegion(ScheduleNode):
 
 
 class ProfileRegion(ScheduleNode):
-    """Statements that a profiler times as one."""
+    """Statements measured together by a profiler."""
 
     __slots__ = ()
 
     @property
     def name(self) -> str:
-        """The name under which a profiler reports it."""
+        """Name of the region in the profiler's report."""
         region = self._path[-1]
         assert isinstance(region, tree.ProfileRegion)
         return region.name
 
 
 class KernelCall(ScheduleNode, PassesArguments):
-    """A call of a kernel or a built-in."""
+    """Call of a kernel or a built-in."""
 
     __slots__ = ()
 
@@ -369,7 +369,7 @@ class KernelCall(ScheduleNode, PassesArguments):
 
     @property
     def name(self) -> str:
-        """The name that the algorithm uses, or the subroutine's for a script of PSyclone."""
+        """Name used in the algorithm; for a script that uses PSyclone's names, the subroutine."""
         kernel = self._call.kernel
         if not self._session.psyclone:
             return kernel.name
@@ -377,71 +377,68 @@ class KernelCall(ScheduleNode, PassesArguments):
 
     @property
     def is_builtin(self) -> bool:
-        """Return whether it is a built-in."""
+        """True if a built-in is called."""
         return self._call.kernel.is_builtin
 
     @property
     def arguments(self) -> Arguments:
-        """The names of the actual arguments, or constants; `args` has more about each."""
+        """Names of the actual arguments, or constants; `args` contains details of each one."""
         return Arguments(self.args)
 
     @property
     def args(self) -> tuple[Argument, ...]:
-        """The arguments in order, comparable with those of other calls."""
+        """Arguments in order, comparable with those of other calls."""
         return arguments_of(self._tree, self._call, self)
 
     @property
     def is_reduction(self) -> bool:
-        """Return whether it reduces to a scalar."""
+        """True if the call computes a reduction."""
         return any(arg.access is Access.REDUCTION for arg in self._call.kernel.args)
 
     @property
     def accesses(self) -> tuple[str, ...]:
-        """The access to each argument.
-
-        One of `read`, `write`, `readwrite`, `inc`, `readinc` and `reduction`.
-        """
+        """Access to each argument, such as `read`, `write`, `readwrite` or `inc`."""
         return tuple(arg.access.value for arg in self._call.kernel.args)
 
 
 class CodedCall(KernelCall):
-    """A call of a kernel, which has code of its own."""
+    """Call of a kernel, not a built-in."""
 
     __slots__ = ()
 
     @property
     def is_inlined(self) -> bool:
-        """Return whether its subroutine is part of the generated module."""
+        """True if the subroutine is part of the generated module."""
         return any(code.kernel_use.inlined for code in self._call.codes)
 
     def get_callees(self) -> list[KernelRoutine]:
-        """Return the subroutines that may be called, one for each precision, read if need be.
+        """Return the subroutines that may be called, one for each precision; read them if needed.
 
         Raises:
-            CompileError: they cannot be read.
+            CompileError: a subroutine cannot be read.
         """
         count = len(self._session.bench.codes_of(self._uid))
         return [KernelRoutine(self._session, self._uid, self, at) for at in range(count)]
 
     def get_kernel_schedule(self) -> KernelRoutine:
-        """Return the first of the subroutines, by the name that PSyclone had for it before."""
+        """Return the first subroutine; the previous PSyclone name of `get_callees`."""
         return self.get_callees()[0]
 
 
 class InlinedCall(ScheduleNode):
-    """The statements of a kernel where it was called: no call any more."""
+    """Statements of an inlined kernel, which replace the call."""
 
     __slots__ = ()
 
 
 class BuiltInCall(KernelCall):
-    """A call of a built-in."""
+    """Call of a built-in."""
 
     __slots__ = ()
 
 
 class HaloExchange(ScheduleNode, PassesArguments):
-    """A halo exchange, or one end of an asynchronous one."""
+    """Halo exchange, or the start or end of an asynchronous one."""
 
     __slots__ = ()
 
@@ -453,19 +450,19 @@ class HaloExchange(ScheduleNode, PassesArguments):
 
     @property
     def field(self) -> str | Argument:
-        """The name of the field; for a script of PSyclone the argument of this name."""
+        """Name of the field; for a script that uses PSyclone's names, the argument."""
         return self.args[0] if self._session.psyclone else self._exchange.datum
 
     @property
     def args(self) -> tuple[Argument, ...]:
-        """The access to the field, its only datum."""
+        """Access to the field, which is the only datum."""
         return arguments_of(self._tree, self._exchange, self)
 
     def required(self) -> tuple[bool, bool]:
-        """Return whether it may be needed, and whether that is known without a run-time test.
+        """Return whether the exchange may be needed, and whether that is known at compile time.
 
-        The schedule is planned without it. What a script has moved or split stays where it was put,
-        needed or not: `UnpinExchange` takes it away.
+        The schedule is planned without this exchange. A moved or split exchange remains even if it
+        is not needed. `UnpinExchange` removes it.
         """
         bench = self._session.bench
         instead = exchanges_instead(bench.schedule, bench.rules, self.uid)
@@ -473,22 +470,22 @@ class HaloExchange(ScheduleNode, PassesArguments):
 
     @property
     def component(self) -> int | None:
-        """The number of the component of a field vector, from 1; None for a field."""
+        """Component number of a field vector, counted from 1; None for a field."""
         return self._exchange.component
 
     @property
     def depth(self) -> str:
-        """The number of levels that it exchanges."""
+        """Number of halo levels that are exchanged."""
         return describe_depth(self._exchange.depth)
 
     @property
     def guarded(self) -> bool:
-        """Return whether a run-time test guards it."""
+        """True if a run-time test controls the exchange."""
         return self._exchange.guarded
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """For each read that needs it, one line that says which, and what made it stale."""
+        """One line for each read that needs the exchange, with the cause of the stale halo."""
         return loop_words.reasons_of(self._exchange)
 
 
@@ -505,38 +502,38 @@ class EndOfExchange(HaloExchange):
 
 
 class MarkHalo(ScheduleNode):
-    """A note at run time of what a loop left clean or dirty."""
+    """Statement that sets halo levels to clean or stale at run time."""
 
     __slots__ = ()
 
 
 class FillHalo(ScheduleNode):
-    """Initialisation of halo dofs that a loop adds to and no statement reads."""
+    """Initialisation of halo dofs that a loop increments but no statement reads."""
 
     __slots__ = ()
 
 
 class GlobalReduction(ScheduleNode, PassesArguments):
-    """The combination of a reduction over all ranks."""
+    """Reduction of a value over all ranks."""
 
     __slots__ = ()
 
     @property
     def args(self) -> tuple[Argument, ...]:
-        """The access to the scalar, its only datum."""
+        """Access to the scalar, which is the only datum."""
         item = self._path[-1]
         assert isinstance(item, tree.GlobalReduction)
         return arguments_of(self._tree, item, self)
 
 
 class Transfer(ScheduleNode):
-    """A transfer between host and device, or the wait for one."""
+    """Data transfer between host and device, or the wait for one."""
 
     __slots__ = ()
 
 
 class Invoke:
-    """One invoke of the algorithm."""
+    """Invoke of the algorithm."""
 
     __slots__ = ("_session",)
 
@@ -551,12 +548,12 @@ class Invoke:
 
     @property
     def name(self) -> str:
-        """The name of the routine that it becomes."""
+        """Name of the routine generated for the invoke."""
         return self._session.bench.schedule.name
 
     @property
     def schedule(self) -> Schedule:
-        """The schedule. It can be set to itself, as scripts for PSyclone 1.8 do at their end."""
+        """Schedule; it can be assigned to itself, as scripts for PSyclone 1.8 do at their end."""
         return Schedule(self._session, "")
 
     @schedule.setter
@@ -570,7 +567,7 @@ def _view(session: Session, statement: tree.Statement) -> ScheduleNode:
 
 
 def _kind(statement: tree.Statement) -> type[ScheduleNode]:
-    """Return the class of the view on `statement`."""
+    """Return the view class for `statement`."""
     match statement:
         case tree.KernelCall(kernel=kernel):
             if kernel.is_builtin:

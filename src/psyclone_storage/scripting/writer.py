@@ -1,4 +1,4 @@
-"""Fortran for what a script looks at: PSyclone's `FortranWriter` over our own back end."""
+"""Printing of nodes as Fortran: PSyclone's `FortranWriter`."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ from psyclone_storage.scripting.views import Schedule
 
 
 class FileWriter:
-    """A printer of the tree of a file, or of a part of it, called as `FortranWriter()(psyir)`."""
+    """Printer of a file's tree or a part of it, called as `FortranWriter()(psyir)`."""
 
     def __init__(self, *_: object, **__: object) -> None:
-        """Ignore PSyclone's options, which change the layout alone."""
+        """Ignore PSyclone's options, which affect only the layout."""
 
     def __call__(self, node: LiveNode) -> str:
-        """Return the Fortran of `node`."""
+        """Return `node` as Fortran."""
         return node.debug_string()
 
 
 class Writer:
-    """A printer of the current program, or of one of its routines.
+    """Printer of the current program or one of its routines.
 
-    A script calls it with a node, as `FortranWriter()(psyir)`.
+    A script calls it with a node, as in `FortranWriter()(psyir)`.
     """
 
     def __init__(self, emit: Emit) -> None:
         self._emit = emit
 
     def __call__(self, node: Node) -> str:
-        """Return the Fortran of the file, the module, the schedule or the subroutine `node`.
+        """Return a file, module, schedule or subroutine as Fortran.
 
         Raises:
-            TransformationError: `T015`, `node` is a statement, whose generated code depends
-                on its routine.
+            TransformationError: `T015`, `node` is a statement, which cannot be printed without its
+                routine.
         """
         if isinstance(node, KernelRoutine):
             return node.view()
@@ -51,7 +51,7 @@ class Writer:
 
 
 def writer_maker(emit: Emit) -> Callable[..., Writer]:
-    """Return what a script calls to have a `FortranWriter`, which prints by `emit`."""
+    """Return a function that creates a `FortranWriter`; the writer prints with `emit`."""
 
     def make(*_: object, **__: object) -> Writer:
         return Writer(emit)

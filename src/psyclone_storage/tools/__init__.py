@@ -1,1 +1,1 @@
-"""Tools around the compilation: stubs, translators, device checks and reports."""
+"""Tools in addition to compilation: stubs, translators, device checks and reports."""

@@ -1,4 +1,4 @@
-"""Kernels as C functions, as loops in C, and as CUDA kernels."""
+"""Printing of kernels as C functions, as C loops, and as CUDA kernels."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from psyclone_storage.targets.spec import find_kernel_types
 
 
 def generate_c(path: Path, api: Api, settings: Settings, form: CForm, wanted: KernelRequest) -> str:
-    """Return the subroutines of the kernels in `path` as C, with all that they call.
+    """Return the subroutines of the kernels in `path` as C, with all procedures that they call.
 
-    Modules are looked for in and below the folders that are wanted, then among the shipped ones of
-    the infrastructure. With a `type_name` only that kernel's subroutines are printed.
+    Modules are searched in the requested directory trees, and then in the shipped files of the
+    infrastructure. With a `type_name`, only that kernel is printed.
 
     Raises:
-        CompileError: the file holds no kernel, a subroutine has no form in C (G004), or none of the
-            form that is wanted (G005).
+        CompileError: the file contains no kernel; G004, a subroutine cannot be expressed in C;
+            G005, it cannot be expressed in the requested form.
     """
     source = read_source(path)
     printer = CPrinter(make_finder(wanted, settings))
@@ -61,7 +61,7 @@ def generate_c(path: Path, api: Api, settings: Settings, form: CForm, wanted: Ke
 
 
 def make_finder(wanted: KernelRequest, settings: Settings) -> ModuleFinder:
-    """Return what finds the modules that kernels use."""
+    """Return a finder for the modules that kernels use."""
     index = index_with(index_directories(wanted.directories), wanted.shipped)
     return ModuleFinder(index, frozenset(settings.ignore_modules))
 
@@ -72,7 +72,7 @@ def _no_loop(name: str, span: Span) -> Diagnostic:
 
 
 class CForm(Enum):
-    """The form of a kernel: its function, or a loop over points around it, in C or CUDA."""
+    """Form of a printed kernel: a function, or a loop over points that calls it, in C or CUDA."""
 
     FUNCTION = "c"
     LOOPS = "c-loops"
@@ -81,7 +81,7 @@ class CForm(Enum):
 
 @dataclass(frozen=True, slots=True)
 class KernelRequest:
-    """A kernel of a file, or all of them, and the directories of its modules."""
+    """Request for one or all kernels of a file, with the directories of their modules."""
 
     type_name: str | None
     directories: tuple[Path, ...]

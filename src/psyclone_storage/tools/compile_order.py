@@ -1,4 +1,4 @@
-"""In which order the files that a generated PSy layer needs must be compiled."""
+"""Compilation order of the files required by a generated PSy layer."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ from psyclone_storage.languages.sources.module_names import defined_modules, use
 
 @dataclass(slots=True)
 class CompileOrder:
-    """Files, each after those whose modules it uses, and the modules that were not found.
+    """Files in compilation order, and missing modules.
 
-    `missing` maps a module to the file that uses it.
+    - `files`: each file is after the files with the modules that it uses.
+
+    - `missing`: a mapping from a missing module to the file that uses it.
     """
 
     files: list[Path] = field(default_factory=list)
@@ -25,10 +27,10 @@ class CompileOrder:
 def order_of_use(
     roots: Iterable[Path], index: SourceIndex, provided: Collection[str]
 ) -> CompileOrder:
-    """Return the order in which `roots` and all that they use can be compiled.
+    """Return the compilation order of `roots` and all files that they use.
 
-    Modules in `provided` are there already; others are looked up in `index`. Of several files of
-    one name the first is taken.
+    Modules in `provided` are already compiled. Others are searched in `index`. If several files
+    have the same name, the first one is used.
     """
     order = CompileOrder()
     known = set(provided)
@@ -38,7 +40,7 @@ def order_of_use(
 
 
 def missing_modules(text: str, provided: Collection[str]) -> tuple[str, ...]:
-    """Return the modules that the text uses which are neither in `provided` nor its own."""
+    """Return the modules used in a text that it does not define and that are not `provided`."""
     own = {*defined_modules(text), *provided}
     return tuple(name for name in used_modules(text) if name not in own)
 
@@ -62,10 +64,10 @@ def _visit(file: Path, index: SourceIndex, known: set[str], order: CompileOrder)
 
 
 def modules_defined_in(files: Iterable[Path]) -> tuple[str, ...]:
-    """Return the modules that `files` define."""
+    """Return the modules defined in `files`."""
     return tuple(name for file in files for name in defined_modules(read_source(file).text))
 
 
 def compiled_modules(directories: Iterable[Path]) -> tuple[str, ...]:
-    """Return the modules that have been compiled into `directories`, by their `.mod` files."""
+    """Return the compiled modules in `directories`, found by their `.mod` files."""
     return tuple(file.stem.lower() for folder in directories for file in folder.glob("*.mod"))

@@ -1,9 +1,9 @@
-"""OpenACC directives for the modules that kernels use.
+"""Insertion of OpenACC directives into modules that kernels use.
 
-A kernel on a device may call procedures that have `acc routine` in their module, and read variables
-that have `acc declare` there. The call graph is followed from the kernel through all modules; a
-procedure that a device cannot run excludes its callers. The annotated modules keep their names and
-all other content: they replace the originals in the build.
+A kernel on a device may call procedures with `acc routine` in their module, and may read variables
+with `acc declare`. The call graph of the kernel is followed through all modules. If a device cannot
+execute a procedure, its callers cannot be executed either. The annotated modules have the same
+names and other contents, so they replace the original modules in a build.
 """
 
 from __future__ import annotations
@@ -70,26 +70,28 @@ _FORCE = "'acc-routine' with 'force' takes it for something that is on the devic
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """The procedures and variables that a device requires, by keys of module and name."""
+    """Procedures and variables required on a device, as pairs of module and name."""
 
     procedures: frozenset[tuple[str, str]] = frozenset()
     variables: frozenset[tuple[str, str]] = frozenset()
 
     def with_all(self, other: Needs) -> Needs:
-        """Return these and the `other` needs."""
+        """Return the union of two sets of requirements."""
         return Needs(self.procedures | other.procedures, self.variables | other.variables)
 
     @property
     def modules(self) -> tuple[str, ...]:
-        """The keys of the modules that have them."""
+        """Names of the modules with required procedures or variables."""
         return tuple(sorted({module for module, _ in self.procedures | self.variables}))
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """The requirements of a procedure on a device, or the reasons why a device cannot run it.
+    """Requirements of a procedure on a device, or reasons why it cannot be executed there.
 
-    `there` are the local names of its requirements, and `known` the procedures among them.
+    - `there`: the local names of the required procedures and variables.
+
+    - `known`: the required procedures.
     """
 
     needs: Needs = Needs()
@@ -100,7 +102,7 @@ class Judged:
 
 @dataclass(slots=True)
 class DeviceModules:
-    """The modules of `finder`, and what was found out of their procedures for a device."""
+    """Modules of `finder`, with cached results of the device check of their procedures."""
 
     finder: ModuleFinder
     _modules: dict[str, ModuleCode | None] = field(default_factory=dict)
@@ -108,10 +110,11 @@ class DeviceModules:
     _obstacles: dict[str, dict[str, Diagnostic]] = field(default_factory=dict)
 
     def judge(self, code: Routine, *, variables: bool) -> tuple[Routine, Judged]:
-        """Return a kernel's subroutine for annotated modules, and the verdict.
+        """Return a kernel's subroutine for annotated modules, and the result of the check.
 
-        The verdict has the requirements of these modules, or the reasons against them: procedures,
-        and on request `variables`. The subroutine's own statements are not judged.
+        The result contains the requirements for these modules, or the reasons against them.
+        Variables are included only if `variables` is true. The statements of the subroutine itself
+        are not checked.
         """
         ready: list[Routine] = []
         needs, reasons = Needs(), list[Diagnostic]()
@@ -126,9 +129,9 @@ class DeviceModules:
         return kernel, Judged(needs, tuple(dict.fromkeys(reasons)))
 
     def texts(self, needs: Needs) -> Iterator[tuple[Path, str]]:
-        """Yield the files of the modules that are needed, by their paths, as a device needs them.
+        """Yield the paths and annotated texts of the files with required modules.
 
-        Those that have their directives already are left out.
+        Files that already have the directives are omitted.
         """
         by_file: dict[SourceText, list[str]] = {}
         for name in needs.modules:
@@ -156,7 +159,7 @@ class DeviceModules:
         return annotated(unit, ForDevice(procedures, variables, changes, tables, taken))
 
     def _taken(self, name: str) -> frozenset[str]:
-        """Return all names in a module's file, and in the modules that it may import."""
+        """Return all names in a module's file and in the modules that it may import."""
         module = self._module(name)
         new = keys_of(_WORD.findall(module.source.text)) if module is not None else frozenset()
         found, seen = set(new), set[str]()
@@ -168,7 +171,7 @@ class DeviceModules:
         return frozenset(found)
 
     def _tables(self, name: str, procedures: frozenset[str]) -> dict[str, tuple[Symbol, ...]]:
-        """Return the constant arrays of modules that `procedures` of a module look at."""
+        """Return the constant arrays of modules that each procedure uses."""
         module = self._module(name)
         found: dict[str, tuple[Symbol, ...]] = {}
         for key in sorted(procedures) if module is not None else ():
@@ -180,9 +183,9 @@ class DeviceModules:
         return found
 
     def _changes(self, name: str) -> dict[str, frozenset[str]]:
-        """Return what procedures of a module may change themselves, where that can be seen.
+        """Return the module variables that each procedure of a module may change itself.
 
-        What they are passed to is changed if it is no input there, for which the intent is enough.
+        A variable passed to another procedure is changed unless it has the intent `in` there.
         """
         module = self._module(name)
         found: dict[str, frozenset[str]] = {}
@@ -210,7 +213,7 @@ class DeviceModules:
         return found
 
     def _obstacle(self, name: str, key: str) -> Diagnostic | None:
-        """Return why directives cannot follow all changes of the variable `key` of a module."""
+        """Return a diagnostic if directives cannot follow all changes of a variable, or None."""
         if name not in self._obstacles:
             module = self._module(name)
             self._obstacles[name] = {} if module is None else dict(self._found_obstacles(module))
@@ -240,7 +243,10 @@ class DeviceModules:
     def _used(
         self, code: Routine, callers: tuple[tuple[str, str], ...], *, variables: bool = True
     ) -> Judged:
-        """Return the verdict on the names in `code`, which `callers` call."""
+        """Return the result of the check for all names that `code` uses.
+
+        `callers` is the call path.
+        """
         needs, reasons = Needs(), list[Diagnostic]()
         there, known = set[str](), list[Procedure]()
         symbols = {key: code.symbol(key) for key in sorted(values_of(code) - code.used_kinds)}
@@ -269,7 +275,7 @@ class DeviceModules:
     def _with_variables(
         self, code: Routine, judged: Judged, symbols: Mapping[str, Symbol]
     ) -> Judged:
-        """Return what is `judged` of `code` with the variables of modules that it uses."""
+        """Return `judged` extended by the module variables that `code` uses."""
         changed = changed_on_device(_with_modules(code, judged))
         found = {key for key, symbol in symbols.items() if symbol.sort is Sort.VARIABLE}
         reasons = [one for key in sorted(found)
@@ -283,7 +289,7 @@ class DeviceModules:
         )
 
     def _called(self, place: tuple[str, str], callers: tuple[tuple[str, str], ...]) -> Judged:
-        """Return the verdict on all procedures that the name `place` may refer to."""
+        """Return the result of the check for all procedures to which a name may refer."""
         name, key = place
         module = self._module(name)
         if module is None:
@@ -345,7 +351,7 @@ class DeviceModules:
     # ------------------------------------------------------------------------ variables
 
     def _about_variable(self, code: Routine, key: str, written: bool) -> Iterator[Diagnostic]:
-        """Yield why a device cannot have the variable `key` as its module does (T055)."""
+        """Yield reasons why a device cannot have a copy of the module variable `key` (T055)."""
         symbol = code.symbol(key)
         what = f"'{symbol.name}' of the module '{symbol.module}'"
         hint, odd = "", sorted({*symbol.attributes} - _PLAIN)
@@ -374,14 +380,14 @@ class DeviceModules:
 
 
 def _is_table(symbol: Symbol) -> bool:
-    """Return whether a name is a constant array of numbers in a module."""
+    """Return whether a name is a numeric constant array of a module."""
     of_numbers = isinstance(symbol.type, ScalarType) and symbol.type.intrinsic in _NUMBERS
     around = symbol.origin in (Origin.IMPORTED, Origin.HOST)
     return around and symbol.sort is Sort.CONSTANT and symbol.rank > 0 and of_numbers
 
 
 def _resolved(module: ModuleCode, key: str, finder: ModuleFinder) -> Routine | None:
-    """Return a procedure of a module, None where it cannot be read."""
+    """Return a procedure of a module, or None if it cannot be read."""
     try:
         code = module.code(key)
         return None if code is None else resolve_code(code, finder)
@@ -390,13 +396,13 @@ def _resolved(module: ModuleCode, key: str, finder: ModuleFinder) -> Routine | N
 
 
 def _extent(unit: Routine) -> tuple[int, int]:
-    """Return where a unit starts and stops in its file."""
+    """Return the start and stop of a unit in its file."""
     assert unit.extent is not None
     return unit.extent.start, unit.extent.stop
 
 
 def _no_tables(code: Routine, symbols: Mapping[str, Symbol]) -> Iterator[Diagnostic]:
-    """Yield the constant arrays of modules that a procedure for a device can have no copy of."""
+    """Yield an error for each constant array of a module that cannot be copied to a device."""
     for key, symbol in symbols.items():
         around = symbol.origin in (Origin.IMPORTED, Origin.HOST)
         if not around or symbol.sort is not Sort.CONSTANT or not symbol.rank:
@@ -412,7 +418,7 @@ def _no_tables(code: Routine, symbols: Mapping[str, Symbol]) -> Iterator[Diagnos
 
 
 def _said_more(module: ModuleCode) -> frozenset[str]:
-    """Return the names of which a module says more than their declarations and who sees them."""
+    """Return the names with attribute statements other than accessibility in a module."""
     of_threads = _OF_EACH_THREAD.findall(module.source.text)
     found = keys_of(name.strip() for names in of_threads for name in names.split(","))
     return found | module.names_in(_OTHER_STATEMENTS)
@@ -427,7 +433,7 @@ def _is_changed_at_home(home: ModuleSymbols, module: ModuleCode, symbol: Symbol)
 
 
 def _with_modules(code: Routine, judged: Judged) -> Routine:
-    """Return `code` for annotated modules."""
+    """Return `code` with the requirements that annotated modules provide."""
     on_device = code.module.on_device | judged.there
     known = (*code.module.known, *judged.known)
     return replace(code, module=replace(code.module, on_device=on_device, known=known))
@@ -436,9 +442,9 @@ def _with_modules(code: Routine, judged: Judged) -> Routine:
 def _not_found(
     code: Routine, symbols: Mapping[str, Symbol], called_only: bool
 ) -> Iterator[tuple[str, Diagnostic]]:
-    """Yield an error for each name of a module that is not found (T055).
+    """Yield an error for each imported name that is not found (T055).
 
-    For kernels these are only subroutines: the steps report the others.
+    For kernels only subroutines are checked, because the steps report the others.
     """
     missing = {item.key: use for use, item in imports_of(code)}
     calls = (spell(line.procedure) for line in walk_lines(code.body) if isinstance(line, Call))

@@ -1,8 +1,8 @@
-"""The stages of a compilation under PSyclone's names: `parse`, `KernelTypeFactory`, `PSyFactory`.
+"""Compilation stages with PSyclone's names: `parse`, `KernelTypeFactory`, `PSyFactory`.
 
-A Python program uses these in this order to read an algorithm, to inspect or transform its
-schedules, and to print the result; a script finds them in PSyclone's modules. They only expose the
-stages of `pipeline.compile`.
+A Python program uses these to read an algorithm, to inspect or transform its schedules, and to
+print the result. A script can import them from PSyclone's modules. They call the stages of
+`pipeline.compile`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from psyclone_storage.targets.spec import ApiParts, ApiRow, find_kernel_types
 
 
 class Descriptor:
-    """One argument of a kernel, as its metadata describe it."""
+    """Argument of a kernel as described by its metadata."""
 
     __slots__ = ("described", "metadata_index")
 
@@ -47,38 +47,38 @@ class Descriptor:
 
     @property
     def access(self) -> str:
-        """The access: `read`, `write`, `readwrite`, `inc`, `readinc` or `reduction`."""
+        """Access: `read`, `write`, `readwrite`, `inc`, `readinc` or `reduction`."""
         return self.described.access.value
 
     @property
     def argument_type(self) -> str:
-        """The kind of argument: `field`, `operator`, `scalar` and so on."""
+        """Kind of the argument, such as `field`, `operator` or `scalar`."""
         return self.described.kind.value
 
     @property
     def function_space(self) -> FieldSpace | None:
-        """The function space, or the points of a grid; None for other arguments."""
+        """Function space or grid-point type; None for other arguments."""
         return FieldSpace(self.described.space) if self.described.space else None
 
     @property
     def vector_size(self) -> int:
-        """The number of components of a field vector, 1 for other arguments."""
+        """Number of components of a field vector; 1 for other arguments."""
         return self.described.vector
 
     @property
     def stencil(self) -> str | None:
-        """The shape of the stencil, or None."""
+        """Stencil shape, or None."""
         shape = self.described.stencil
         return None if shape is None else str(shape.value)
 
     @property
     def mesh(self) -> str | None:
-        """The mesh of an inter-grid kernel: `coarse`, `fine`, or None."""
+        """Mesh of an argument in an inter-grid kernel: `coarse`, `fine`, or None."""
         return self.described.mesh.value if self.described.mesh else None
 
 
 class KernelType:
-    """The interpreted metadata of a kernel."""
+    """Interpreted metadata of a kernel."""
 
     __slots__ = ("kernel",)
 
@@ -88,33 +88,33 @@ class KernelType:
 
     @property
     def name(self) -> str:
-        """The name of the type."""
+        """Name of the kernel type."""
         return self.kernel.name
 
     @property
     def iterates_over(self) -> str:
-        """The iteration space: `cell_column`, `dof`, `domain`, or a set of grid points."""
+        """Iteration space: `cell_column`, `dof`, `domain`, or a set of grid points."""
         points = self.kernel.points
         return points.name if points else self.kernel.iteration.value
 
     @property
     def procedure(self) -> str:
-        """The name of the subroutine, or of the interface to several."""
+        """Name of the subroutine, or of the generic interface."""
         return self.kernel.procedure
 
     @property
     def nargs(self) -> int:
-        """The number of arguments in the metadata."""
+        """Number of arguments in the metadata."""
         return len(self.kernel.args)
 
     @property
     def arg_descriptors(self) -> list[Descriptor]:
-        """The arguments, in order."""
+        """Arguments, in order."""
         return [Descriptor(arg, number) for number, arg in enumerate(self.kernel.args)]
 
 
 class KernelTypeFactory:
-    """Reader of the metadata of kernels of one API, by any of its names."""
+    """Reader of kernel metadata for one API, given by any of its names."""
 
     settings: Settings | None = None
     """The settings of whoever asks, those of the package by default."""
@@ -133,10 +133,11 @@ class KernelTypeFactory:
         self._settings = self._target.adapted(settings)
 
     def create(self, parse_tree: Path | SourceText | str, name: str | None = None) -> KernelType:
-        """Return the kernel `name` of a file or text, the only one of it without a name.
+        """Return the kernel `name` in a file or text; without a name, the only kernel.
 
         Raises:
-            CompileError: it does not exist, or is not the only one; or its metadata are wrong.
+            CompileError: the kernel does not exist, it is not the only one, or its metadata are
+                wrong.
         """
         language = self._target.language
         source = _source(parse_tree)
@@ -163,7 +164,7 @@ def _source(given: Path | SourceText | str) -> SourceText:
 
 
 class ActualArgument:
-    """An argument of a kernel call in an algorithm."""
+    """Argument of a kernel call in an algorithm."""
 
     __slots__ = ("_parsed",)
 
@@ -172,12 +173,12 @@ class ActualArgument:
 
     @property
     def text(self) -> str:
-        """The argument as Fortran."""
+        """Argument as Fortran text."""
         return spell(self._parsed.expr)
 
     @property
     def form(self) -> str:
-        """`literal`, `variable`, or `indexed_variable` for all else."""
+        """Form of the argument: `literal`, `variable`, or `indexed_variable` for all others."""
         match self._parsed.expr:
             case Literal():
                 return "literal"
@@ -186,12 +187,12 @@ class ActualArgument:
         return "indexed_variable"
 
     def is_literal(self) -> bool:
-        """Return whether it is a constant."""
+        """Return whether the argument is a literal."""
         return self.form == "literal"
 
 
 class CallInfo:
-    """One kernel or built-in that an invoke calls."""
+    """Call of a kernel or built-in in an invoke."""
 
     __slots__ = ("_parsed", "ktype")
 
@@ -202,27 +203,27 @@ class CallInfo:
 
     @property
     def name(self) -> str:
-        """The name that the algorithm uses."""
+        """Name used in the algorithm."""
         return self._parsed.name
 
     @property
     def module_name(self) -> str:
-        """The module that it comes from, empty for a built-in."""
+        """Module of the kernel; '' for a built-in."""
         return self.ktype.kernel.module
 
     @property
     def type(self) -> str:
-        """`kernelCall` or `BuiltInCall`, in PSyclone's spelling."""
+        """Kind of the call in PSyclone's spelling: `kernelCall` or `BuiltInCall`."""
         return "BuiltInCall" if self.ktype.kernel.is_builtin else "kernelCall"
 
     @property
     def args(self) -> list[ActualArgument]:
-        """The arguments as written."""
+        """Arguments as written."""
         return [ActualArgument(one) for one in self._parsed.args]
 
 
 class InvokeInfo:
-    """One invoke of an algorithm."""
+    """Invoke of an algorithm."""
 
     __slots__ = ("_called", "_parsed")
 
@@ -232,18 +233,18 @@ class InvokeInfo:
 
     @property
     def name(self) -> str | None:
-        """The label in the algorithm, None without one."""
+        """Label in the algorithm, or None."""
         return self._parsed.label
 
     @property
     def kcalls(self) -> list[CallInfo]:
-        """The calls, in order."""
+        """Calls, in order."""
         return [CallInfo(one, self._called.by_name[one.key]) for one in self._parsed.calls]
 
 
 @dataclass(frozen=True, slots=True)
 class FileInfo:
-    """All invokes of an algorithm with the kernels that they call: what `PSyFactory` works on."""
+    """Invokes of an algorithm with the called kernels: the input of `PSyFactory`."""
 
     api: Api
     compiler: Compiler
@@ -252,12 +253,12 @@ class FileInfo:
 
     @property
     def name(self) -> str:
-        """The name of the program unit."""
+        """Name of the program unit."""
         return self.algorithm.unit.name
 
     @property
     def calls(self) -> list[InvokeInfo]:
-        """The invokes, in order."""
+        """Invokes, in order."""
         return [InvokeInfo(one, self.called) for one in self.algorithm.invokes]
 
 
@@ -272,13 +273,13 @@ def parse(
 ) -> tuple[ParsedAlgorithm, FileInfo]:
     """Read an algorithm and the metadata of the kernels that it calls.
 
-    Kernels are looked for in and below `kernel_paths`, without any in the folder of the algorithm.
-    `target` names what is generated, as '--target' does; without it the settings decide.
-    Of PSyclone's other words `kernel_path` names one folder, `line_length` refuses long lines, and
-    `invoke_name` can only be `invoke`.
+    Kernels are searched in the directory trees `kernel_paths`, or by default in the folder of the
+    algorithm. `target` has the meaning of '--target'. Without it, the settings decide. Three other
+    PSyclone arguments are supported: `kernel_path` is one folder, `line_length` rejects long lines,
+    and `invoke_name` can only be `invoke`.
 
     Raises:
-        CompileError: all that is wrong with the algorithm, its imports, or the kernels.
+        CompileError: all errors in the algorithm, its imports, and the kernels.
     """
     path = Path(alg_filename)
     single, limit = _others(others)
@@ -297,7 +298,7 @@ def _read_algorithm(made: Compiler, path: Path) -> tuple[ParsedAlgorithm, Called
     """Return the algorithm at `path`, and the kernels that it calls.
 
     Raises:
-        CompileError: all that is wrong with the algorithm, its imports, or the kernels.
+        CompileError: all errors in the algorithm, its imports, and the kernels.
     """
     source = read_checked(made.kernels.index, path, made.kernels.line_limit)
     algorithm = made.kernels.read_algorithm(source)
@@ -308,10 +309,10 @@ def _read_algorithm(made: Compiler, path: Path) -> tuple[ParsedAlgorithm, Called
 
 
 def _others(given: Mapping[str, object]) -> tuple[tuple[str, ...], LineLimit]:
-    """Return the folder, and whether lines are limited, of PSyclone's words.
+    """Return the folder and the line limit given by PSyclone's arguments.
 
     Raises:
-        CompileError: `T015`, there is no such word, or invokes would be called otherwise.
+        CompileError: `T015`, there is no such argument, or invokes should have another name.
     """
     known = ("kernel_path", "line_length", "invoke_name", "inf_name", "distributed_memory")
     for name in given:
@@ -333,7 +334,7 @@ def _others(given: Mapping[str, object]) -> tuple[tuple[str, ...], LineLimit]:
 class PSyFactory:
     """Builder of schedules for a parsed algorithm, with or without distributed memory.
 
-    The settings decide if `distributed_memory` is None.
+    If `distributed_memory` equals None, the settings decide.
     """
 
     def __init__(self, api: str | ApiRow = "", distributed_memory: bool | None = None) -> None:
@@ -341,10 +342,10 @@ class PSyFactory:
         self._distributed = distributed_memory
 
     def create(self, invoke_info: FileInfo) -> Psy:
-        """Return the PSy layer: its `invokes` are views as a script has them, `gen` its text.
+        """Return the PSy layer: its `invokes` are script views, and `gen` is its text.
 
         Raises:
-            CompileError: all that does not fit; or the algorithm was parsed for another API.
+            CompileError: all inconsistencies, or the algorithm was parsed for another API.
         """
         compiler = invoke_info.compiler
         if self._api and self._parts(compiler.settings) is not compiler.api:
@@ -366,7 +367,7 @@ class PSyFactory:
 
 
 def _api_of(api: str, settings: Settings) -> Api:
-    """Return the API with any of its names, that of the settings without a name.
+    """Return the API by any of its names; without a name, the API of the settings.
 
     Raises:
         CompileError: `T015`, there is no API of this name.
@@ -383,7 +384,7 @@ def _api_of(api: str, settings: Settings) -> Api:
 def make_scripted_compiler(
     settings: Settings, request: CompileRequest, index: SourceIndex | None = None
 ) -> Compiler:
-    """Prepare for compilations as `make_compiler`; a script finds the words of this module, too.
+    """Return a compiler like `make_compiler`, whose scripts can import the names of this module.
 
     Raises:
         CompileError: a directory or the script is missing, or a step does not exist.
@@ -399,9 +400,9 @@ def make_scripted_compiler(
 
 
 def _script_words(settings: Settings, target: str) -> Mapping[str, Mapping[str, object]]:
-    """Return the additional names of PSyclone's modules for scripts with these `settings`.
+    """Return the additional names in PSyclone's modules for scripts with these `settings`.
 
-    `target` is that of their API; other APIs have their own.
+    `target` is the target of their API. Other APIs use their own.
     """
     targets = {settings.api: target}
 

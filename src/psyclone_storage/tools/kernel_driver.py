@@ -1,4 +1,4 @@
-"""An algorithm that calls one kernel, with everything that it passes as a dummy argument."""
+"""Algorithm that calls one kernel and receives all of the kernel's data as dummy arguments."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _ROOM = 50  # characters of a name of at most 63, which gets a prefix and a suff
 
 
 def lower_caller(kernel: Kernel, passed: Sequence[Declare], kinds_module: str) -> Unit:
-    """Return a module with one subroutine, which invokes `kernel` with the dummies `passed`."""
+    """Return a module with one subroutine that invokes `kernel` with the dummies `passed`."""
     by_module: dict[str, set[str]] = {}
     for one in passed:
         if isinstance(one.type, DerivedType):

@@ -1,6 +1,6 @@
-"""A kernel's module written from its metadata: every dummy declared, the body left to the author.
+"""Stub of a kernel's module, created from metadata, with an empty subroutine.
 
-Works for every kind of kernel that the metadata can describe.
+It supports every kind of kernel that metadata can describe.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from psyclone_storage.ir.unit import Comment, Declare, GeneratedRoutine, Importe
 def lower_stub(kernel: Kernel, dummies: Iterable[Dummy], kinds_module: str) -> Unit:
     """Return the module of `kernel` with an empty subroutine that has `dummies`.
 
-    The module and the subroutine have the names that the metadata gives; kinds come from
-    `kinds_module`. Scalars are declared before the arrays whose extents they are.
+    The module and the subroutine have the names given in the metadata. Kinds are imported from
+    `kinds_module`. Scalars are declared before arrays that use them as extents.
     """
     given = tuple(dummies)
     declared = tuple(map(_declare, given))
@@ -32,7 +32,7 @@ def _declare(dummy: Dummy) -> Declare:
 
 
 def _describe(kernel: Kernel) -> str:
-    """Return a line for each argument of the metadata, for the comment above the subroutine."""
+    """Return a line for each metadata argument, for the comment before the subroutine."""
     lines = [f"Arguments of '{kernel.name}', called for: {kernel.iteration.value}"]
     for number, arg in enumerate(kernel.args, start=1):
         parts = [f"{number}. {arg.intrinsic.value} {arg.kind.value}"]
@@ -55,6 +55,6 @@ def _describe(kernel: Kernel) -> str:
 
 
 def _point(offset: tuple[int, int]) -> str:
-    """Return the indices of a point of a grid: `(i-1,j)`."""
+    """Return the indices of a grid point as text, such as `(i-1,j)`."""
     i, j = (f"{name}{step:+d}" if step else name for name, step in zip("ij", offset, strict=True))
     return f"({i},{j})"

@@ -1,7 +1,7 @@
-"""Offload check: kernels that a device can run, the steps they need, and reasons against others.
+"""Offload check: kernels that a device can execute, with the required steps or reasons.
 
-A kernel is judged without the algorithm that calls it: by its metadata, and by its subroutines with
-the modules that they use. Steps are those of `--apply`.
+A kernel is checked independently of algorithms: its metadata, its subroutines and the modules that
+they use. Steps are those of `--apply`.
 """
 
 from __future__ import annotations
@@ -36,10 +36,11 @@ _ROUTINE = DirectiveLine(meaning=AccRoutineDirective(DeviceLevel.SEQ))
 
 @dataclass(frozen=True, slots=True)
 class KernelOnDevice:
-    """The verdict on a kernel type: the `steps` after which a device can run it, or `reasons`.
+    """Result for a kernel type: the `steps` required for a device, or the `reasons` against it.
 
-    `codes` are its subroutines after these steps, empty if no steps suffice. `needs` are the
-    procedures and variables of modules that it requires on the device.
+    - `codes`: its subroutines after these steps; () if no steps suffice.
+
+    - `needs`: module procedures and variables that it requires on the device.
     """
 
     name: str
@@ -52,14 +53,14 @@ class KernelOnDevice:
 
     @property
     def runs_there(self) -> bool:
-        """True if a device can run it."""
+        """True if a device can execute the kernel."""
         return bool(self.codes)
 
     @property
     def sized_at_run_time(self) -> tuple[str, ...]:
-        """Its local arrays whose lengths are among its arguments: each call needs memory for them.
+        """Local arrays with lengths given by arguments, which each call must allocate.
 
-        Compilers take that from the heap of the device, which is slow and may be too small.
+        Compilers allocate them on the device heap, which is slow and may be too small.
         """
         return tuple(
             dict.fromkeys(
@@ -72,7 +73,7 @@ class KernelOnDevice:
         )
 
     def text(self, language: Language) -> str:
-        """Return the module of the kernel as a device runs it, under other names."""
+        """Return the module of the kernel for a device, with new names."""
         assert self.kernel is not None
         old = kernel_names(self.kernel)
         return language.emit_kernel(self.codes, old, numbered_names(old, 0))
@@ -81,7 +82,7 @@ class KernelOnDevice:
 def judge_kernels(
     path: Path, type_name: str | None, api: Api, settings: Settings, modules: DeviceModules
 ) -> Iterator[KernelOnDevice]:
-    """Yield the judgement of each kernel in the file at `path`, or of the one that is named.
+    """Yield the result for each kernel in the file at `path`, or for the named kernel.
 
     Raises:
         CompileError: the file cannot be read, or has no kernel of that name.
@@ -111,9 +112,10 @@ def judge_kernels(
 def _judged(
     name: str, path: Path, kernel: Kernel, codes: tuple[Routine, ...], modules: DeviceModules
 ) -> KernelOnDevice:
-    """Try the steps, the fewest first, and then with modules that are made for devices.
+    """Try the steps, fewest first, and then also with modules annotated for devices.
 
-    These have procedures on a device first, and variables where these cannot be arguments.
+    Annotated modules first provide only procedures. They provide variables only if these cannot
+    become arguments.
     """
     for_host = tuple(check_kernel_on_device(kernel))
     found, needs = _by_steps(codes), Needs()
@@ -139,7 +141,7 @@ def _judged(
 
 @dataclass(frozen=True, slots=True)
 class _Tried:
-    """Steps, the subroutines after them, and why a device cannot run these."""
+    """Steps, the subroutines after them, and reasons why a device cannot execute these."""
 
     steps: tuple[str, ...]
     codes: tuple[Routine, ...]
@@ -147,7 +149,7 @@ class _Tried:
 
 
 def _by_steps(codes: tuple[Routine, ...]) -> _Tried:
-    """Return the subroutines after the fewest steps that put them on a device."""
+    """Return the subroutines after the fewest steps that make a device execute them."""
     reasons = [one for code in codes for one in check_device_routine(code, names_on_device(code))]
     steps: tuple[str, ...] = ("acc-routine",)
     imports = [code for code in codes if code.module.variables or code.module.unresolved]

@@ -1,4 +1,4 @@
-"""The content of the report page of a compilation, as JSON values (`cli.page` formats it)."""
+"""Contents of the report page of a compilation, as JSON values (`cli.page` formats it)."""
 
 from __future__ import annotations
 
@@ -21,9 +21,28 @@ from psyclone_storage.transform.halos import without_halos
 from psyclone_storage.transform.step import Step
 from psyclone_storage.transform.workbench import JournalEntry
 
+SYMBOLS = (
+    ("R", "the statement reads the field"),
+    ("W", "it writes the field"),
+    ("RW", "it reads and writes the field"),
+    ("+", "it increments values that neighbouring cells share"),
+    ("R+", "it increments such values and reads them in the halo"),
+    ("sum", "it reduces to the scalar"),
+    ("\u03a3", "the scalar is combined over all ranks"),
+    ("\u21c4", "the halo is exchanged"),
+    ("\u2691", "the program records whether the halo is clean or dirty"),
+    ("0", "values are initialised"),
+    ("\u2192D", "values are copied to the device"),
+    ("\u2192H", "values are copied to the host"),
+    ("read", "the loop reads the field and does not change its halo"),
+    ("clean", "the halo is clean after the loop, down to the level in the description"),
+    ("dirty", "the halo is dirty after the loop"),
+)
+"""The texts of cells in a diagram, with their meanings."""
+
 
 def page_object(file: Path, build: Build) -> dict[str, Any]:
-    """Return what a page says of the algorithm `file`."""
+    """Return the report on the algorithm `file`."""
     refused = dict(build.refused)
     invokes = [_invoke(item, build, refused.get(item.name, ())) for item in build.program.invokes]
     return {"file": str(file), "invokes": invokes}
@@ -66,7 +85,7 @@ def _row(row: DiagramRow, schedule: Schedule) -> dict[str, Any]:
 
 
 def _merged(row: DiagramRow) -> Iterator[Any]:
-    """Yield one cell for each datum: the components of a vector share one."""
+    """Yield one cell for each datum; the components of a vector share one cell."""
     seen: dict[str, Any] = {}
     for cell in row.cells:
         if cell.datum not in seen:
@@ -87,7 +106,7 @@ def _with_gaps(cells: list[tuple[int, Any]], width: int) -> Iterator[dict[str, A
 
 
 def _reasons(uid: str, schedule: Schedule) -> list[str]:
-    """Return why the statement `uid` is there, if a planner has put it there."""
+    """Return the reasons for which a planner has inserted the statement `uid`."""
     kernels = {call.uid: call.kernel.name for call in kernel_calls(schedule)}
     for item in statements(schedule):
         if item.uid != uid:
@@ -115,7 +134,7 @@ def _who(uid: str, kernels: dict[str, str]) -> str:
 
 
 def _routine(text: str, name: str) -> str:
-    """Return the routine `name` of a generated module, all of the text if it is not found."""
+    """Return the text of one routine in a generated module; the whole text if not found."""
     word = rf"subroutine\s+{re.escape(name)}\b"
     pattern = rf"^[ ]*{word}.*?^[ ]*end\s+{word}"
     found = re.search(pattern, text, re.IGNORECASE | re.MULTILINE | re.DOTALL)
@@ -126,7 +145,7 @@ def _routine(text: str, name: str) -> str:
 
 
 def _steps(journal: list[JournalEntry[Schedule, Step]]) -> Iterator[dict[str, Any]]:
-    """Yield the steps that were asked for, with what changed or what was said against them."""
+    """Yield the requested steps, with the changes or the reasons against them."""
     for entry in journal:
         name = step_text(entry.step)
         if entry.after is None:
@@ -139,14 +158,14 @@ def _steps(journal: list[JournalEntry[Schedule, Step]]) -> Iterator[dict[str, An
 
 
 def _refusals(refused: tuple[Refusal, ...]) -> Iterator[dict[str, Any]]:
-    """Yield the refused steps of the command line."""
+    """Yield the rejected steps of the command line."""
     for refusal in refused:
         reasons = [f"{one.code}: {one.message}" for one in refusal.reasons]
         yield {"text": step_text(refusal.step), "outcome": "refused", "lines": reasons}
 
 
 def _changes(before: Schedule, after: Schedule) -> list[str]:
-    """Return the lines of the schedule that went away and that came, with a sign before each."""
+    """Return the removed and added lines of the schedule, each with a sign."""
     was, comes = (
         schedule_text(one).partition("\n  schedule\n")[2].splitlines() for one in (before, after)
     )
@@ -159,10 +178,10 @@ _UNKNOWN = ANY_W2_MEMBERS[0]
 
 
 def exchange_costs(schedule: Schedule) -> list[dict[str, Any]]:
-    """Return, for each exchange, its field, levels and values on a column.
+    """Return, for each exchange, its field, halo levels, and number of values per column.
 
-    `levels` is 0 where they depend on run time. A space that the kernels leave open is assumed
-    to be W2, the largest of the usual ones; `assumed` is true then.
+    `levels` is 0 if the depth is known only at run time. If the function space is unknown, it is
+    assumed to be W2, the largest of the usual ones. In this case `assumed` is true.
     """
     spaces = _spaces(schedule)
     grid = any(call.kernel.points for call in kernel_calls(schedule))
@@ -200,7 +219,7 @@ def _levels(item: HaloExchange) -> int:
 
 
 def _spaces(schedule: Schedule) -> dict[str, str]:
-    """Return the function space of each field, the first that a kernel names."""
+    """Return the function space of each field: the first one given by a kernel."""
     found: dict[str, str] = {}
     for call in kernel_calls(schedule):
         for described, actual in zip(call.kernel.args, call.args, strict=True):

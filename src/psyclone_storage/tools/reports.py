@@ -1,4 +1,4 @@
-"""Reports about a compilation: schedules, dependences and explanations."""
+"""Reports on a compilation: schedules, dependences and explanations."""
 
 from __future__ import annotations
 
@@ -15,33 +15,33 @@ from psyclone_storage.transform.halos import without_halos
 
 
 def schedules_text(build: Build, *, colour: bool = False) -> str:
-    """Return every schedule as readable text."""
+    """Return all schedules as readable text."""
     texts = (view.schedule_text(item.schedule, colour=colour) for item in build.program.invokes)
     return "\n".join(texts)
 
 
 def schedule_objects(build: Build) -> tuple[dict[str, Any], ...]:
-    """Return every schedule as values that JSON can hold (docs/reference/schedule-json.md)."""
+    """Return all schedules as JSON values (docs/reference/schedule-json.md)."""
     return tuple(view.schedule_json(item.schedule) for item in build.program.invokes)
 
 
 def kernel_files(build: Build) -> dict[str, str]:
-    """Return the file that each kernel was found in, by the kernel's name; none of a built-in."""
+    """Return the file of each kernel by name; '' for a built-in."""
     calls = (call for item in build.program.invokes for call in kernel_calls(item.schedule))
     kernels = {call.kernel.name: call.kernel for call in calls}
     return {name: one.span.source.name if one.span else "" for name, one in kernels.items()}
 
 
 def dag_text(build: Build) -> str:
-    """Return the dependences of every schedule in the language of Graphviz."""
+    """Return the dependences of all schedules in the Graphviz language."""
     return "\n".join(dag_dot(item.schedule) for item in build.program.invokes)
 
 
 def explanation(build: Build) -> str:
-    """Return the reasons for each exchange, test and transfer, and the refused steps.
+    """Return the reasons for all exchanges, tests and transfers, and the rejected steps.
 
-    It also reports requirements of tiled colouring on the mesh, specialised stencil sizes and
-    single-level loops, and inlined procedures of kernels.
+    It also includes the mesh requirements of tiled colouring, specialised stencil sizes and
+    single-level loops, and the inlined procedures of kernels.
     """
     halos = [
         explain.explain_halos(without_halos(item.schedule), build.rules)

@@ -21,8 +21,8 @@ def generate_stub(path: Path, type_name: str | None, api: Api, settings: Setting
     """Return a module with an empty subroutine for the kernel in `path`, which is one of `api`.
 
     Raises:
-        CompileError: the file or its metadata is wrong, or it holds several kernels and
-            `type_name` names none of them.
+        CompileError: the file or its metadata are wrong, or it contains several kernels and
+            `type_name` is not given.
     """
     parts, language = api_parts(api), target_of(api).language
     kernel = parts.interpret(_kernel_in(path, type_name, language), settings)
@@ -34,7 +34,7 @@ def generate_caller(path: Path, type_name: str | None, api: Api, settings: Setti
     """Return an algorithm that invokes the kernel in `path`, which is one of `api`.
 
     Raises:
-        CompileError: as `generate_stub`; or the arguments of the API are not known, `L001`.
+        CompileError: as for `generate_stub`; or `L001`, the API is not supported.
     """
     parts, language = api_parts(api), target_of(api).language
     if parts.passed is None:
@@ -49,11 +49,10 @@ def generate_caller(path: Path, type_name: str | None, api: Api, settings: Setti
 def check_kernel_file(
     path: Path, type_name: str | None, api: Api, settings: Settings
 ) -> tuple[Diagnostic, ...]:
-    """Return where the subroutines of the kernels in `path` differ from their metadata.
+    """Return the differences between the kernels' subroutines in `path` and their metadata.
 
-    The statements are compared if the arguments are correct.
-
-    With `type_name` only that kernel is checked. A file without kernels has no errors.
+    If the arguments are correct, the statements are also checked. With `type_name`, only that
+    kernel is checked. A file without kernels has no errors.
     """
     parts, source = api_parts(api), read_source(path)
     language = target_of(api, suffix=path.suffix).language

@@ -1,4 +1,4 @@
-"""Translation of Fortran programs to Python: kernels, and the declarations that they use."""
+"""Translation of Fortran kernels and algorithms to Python."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ from psyclone_storage.tools.c_code import KernelRequest, make_finder
 
 @dataclass(frozen=True, slots=True)
 class _Words:
-    """An API's programs in Python: the words to read them by, and how kernels are written."""
+    """Python support of one API: the names for parsing, and the forms of kernels and data."""
 
     dialect: Dialect
     form: KernelForm
@@ -66,13 +66,13 @@ _WORDS = {
 
 
 def generate_python(path: Path, api: Api, settings: Settings, wanted: KernelRequest) -> str:
-    """Return the kernels in `path` as kernels in Python.
+    """Return the kernels or algorithms in `path` translated to Python.
 
-    Modules are looked for C. What was written is read back, so that it is a kernel.
+    Modules are searched as for C. The result is parsed again to check it.
 
     Raises:
-        CompileError: the file holds no kernel, or something has no form in Python that computes the
-            same (G006).
+        CompileError: the file contains no kernel and no invoke; G006, a construct has no Python
+            equivalent with the same results.
     """
     source, finder, words = read_source(path), make_finder(wanted, settings), _WORDS[api]
     known = find_kernel_types(FORTRAN, source)
@@ -90,7 +90,7 @@ def generate_python(path: Path, api: Api, settings: Settings, wanted: KernelRequ
 def _written(
     kernels: list[TranslatedKernel], path: Path, around: ModuleContext, of: tuple[Api, Settings]
 ) -> str:
-    """Return kernels in Python, whose locals have values where they are read."""
+    """Return kernels as Python text, in which each local variable has a value before it is read."""
     words = _WORDS[of[0]]
     while True:
         made = emit_kernels(kernels, around, words.form, f"Translated from {path.name}.")
@@ -104,10 +104,10 @@ def _written(
 def _translated(
     parsed: ParsedKernel, printer: CPrinter, source: SourceText, dummies: tuple[Dummy, ...]
 ) -> TranslatedKernel:
-    """Return a kernel with its subroutine; of several with the one of Python's precision.
+    """Return a kernel with its subroutine; if there are several, the double-precision one.
 
     Raises:
-        CompileError: G006, it is not known which one that is.
+        CompileError: G006, no subroutine or several have this precision.
     """
     codes = [printer.read(source, name) for name in parsed.implementations]
     if len(codes) == 1:
@@ -124,7 +124,7 @@ def _translated(
 def _algorithm(
     source: SourceText, path: Path, by: tuple[ModuleFinder, _Words], name: str | None
 ) -> str:
-    """Return the procedures with invokes of a file in Python, or the one called `name`."""
+    """Return the procedures of a file that contain invokes as Python, or the one called `name`."""
     FORTRAN.read_algorithm(source)
     finder, words = by
     file = read_file(source)
@@ -150,7 +150,7 @@ def _algorithm(
 def _seen(
     finder: ModuleFinder, source: SourceText, around: tuple[Surrounding, ...]
 ) -> ModuleContext:
-    """Return what a procedure sees: of the units `around` it, and of modules by their imports."""
+    """Return the names visible in a procedure: those of the units `around` it and of modules."""
     printer = CPrinter(finder)
     printer.know(source)
     known = printer.around
@@ -176,9 +176,9 @@ def _seen(
 def _home_of(
     finder: ModuleFinder, name: str, around: tuple[Surrounding, ...]
 ) -> tuple[str, str] | None:
-    """Return the module that gives a kernel, and the kernel's name there.
+    """Return the module that exports a kernel, and the kernel's name there.
 
-    What a procedure imports hides what the units around it import, named or not.
+    Imports of a procedure hide the imports of enclosing units.
     """
     for one in around:
         for use in one.uses:
@@ -194,7 +194,7 @@ def _home_of(
 
 @dataclass(frozen=True, slots=True)
 class _Refusal:
-    """An error in a translated kernel, with the names of the Python text."""
+    """Error in a translated kernel, with the names of the Python text."""
 
     kernel: str
     error: CompileError
@@ -203,7 +203,7 @@ class _Refusal:
 def _read_back(
     made: PythonText, path: Path, of: tuple[Api, Dialect], settings: Settings
 ) -> Iterator[_Refusal]:
-    """Yield what is wrong with kernels that were written."""
+    """Yield the errors found when translated kernels are parsed."""
     api, dialect = of
     source = SourceText(path.with_suffix(".py").name, made.text)
     for name in python_metadata.python_kernel_names(dialect, source):
@@ -224,7 +224,7 @@ def _told(made: PythonText, refusals: Sequence[_Refusal]) -> Iterator[Diagnostic
 def _begun(
     kernels: Sequence[TranslatedKernel], refusals: Sequence[_Refusal]
 ) -> list[TranslatedKernel]:
-    """Return kernels with the locals that need a value first, which those refused have not."""
+    """Return kernels with the local variables that need an initial value, as found by errors."""
     named: dict[str, frozenset[str]] = {}
     for one in refusals:
         named[one.kernel] = frozenset(
@@ -236,7 +236,7 @@ def _begun(
 
 
 def _in_fortran(made: PythonText, error: CompileError, what: str) -> Iterator[Diagnostic]:
-    """Yield what is wrong with a text that was written, at the places that it comes from."""
+    """Yield the errors in a translated text, with Fortran locations."""
     # A name that is read twice in one statement is one thing that is wrong with it.
     found = {}
     for problem in error.problems:
@@ -247,7 +247,7 @@ def _in_fortran(made: PythonText, error: CompileError, what: str) -> Iterator[Di
 
 
 def _origin(made: PythonText, problem: Diagnostic) -> Span | None:
-    """Return the place in Fortran of what is wrong in Python, that of a line before if need be."""
+    """Return the Fortran location of an error in Python text, or the last location before it."""
     if problem.span is None:
         return None
     line = problem.span.source.line_of(problem.span.start)

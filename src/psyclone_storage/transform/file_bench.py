@@ -363,7 +363,7 @@ class FileBench(Bench[FileTree, NamedStep]):
             planned = plan_new(code, self._new[0], self.flow(key), self._facts, known)
             self._statements[id(planned.code)] = (planned.code, self._base(old))
         else:
-            planned = self.planned(linked(addressed(code)))
+            planned = self.planned(linked(addressed(code), former=self.code(key)))
         if planned.reasons:
             is_edit = not isinstance(step, AddDirective)
             return self._tree, _too_late(planned.reasons) if is_edit else planned.reasons
@@ -436,6 +436,8 @@ def _with_rewritten(code: Routine, line: un.Line, step: ChangesCode) -> Routine:
         for item in after.declarations
         if isinstance(item, un.Declare) and item.key not in known
     ]
+    if not new:
+        return replace(code, body=_exchanged(code.body, line, after.body))
     table = NameTable(names_of(code))
     others = frozenset().union(*map(names_of_line, walk_lines(code.body)))
     values: dict[str, Expr] = {

@@ -36,6 +36,8 @@ _DIRECTIVES = {
     "openmp-parallel": Directive.OMP_PARALLEL,
     "openmp-simd": Directive.OMP_SIMD,
     "openmp-single": Directive.OMP_SINGLE,
+    "openmp-master": Directive.OMP_MASTER,
+    "openmp-critical": Directive.OMP_CRITICAL,
     "openmp-taskloop": Directive.OMP_TASKLOOP,
     "openmp-target": Directive.OMP_TARGET,
     "openmp-teams-do": Directive.OMP_TEAMS_DO,

@@ -200,3 +200,23 @@ def test_functions_of_the_language_are_told_from_others_of_their_names() -> None
     value = expressions_of(own.body[0])[1]
     assert isinstance(value, CallFunction)
     assert intrinsic_called(value) is None
+
+
+def test_statements_of_a_former_version_are_not_linked_again() -> None:
+    """New statements get symbols; those of the former version are the same objects."""
+    text = kernel_module(BODY, DECLARED, DUMMIES)
+    code = read_code(SourceText("small_mod.f90", text), "small_code")
+    former = resolve_code(code, NO_MODULES)
+    first = former.body[0]
+    new = Assign(Name("a"), Name("b"))
+    found = linked(replace(former, body=(*former.body, new)), former=former)
+    assert found.body[0] is first
+    assert found.specification is former.specification
+    last = found.body[-1]
+    assert isinstance(last, Assign)
+    assert last == new
+    again = linked(replace(former, body=(*former.body, new)))
+    assert isinstance(again.body[-1], Assign)
+    assert [part.symbol for part in (last.target, last.value)] == [
+        part.symbol for part in (again.body[-1].target, again.body[-1].value)
+    ]

@@ -18,6 +18,7 @@ KERNEL = """module column_kernel_mod
   use fs_continuity_mod, only: Wtheta, W3, W0
   use constants_mod, only: r_def, i_def
   use kernel_mod, only: kernel_type
+  use elsewhere_mod, only: offsets, cell
   implicit none
   type, public, extends(kernel_type) :: column_kernel_type
     private
@@ -60,9 +61,9 @@ def test_dofmaps_of_discontinuous_spaces_are_facts() -> None:
     """Each has the line of the first entry on its space."""
     found = facts_of()
     assert {(one.name, one.place) for one in found} == {
-        ("map_wth", "program.f90:10"),
-        ("map_w3", "program.f90:11"),
-        ("map_z", "program.f90:12"),
+        ("map_wth", "program.f90:11"),
+        ("map_w3", "program.f90:12"),
+        ("map_z", "program.f90:13"),
     }
     assert all(one.source is FactSource.METADATA for one in found)
     assert all(one.kind is FactKind.COLUMNS and one.routine == "column_code" for one in found)
@@ -81,6 +82,7 @@ COLUMNS = [
     "do k = 1, nlayers\n do i = 1, cols\n x(map_wth(1, i) + k - 1) = k\n end do\nend do",
     "do i = 1, cols\n do k = 1, m\n x(map_wth(1, i) + k) = x(map_wth(1, i))\n end do; end do",
     "do i = 1, cols\n x(map_wth(1, i):map_wth(1, i) + nlayers) = y(map_w3(1, i))\n end do",
+    "do i = 1, cols\n x(map_wth(1, i) + offsets) = i\n end do",
     "do i = 2, cols, 2\n m = map_wth(1, i)\n x(m) = 1\n x(m + nlayers) = 3\n end do",
 ]
 """Loops over columns, or over layers."""
@@ -103,6 +105,8 @@ def test_loops_over_columns_are_independent(loops: str) -> None:
         "do i = 1, cols\n z(map_z(1, i)) = i\n end do",
         # cells that an array chooses
         "do i = 1, cols\n x(map_wth(1, j(i))) = i\n end do",
+        "do i = 1, cols\n x(map_wth(1, j)) = i\n end do",
+        "do i = 1, cols\n x(map_wth(1, cell)) = i\n end do",
         # one cell for all iterations
         "do i = 1, cols\n x(map_wth(1, 1)) = i\n end do",
         # the neighbour of the cell

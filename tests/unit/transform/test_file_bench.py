@@ -449,3 +449,29 @@ def test_results_of_steps_are_cached_until_a_promise_changes() -> None:
     assert printed(bench).count("!$omp parallel do") == 2
     bench.undo()
     assert printed(bench).count("!$omp parallel do") == 1
+
+
+def test_promises_that_no_proof_needed_are_listed() -> None:
+    """Those about an independent loop, or about a procedure that is known to be pure."""
+    text = TWO_LOOPS.replace("t    = b(i,j) ", "t    = known(b(i,j))").replace(
+        "end module two",
+        "  pure real function known(x)\n    real, intent(in) :: x\n    known = x\n"
+        "  end function known\nend module two",
+    )
+    facts = (
+        Fact(FactKind.IGNORED, "a", "step", "loop1"),
+        Fact(FactKind.PRIVATE, "t", "step", "loop1"),
+        Fact(FactKind.IGNORED, "b", "step", "loop3"),
+        Fact(FactKind.PURE, "known", "step"),
+        Fact(FactKind.PURE, "elsewhere", "step"),
+    )
+    bench = file_bench(text, facts)
+    verdict = bench.verdict("step", "loop1")
+    assert verdict.assumptions == ()
+    assert verdict.unneeded == (*facts[:2], facts[3])
+    assert bench.verdict("step", "loop3").unneeded == (facts[2],)
+    needed = file_bench(TWO_LOOPS.replace("a(i,j) = t", "a(i,1) = t"), facts[:2])
+    verdict = needed.verdict("step", "loop1")
+    assert (verdict.assumptions, verdict.unneeded) == (facts[:1], facts[1:2])
+    carried = file_bench(TWO_LOOPS.replace("a(i,j) = t", "a(i,1) = t"), facts[1:2])
+    assert carried.verdict("step", "loop1").unneeded == ()

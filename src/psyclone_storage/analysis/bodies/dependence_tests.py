@@ -300,13 +300,13 @@ class _AccessPair:
             names = tests.names
             if all(isinstance(part, ex.Range) or is_scalar(part, names) for part in parts):
                 self._compare(one, other)
+            else:
+                self._compare_cells(one, other)
 
     def _compare(self, one: ex.Expr, other: ex.Expr) -> None:
         """Note what is 0 where the two are equal, or not positive where two ranges overlap."""
         value = self._tests.value
-        first, second = (_dof_in(part, self._tests.names) for part in (one, other))
-        if first is not None and second is not None and ex.same(first.base, second.base):
-            self._compare_cells((one, other), first, second)
+        self._compare_cells(one, other)
         if not isinstance(one, ex.Range) and not isinstance(other, ex.Range):
             self._equal.append(value(one, _FIRST).minus(value(other, _SECOND)))
             return
@@ -315,17 +315,21 @@ class _AccessPair:
             if low is not None and high is not None:
                 self._ranges.append(low.minus(high))
 
-    def _compare_cells(
-        self, pair: tuple[ex.Expr, ex.Expr], first: ex.Index, second: ex.Index
-    ) -> None:
+    def _compare_cells(self, one: ex.Expr, other: ex.Expr) -> None:
         """Note that two subscripts with dofs of cells are equal only in one cell.
 
-        Their offsets to the same dof are equal then.
+        Their offsets to the same dof are equal then, if they are scalars.
         """
-        value = self._tests.value
+        value, names, pair = self._tests.value, self._tests.names, (one, other)
+        first, second = (_dof_in(part, names) for part in pair)
+        if first is None or second is None or not ex.same(first.base, second.base):
+            return
+        if not all(is_scalar(item, names) for part in (first, second) for item in part.items):
+            return
         self._equal.append(value(first.items[1], _FIRST).minus(value(second.items[1], _SECOND)))
         same = ex.same(first.items[0], second.items[0])
-        if same and ex.integer_value(first.items[0]) and not any(map(_is_range, pair)):
+        plain = all(is_scalar(part, names) for part in pair)
+        if same and plain and ex.integer_value(first.items[0]):
             apart = value(pair[0], _FIRST).minus(value(first, _FIRST))
             self._equal.append(apart.minus(value(pair[1], _SECOND)).plus(value(second, _SECOND)))
 
@@ -413,10 +417,6 @@ class _AccessPair:
         if one.step is None:
             return [forward, backward]
         return [forward] if one.step > 0 else [backward]
-
-
-def _is_range(expr: ex.Expr) -> bool:
-    return isinstance(expr, ex.Range)
 
 
 def _dof_in(expr: ex.Expr, names: RoutineNames) -> ex.Index | None:

@@ -48,11 +48,15 @@ _LOOP_DIRECTIVES = (
     Directive.OMP_TEAMS_DO,
     Directive.ACC_LOOP,
 )
+_OF_ONE_THREAD = frozenset({Directive.OMP_TASKLOOP, Directive.OMP_SIMD, Directive.OMP_CRITICAL})
 _NESTED = {
-    Directive.OMP_PARALLEL: frozenset({Directive.OMP_DO, Directive.OMP_SINGLE, Directive.OMP_SIMD}),
-    Directive.OMP_DO: frozenset({Directive.OMP_SIMD}),
-    Directive.OMP_PARALLEL_DO: frozenset({Directive.OMP_SIMD}),
-    Directive.OMP_SINGLE: frozenset({Directive.OMP_TASKLOOP, Directive.OMP_SIMD}),
+    Directive.OMP_PARALLEL: frozenset(
+        {Directive.OMP_DO, Directive.OMP_SINGLE, Directive.OMP_MASTER, Directive.OMP_SIMD}
+    ),
+    Directive.OMP_DO: frozenset({Directive.OMP_SIMD, Directive.OMP_CRITICAL}),
+    Directive.OMP_PARALLEL_DO: frozenset({Directive.OMP_SIMD, Directive.OMP_CRITICAL}),
+    Directive.OMP_SINGLE: _OF_ONE_THREAD,
+    Directive.OMP_MASTER: _OF_ONE_THREAD,
     Directive.OMP_TASKLOOP: frozenset({Directive.OMP_SIMD}),
     Directive.OMP_TARGET: frozenset({Directive.OMP_TEAMS_DO, Directive.OMP_SIMD}),
     Directive.OMP_TEAMS_DO: frozenset({Directive.OMP_SIMD}),
@@ -363,7 +367,7 @@ class _Planner:
     def _check_block(self, block: un.DirectiveBlock, node: FlowNode) -> None:
         """Check a block for one thread, or one that runs on a device."""
         kind, flow = block.directive, self._flow
-        if kind is Directive.OMP_SINGLE:
+        if kind.is_of_one_thread or kind is Directive.OMP_CRITICAL:
             self.reasons += _leaves(node, flow)
             return
         if kind is Directive.ACC_KERNELS:

@@ -88,7 +88,7 @@ class Team:
     def _is_counter(self, variable: Variable, node: FlowNode) -> bool:
         """Return whether a loop in a work-sharing block counts a variable."""
         assert isinstance(node.line, un.DirectiveBlock)
-        if node.line.directive is Directive.OMP_SINGLE:
+        if node.line.directive.is_of_one_thread:
             return False
         loops = (one.line for one in self._flow.inside(node) if isinstance(one.line, un.Do))
         return variable in {(loop.variable.key,) for loop in loops}
@@ -132,7 +132,7 @@ class Team:
                 message = "A called procedure may access data before the next barrier."
             else:
                 continue
-            self._refuse(node.line, message, hint="Leave out 'nowait'.")
+            self._refuse(node.line, message, hint="Leave out 'nowait', or use 'single'.")
             return
 
     def _before_barrier(self, node: FlowNode, at: int) -> Iterator[FlowNode]:
@@ -219,13 +219,16 @@ def _loops_shared_by(block: un.Line) -> Iterator[un.Do]:
 
 def _waits_not(line: un.Line) -> bool:
     """Return whether threads do not wait at the end of a block."""
-    return isinstance(line, un.DirectiveBlock) and line.options.nowait
+    return isinstance(line, un.DirectiveBlock) and (
+        line.options.nowait or line.directive is Directive.OMP_MASTER
+    )
 
 
 def _shares_work(line: un.Line) -> bool:
     return isinstance(line, un.DirectiveBlock) and line.directive in (
         Directive.OMP_DO,
         Directive.OMP_SINGLE,
+        Directive.OMP_MASTER,
     )
 
 

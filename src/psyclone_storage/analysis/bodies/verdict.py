@@ -82,8 +82,9 @@ class Clauses:
 class Verdict:
     """Answer to whether the iterations of a loop may run at the same time, with the proof.
 
-    An independent loop is so with the `clauses`, given the facts in `assumptions`. Otherwise there
-    are `reasons`; `blocking` are the pairs of accesses among them.
+    An independent loop is so with the `clauses`, given the facts in `assumptions`; the facts in
+    `unneeded` are promises about it that the proof did not need. Otherwise there are `reasons`;
+    `blocking` are the pairs of accesses among them.
     """
 
     status: VerdictStatus
@@ -91,6 +92,7 @@ class Verdict:
     reasons: Reasons = ()
     assumptions: Facts = ()
     blocking: tuple[Conflict, ...] = ()
+    unneeded: Facts = ()
 
     @property
     def is_independent(self) -> bool:
@@ -135,7 +137,8 @@ def verdict_of(
         known = all(reason.code == "T062" for reason in reasons)
         status = VerdictStatus.CARRIED if known else VerdictStatus.UNKNOWN
     used = tuple(_used(own, found, loop, flow))
-    return Verdict(status, _clauses(found, flow), reasons, used, found.blocking)
+    unneeded = () if reasons else tuple(_unneeded(own, used, loop, flow))
+    return Verdict(status, _clauses(found, flow), reasons, used, found.blocking, unneeded)
 
 
 def cures_of(loop: FlowNode, code: Routine, facts: Facts = ()) -> Facts:
@@ -217,6 +220,15 @@ def _used(own: Facts, found: Independence, loop: FlowNode, flow: Flow) -> Iterat
             if not found.reasons and _is_needed(fact, loop, flow):
                 yield fact
         elif fact.kind in found.used or key in found.used:
+            yield fact
+
+
+def _unneeded(own: Facts, used: Facts, loop: FlowNode, flow: Flow) -> Iterator[Fact]:
+    """Yield the promises about an independent loop, or a procedure in it, that no proof used."""
+    called = called_procedures(loop, flow)
+    for fact in own:
+        about = fact.loop or (fact.kind is FactKind.PURE and key_of(fact.name) in called)
+        if about and fact not in used:
             yield fact
 
 

@@ -1,1 +1,1 @@
-"""GOcean 1.0: kernels called once per point of a structured, staggered grid."""
+"""GOcean 1.0 domain: kernels called once per point of a structured, staggered grid."""

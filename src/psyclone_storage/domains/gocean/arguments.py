@@ -1,6 +1,6 @@
-"""The dummy arguments of a GOcean kernel's subroutine (spec 5.1).
+"""Dummy arguments of a GOcean kernel's subroutine (spec 5.1).
 
-The indices `i` and `j` come first, then one dummy for each entry of the metadata, in its order.
+The indices `i` and `j` are followed by one dummy for each metadata entry, in order.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _INDICES = (
 
 
 def build_gocean_dummies(kernel: Kernel) -> tuple[Dummy, ...]:
-    """Return the dummies of `kernel` in the order in which they are passed."""
+    """Return the dummies of `kernel` in calling order."""
     args = enumerate(kernel.args)
     return (*_INDICES, *(_dummy(position, arg) for position, arg in args))
 

@@ -1,8 +1,7 @@
-"""Turn a call in a GOcean algorithm into a `KernelCall` over the invoke's data.
+"""Binding of a call in a GOcean algorithm to the data of its invoke.
 
-An algorithm passes fields and scalars, in the order of the metadata; properties of the grid are
-looked up by generated code, through one of the fields. A call that disagrees with its metadata
-becomes diagnostics instead, all of them.
+An algorithm passes fields and scalars in metadata order. Generated code gets grid properties from
+one of the fields. If a call disagrees with its metadata, all diagnostics are returned instead.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ _GRID_ACCESSES = (Access.READ, Access.READWRITE, Access.WRITE)
 
 @dataclass(frozen=True, slots=True)
 class _Given:
-    """An argument of the metadata and what the algorithm passes for it."""
+    """Argument in metadata, with the actual argument passed for it."""
 
     arg: KernelArg
     passed: ParsedArgument
@@ -43,12 +42,12 @@ class _Given:
 
     @property
     def text(self) -> str:
-        """The argument of the algorithm, as written."""
+        """Actual argument as written."""
         return self.passed.span.text
 
 
 def bind_gocean_call(call: ParsedCall, kernel: Kernel, data: DataTable, uid: str) -> BoundCall:
-    """Match the arguments of `call` with `kernel`'s metadata and enter them into `data`."""
+    """Match the arguments of `call` with the metadata of `kernel` and add them to `data`."""
     wanted = [arg for arg in kernel.args if arg.kind is not ArgKind.GRID_PROPERTY]
     if len(wanted) != len(call.args):
         return BoundCall(None, (_wrong_count(call, kernel, wanted),))
@@ -73,9 +72,10 @@ def bind_gocean_call(call: ParsedCall, kernel: Kernel, data: DataTable, uid: str
 
 
 def _field_for_grid(call: ParsedCall, wanted: list[KernelArg], data: DataTable) -> ex.Expr:
-    """Return the field through which the grid is reached: the first one that is read (spec 5.1).
+    """Return the field from which the grid is taken (spec 5.1).
 
-    Where none is only read, it is the first that is read and written, or else written.
+    It is the first field that is only read. Without such a field, it is the first one that is read
+    and written, and otherwise the first one that is written.
     """
     fields = [
         (_GRID_ACCESSES.index(arg.access), position)
@@ -101,7 +101,7 @@ def _actual(given: _Given, data: DataTable) -> Actual:
 
 
 def _type_of(given: _Given) -> DataType:
-    """Return the declared type of a scalar where it is known, else what metadata ask for."""
+    """Return the declared type of a scalar if known, else the type given by metadata."""
     if given.arg.kind is ArgKind.FIELD:
         return DerivedType(FIELD_TYPE)
     if given.known is not None and isinstance(given.known.type, ScalarType):
@@ -131,7 +131,7 @@ def _describe(arg: KernelArg) -> str:
 
 
 def _repeated(kernel: Kernel, givens: list[_Given]) -> Iterator[Diagnostic]:
-    """Yield each object that is passed again, if the kernel writes to it under one of its names."""
+    """Yield a diagnostic for each object passed more than once, if the kernel writes it."""
     first: dict[str, _Given] = {}
     for given in givens:
         before = first.setdefault(ex.canonical(given.passed.expr), given)
@@ -148,7 +148,7 @@ def _repeated(kernel: Kernel, givens: list[_Given]) -> Iterator[Diagnostic]:
 
 
 def _check(kernel: Kernel, given: _Given) -> Iterator[Diagnostic]:
-    """Yield every way in which an argument is not what the metadata ask for: `S104` to `S106`."""
+    """Yield diagnostics `S104` to `S106` if an actual argument does not match the metadata."""
     is_field = given.arg.kind is ArgKind.FIELD
     wish = "a field" if is_field else f"a scalar of type {given.arg.intrinsic.value}"
     start = f"'{kernel.name}' expects {wish}, but '{given.text}'"
@@ -179,9 +179,9 @@ def _check(kernel: Kernel, given: _Given) -> Iterator[Diagnostic]:
 
 
 def _check_other_uses(given: _Given, data: DataTable) -> Iterator[Diagnostic]:
-    """Yield `S112` where nothing declares an argument and another call takes it as something else.
+    """Yield `S112` if an undeclared argument is used differently in another call.
 
-    A type that is not known follows from the metadata, which must then agree.
+    An unknown type follows from the metadata, which must therefore agree.
     """
     before = data.known(given.passed.expr)
     if before is None or given.known is not None or before.type == _type_of(given):
@@ -197,9 +197,9 @@ def _check_other_uses(given: _Given, data: DataTable) -> Iterator[Diagnostic]:
 
 
 def _fits(arg: KernelArg, known: DataType) -> bool:
-    """Return whether an object of a declared type can be what metadata ask for.
+    """Return whether an object of a declared type can match the metadata.
 
-    A derived type that is not known here may extend that of fields.
+    An unknown derived type may be an extension of the field type.
     """
     if arg.kind is ArgKind.FIELD:
         return isinstance(known, DerivedType)
@@ -211,7 +211,7 @@ def _spelled(known: DataType) -> str:
 
 
 def _literal(expr: ex.Expr) -> ex.Literal | None:
-    """Return the constant that `expr` is, possibly with a sign before it."""
+    """Return the literal constant in `expr`, possibly negated, or None."""
     while isinstance(expr, ex.Unary):
         expr = expr.operand
     return expr if isinstance(expr, ex.Literal) else None

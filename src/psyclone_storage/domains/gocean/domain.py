@@ -1,4 +1,4 @@
-"""The GOcean domain as the rest of the compiler asks for it."""
+"""Interface of the GOcean domain to the rest of the compiler."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _INDICES = ("i", "j")
 
 @dataclass(frozen=True, slots=True)
 class GoceanDomain:
-    """The GOcean domain, for building and planning."""
+    """GOcean domain, for building and planning."""
 
     rules: Rules = field(default_factory=GoceanRules)
 
@@ -50,7 +50,7 @@ class GoceanDomain:
         return first_written(kernel.args)
 
     def check_schedule(self, schedule: Schedule) -> tuple[Diagnostic, ...]:
-        """Return the scalars that are written while points are spread over ranks (S114)."""
+        """Return diagnostics for scalars that are written while points are distributed (S114)."""
         return tuple(_written_scalars(schedule)) if schedule.distributed else ()
 
 
@@ -69,9 +69,9 @@ def _written_scalars(schedule: Schedule) -> Iterator[Diagnostic]:
 
 
 def _mixed_offsets(pairs: list[tuple[ParsedCall, Kernel]]) -> Iterator[Diagnostic]:
-    """Yield the calls whose index offset is not that of the calls before (spec 5.1).
+    """Yield the calls whose index offset differs from that of earlier calls (spec 5.1).
 
-    A kernel that was written for any offset goes with all.
+    A kernel for any offset can be combined with all others.
     """
     chosen: tuple[ParsedCall, str] | None = None
     for call, kernel in pairs:

@@ -1,10 +1,11 @@
-"""Does the subroutine of a GOcean kernel take what its metadata says it is passed?
+"""Check whether the subroutine of a GOcean kernel matches its metadata.
 
-Owns what an author may write otherwise. The kind of fields and of grid properties may have any
-name, since kernels rename it when they import it, but must have one. A scalar has whatever
-precision the algorithm passes. What is only written may be `intent(out)`: the dummy is the whole
-field, but so the kernels of GOcean have it, and no compiler takes values away from a dummy that is
-an assumed-shape array of numbers.
+The kind of fields and of grid properties may have any name, because kernels may rename it at
+import, but must be given. A scalar has the precision passed by the algorithm.
+
+An argument that is only written may be `intent(out)` although the dummy is the whole field.
+GOcean's kernels are written in this way, and compilers keep the values of an assumed-shape array of
+numbers.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from psyclone_storage.ir.types import Intrinsic
 
 
 def check_gocean_procedure(kernel: Kernel, routine: ParsedRoutine) -> tuple[Diagnostic, ...]:
-    """Return every way in which `routine` differs from what `kernel`'s metadata asks for."""
+    """Return a diagnostic for each difference between `routine` and the metadata of `kernel`."""
     return check_interface(kernel, routine, build_gocean_dummies(kernel), _LEEWAY)
 
 

@@ -1,6 +1,6 @@
-"""Kernel metadata of GOcean: from entries as written to a `Kernel` with a meaning (spec 5.1).
+"""Interpretation of GOcean kernel metadata as a `Kernel` (spec 5.1).
 
-All problems of a kernel are collected and raised together, each at the entry that breaks a rule.
+All errors of a kernel are collected and raised together, each at the wrong entry.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def interpret_gocean_metadata(parsed: ParsedKernel, tables: Tables) -> Kernel:
     """Return the kernel that `parsed` describes.
 
     Raises:
-        CompileError: every problem found.
+        CompileError: all errors in the metadata.
     """
     problems = _check_components(parsed)
     what = "a set of grid points"
@@ -63,9 +63,10 @@ def interpret_gocean_metadata(parsed: ParsedKernel, tables: Tables) -> Kernel:
 
 
 def first_written(args: tuple[KernelArg, ...]) -> int:
-    """Return the position of the first field that is written: it gives loops their bounds.
+    """Return the position of the first written field, which determines loop bounds.
 
-    Raises `StopIteration` without such a field, which `interpret` refuses.
+    Raises:
+        StopIteration: there is no such field, which `interpret_gocean_metadata` rejects.
     """
     return next(
         at for at, arg in enumerate(args) if arg.kind is ArgKind.FIELD and arg.access.writes
@@ -73,7 +74,7 @@ def first_written(args: tuple[KernelArg, ...]) -> int:
 
 
 def _check_components(parsed: ParsedKernel) -> list[Diagnostic]:
-    """Check that nothing is missing and nothing misspelt among the components."""
+    """Return diagnostics for missing and misspelt components."""
     problems = []
     for component in parsed.components:
         if component.type_name in _ENTRY_TYPES and component.name not in _COMPONENTS:
@@ -94,7 +95,7 @@ def _read_word(
     otherwise: tuple[str, str],
     problems: list[Diagnostic],
 ) -> str:
-    """Return the word of a component; `otherwise` is the code and the kind of word to report."""
+    """Return the word of a component; `otherwise` has the error code and the kind of word."""
     component = parsed.component(name)
     if component is None:
         return ""
@@ -122,7 +123,7 @@ def _check_written(
 def _resolve(
     parsed: ParsedKernel, points: GridPoints, args: tuple[KernelArg, ...], tables: Tables
 ) -> GridPoints:
-    """Return `points` with their loop bounds, where these do not come from the field itself.
+    """Return `points` with their loop bounds, unless these come from the field itself.
 
     Raises:
         CompileError: `M105`, no bounds are known for the offset and the type of field.

@@ -1,7 +1,7 @@
-"""One entry of `meta_args` of a GOcean kernel as a `KernelArg` (spec 5.1).
+"""Interpretation of one `meta_args` entry of a GOcean kernel as a `KernelArg` (spec 5.1).
 
-`go_arg(access, space, stencil)` is a field on one type of grid point, or a scalar;
-`go_arg(access, property)` is a property of the grid, which the generated code looks up itself.
+`go_arg(access, space, stencil)` is a field on one type of grid point, or a scalar. `go_arg(access,
+property)` is a grid property, which the generated code determines itself.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _STENCIL_HINT = (
 def read_gocean_argument(
     item: MetadataItem, tables: Tables, problems: list[Diagnostic]
 ) -> KernelArg | None:
-    """Read one entry of `meta_args`; add what is wrong to `problems` and return None then."""
+    """Return the argument for a `meta_args` entry; add errors to `problems` and return None."""
     if (constructor := gocean_constructor(item)) != "go_arg":
         message = f"An entry of 'meta_args' must be a 'go_arg(...)', not '{item.span.text}'."
         hint = "Kernels of LFRic need '-api lfric'." if constructor == "go_arg_type" else ""
@@ -125,7 +125,7 @@ def _read_scalar(
 
 
 def _read_stencil(item: MetadataItem, problems: list[Diagnostic]) -> GridStencil | None:
-    """Return the stencil that `item` describes, None where only the point itself is looked at."""
+    """Return the stencil in `item`, or None if only the point itself is accessed."""
     if word_of(item) == POINTWISE:
         return None
     if gocean_constructor(item) != "go_stencil":

@@ -1,15 +1,15 @@
-"""Halo rules of loops over a GOcean grid: the halo that they read, and its state afterwards.
+"""Halo rules of loops over a GOcean grid: required halo, and halo state afterwards.
 
-Three facts decide. A point of the internal region belongs to one rank. A kernel touches the
-points that its stencil names, at all other fields its own point alone. And `go_write` does not
-promise that every point is written: kernels for boundaries test the mask and leave other points
+The rules follow from three facts. A point of the internal region belongs to one rank. A kernel
+accesses the points in its stencils, and otherwise only its own point. `go_write` does not ensure
+that every point is written, because kernels for boundaries test a mask and leave other points
 unchanged.
 
-So a loop needs what its stencils reach (spec W16: not always one point), and nothing it writes is
-known to be right in the halo: even where it runs over all points, what it computes there is no
-fresher than what it was computed from. The points that it must get right are those of its own
-rank, and these ask for nothing more. dl_esm_inf has no record of what is clean, so what is not
-known when code is generated is exchanged, unless the settings say that fields do keep one.
+Therefore a loop needs as many halo levels as its stencils reach (spec W16: not always one). A field
+that it writes has a stale halo afterwards. Values computed in the halo are not fresher than the
+values from which they are computed. Only the points of its own rank must be correct, which requires
+no more. dl_esm_inf does not record which halos are clean. If cleanness is unknown at compile time,
+the halo is exchanged, unless the settings state that fields record it.
 """
 
 from __future__ import annotations
@@ -34,19 +34,20 @@ _ALL_POINTS = HaloLeft(NOTHING, Fresh.YES, "its halo no fresher than what it was
 
 @dataclass(frozen=True, slots=True)
 class GoceanRules:
-    """The answers of the GOcean domain to the questions of `ir.rules.Rules`.
+    """Implementation of `ir.rules.Rules` for GOcean.
 
-    `dirty_flags` says that fields record at run time whether their halos are clean,
-    `split_exchanges` that the start and the finish of an exchange are procedures of their own.
+    - `dirty_flags`: fields record at run time whether their halos are clean.
+
+    - `split_exchanges`: the start and the end of an exchange are separate procedures.
     """
 
     dirty_flags: bool = False
     split_exchanges: bool = False
 
     def initial_extent(self, call: KernelCall, schedule: Schedule) -> Extent:
-        """Return how far the loops around `call` run before any transformation.
+        """Return the initial extent of the loops around `call`.
 
-        Sets of points other than the internal ones may enter the halo.
+        Sets of points other than the internal ones may include halo points.
         """
         if not schedule.distributed:
             return Extent(Reach.ALL)
@@ -55,9 +56,9 @@ class GoceanRules:
         return Extent(Reach.OWNED) if internal else Extent(Reach.HALO, WHOLE)
 
     def halo_need(self, schedule: Schedule, loop: Loop, call: KernelCall, arg: int) -> HaloNeed:
-        """Return how far the stencil of the argument at `arg` reaches, if it has one.
+        """Return the halo depth that the stencil of the argument at `arg` requires, if any.
 
-        From the interior of a loop it reaches what the rank owns, if the margins are wide enough.
+        The interior of a split loop accesses only owned points if its margins are wide enough.
         """
         stencil = call.kernel.args[arg].stencil
         if not schedule.distributed or not isinstance(stencil, GridStencil):
@@ -71,14 +72,15 @@ class GoceanRules:
         return HaloNeed(Depth.of(stencil.depth), False, why)
 
     def halo_left(self, schedule: Schedule, loop: Loop, call: KernelCall, arg: int) -> HaloLeft:
-        """Return that the halo of a written field is stale, and why."""
+        """Return that the halo of a written field is stale, with the reason."""
         return _ALL_POINTS if loop.extent.reach.in_halo else _OWN_POINTS
 
     def written_part(self, loop: Loop, call: KernelCall, arg: int) -> WrittenPart:
-        """Return how much of a field lies at the points that `loop` counts.
+        """Return the part of a field that `loop` writes.
 
-        A boundary of the domain has points outside of the internal region, and no neighbour has
-        their values: a loop over internal points leaves out what is not stale.
+        Boundary points of the domain are outside of the internal region, and no neighbouring rank
+        has their values. A loop over internal points therefore omits only points that are not
+        stale.
         """
         first = kernel_calls(loop)[0]
         looped, points = first.kernel.args[loop.bounds_from], first.kernel.points
@@ -97,23 +99,23 @@ class GoceanRules:
         return WrittenPart(Fresh.MAYBE, "all points of its region")
 
     def keeps_annexed_clean(self, schedule: Schedule) -> bool:
-        """Return False: no point belongs to two ranks, so that there is nothing to keep."""
+        """Return False, because no point belongs to two ranks."""
         return False
 
     def shares_dofs(self, described: KernelArg) -> bool:
-        """Return False: a kernel writes its own point only."""
+        """Return False, because a kernel writes only its own point."""
         return False
 
     def without_annexed(self, schedule: Schedule) -> frozenset[str]:
-        """Return every datum: no point of the internal region belongs to another rank."""
+        """Return the names of all data, because no point of the internal region is shared."""
         return frozenset(datum.name for datum in schedule.data)
 
     def may_fill(self, loop: Loop) -> bool:
-        """Return False: no kernel adds to points in the halo, and there are no built-ins."""
+        """Return False, because no kernel increments halo points, and there are no built-ins."""
         return False
 
     def check_extent(self, loop: Loop, call: KernelCall) -> tuple[Diagnostic, ...]:
-        """Return nothing: kernels over all points keep off what is not there by the mask."""
+        """Return no diagnostics, because kernels over all points use the mask."""
         return ()
 
     def knows_clean_halos(self) -> bool:
@@ -121,19 +123,19 @@ class GoceanRules:
         return self.dirty_flags
 
     def sums_in_order(self) -> bool:
-        """Return False: there are no sums."""
+        """Return False, because there are no sums."""
         return False
 
     def sums_exactly(self) -> bool:
-        """Return False: there are no sums."""
+        """Return False, because there are no sums."""
         return False
 
     def overlaps_exchanges(self) -> bool:
-        """Return whether the settings say so: dl_esm_inf exchanges in one call."""
+        """Return whether exchanges can be split; dl_esm_inf itself exchanges in one call."""
         return self.split_exchanges
 
     def interior(self, loop: Loop) -> Interior:
-        """Return the margins that the stencils of `loop` reach over."""
+        """Return the margins that the stencils of `loop` require."""
         margins = Margins()
         for call in kernel_calls(loop):
             for described in call.kernel.args:
@@ -142,25 +144,25 @@ class GoceanRules:
         return Interior(margins=margins)
 
     def check_split(self, schedule: Schedule, loop: Loop) -> tuple[Diagnostic, ...]:
-        """Return that the bounds of a loop are not one range, if a test chooses among several."""
+        """Return a diagnostic if the loop was fused with a run-time test of its bounds."""
         if not loop.parts:
             return ()
         message = f"'{loop.uid}' was fused under a test of bounds that its parts have now."
         return (Diagnostic("T037", message, place_of(loop), hint="Fuse it without a test."),)
 
     def exchanges_in_strips(self) -> bool:
-        """Return True: fields know how their values are moved, and move strips of them."""
+        """Return True, because fields can transfer strips of their values."""
         return True
 
     def known_bounds(self, loop: Loop) -> KnownBounds | None:
-        """Return what the table of GOcean has for the points of `loop` (spec 5.4)."""
+        """Return the bounds for the points of `loop` in GOcean's table (spec 5.4), or None."""
         call = kernel_calls(loop)[0]
         points, field = call.kernel.points, call.kernel.args[loop.bounds_from]
         return known_bounds(points.offset, field.space, points.name) if points else None
 
 
 def _reach(stencil: GridStencil) -> Margins:
-    """Return how far a stencil looks to each side."""
+    """Return the distance that a stencil reaches in each direction."""
     columns = [0, *(i for i, _ in stencil.offsets)]
     rows = [0, *(j for _, j in stencil.offsets)]
     return Margins(-min(columns), max(columns), -min(rows), max(rows))

@@ -1,10 +1,9 @@
-"""Loop bounds that are known beforehand: the table of GOcean 1.0 (spec 5.4).
+"""Loop bounds known at compile time: the table of GOcean 1.0 (spec 5.4).
 
-Owns where the points of each type lie on a grid whose internal region starts at 2, by index offset
-and set of points. The table describes one domain whose boundary lies around it. dl_esm_inf gives
-each field a region of its own, which need not be that of the table: its U and V points go as far as
-the T points. So for each entry this file also says whether it names the points of the field's own
-region, whatever the grid, its boundaries and its distribution over ranks are.
+The table contains the points of each type for a grid whose internal region starts at 2, by index
+offset and set of points. It describes one domain surrounded by its boundary. In dl_esm_inf each
+field has its own region, which may differ from the table: U and V points extend as far as T points.
+Each entry therefore also states whether it always equals the field's own region.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ _Range = tuple[ex.Expr, ex.Expr]
 
 
 def _next_to(end: ex.Expr, step: int) -> ex.Expr:
-    """Return the index `step` points from `end`."""
+    """Return the index `step` points after `end`."""
     if not step:
         return end
     return ex.Binary(
@@ -92,7 +91,7 @@ _OWN_REGIONS = frozenset(
 
 
 def known_bounds(offset: str, field: str, points: str) -> KnownBounds | None:
-    """Return the bounds for `points` of a field on `field` points; None if the table lacks them."""
+    """Return the bounds for `points` of a field on `field` points, or None if not in the table."""
     ranges = _RANGES.get((offset, field, points))
     if ranges is None:
         return None

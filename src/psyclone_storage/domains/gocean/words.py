@@ -1,7 +1,7 @@
-"""The words of GOcean metadata, and the tables that the settings add to them.
+"""Names in GOcean metadata, and tables extended by the settings.
 
-Owns the spelling of both generations: today every word begins with `go_`, before 2018 none did.
-Everywhere else a word is in today's spelling and in lower case.
+Current names start with `go_`. Names before 2018 do not. All other modules use the current spelling
+in lower case.
 """
 
 from __future__ import annotations
@@ -28,8 +28,12 @@ from psyclone_storage.ir.parsed import MetadataItem
 class Tables:
     """Settings of GOcean.
 
-    `properties` are those of a grid that a kernel can ask for. `bounds` holds the loop bounds of
-    a set of points, by index offset, type of field and name of the set.
+    - `accesses`: the access types by name.
+
+    - `properties`: the grid properties that a kernel can request.
+
+    - `bounds`: the loop bounds of a set of points, by index offset, type of field and name of the
+      set.
     """
 
     accesses: Mapping[str, Access] = field(default_factory=lambda: ACCESSES)
@@ -38,20 +42,20 @@ class Tables:
 
     @property
     def points(self) -> tuple[str, ...]:
-        """The names of all sets of points."""
+        """Names of all sets of points."""
         names = (INTERNAL, EXTERNAL, ALL, *(name for _, _, name in self.bounds))
         return tuple(dict.fromkeys(names))
 
 
 def word_of(item: MetadataItem) -> str:
-    """Return the word that `item` is, or an empty text if it is something else."""
+    """Return the name in `item` in its current spelling, or '' for another item."""
     if item.keyword is not None or not isinstance(item.expr, Name):
         return ""
     return current_spelling(item.expr.text)
 
 
 def gocean_constructor(item: MetadataItem) -> str:
-    """Return the word before the brackets of an item such as `go_arg(...)`, or an empty text."""
+    """Return the name before the parentheses of an item such as `go_arg(...)`, or ''."""
     match item.expr:
         case StructureConstructor(Name(name), _):
             return current_spelling(name)
@@ -59,7 +63,7 @@ def gocean_constructor(item: MetadataItem) -> str:
 
 
 def current_spelling(word: str) -> str:
-    """Return `word` in today's spelling: in lower case, with `go_` before it."""
+    """Return `word` in its current spelling, in lower case with the prefix `go_`."""
     lower = key_of(word)
     return lower if lower.startswith("go_") else f"go_{lower}"
 
@@ -67,7 +71,7 @@ def current_spelling(word: str) -> str:
 def unknown_gocean_word(
     item: MetadataItem, code: str, what: str, known: Collection[str]
 ) -> Diagnostic:
-    """Say that `item` is not one of the `known` words, and which was probably meant.
+    """Return the diagnostic for an unknown word, with a suggestion.
 
     `what` completes the sentence "'word' is not ...".
     """

@@ -1,1 +1,1 @@
-"""The LFRic domain: function spaces, kernel metadata, built-ins, argument order, halo rules."""
+"""LFRic domain: function spaces, kernel metadata, built-ins, argument order, halo rules."""

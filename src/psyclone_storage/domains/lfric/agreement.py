@@ -1,6 +1,6 @@
-"""Does an actual argument agree with the metadata? Each way in which it may not is a diagnostic.
+"""Check whether actual arguments match the metadata.
 
-Looks at one argument at a time and at repeated ones; builds nothing.
+Single arguments and repeated arguments are checked. Nothing is built.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from psyclone_storage.ir.types import DataType, DerivedType, Intrinsic, ScalarTy
 
 
 def wrong_count(call: ParsedCall, kernel: Kernel, slots: tuple[Slot, ...]) -> Diagnostic:
-    """Return `S101`: `call` has another number of arguments than `slots`."""
+    """Return `S101`: the number of arguments in `call` differs from that of `slots`."""
     what = "Built-in" if kernel.is_builtin else "Kernel"
     related: tuple[Related, ...] = ()
     if kernel.span is not None:
@@ -76,7 +76,7 @@ def _describe_argument(arg: KernelArg, kernel: Kernel, position: int) -> str:
 def check_repeated_arguments(
     call: ParsedCall, kernel: Kernel, slots: tuple[Slot, ...]
 ) -> Iterator[Diagnostic]:
-    """Yield `S102` for each argument of `call` that it passes to the kernel already."""
+    """Yield `S102` for each argument that `call` passes more than once."""
     first: dict[str, ParsedArgument] = {}
     for slot, given in zip(slots, call.args, strict=True):
         if slot.kind is not SlotKind.ARGUMENT or ex.is_constant(given.expr):
@@ -119,7 +119,7 @@ def _twice(given: ParsedArgument, before: ParsedArgument, kernel: Kernel) -> Dia
 def check_argument(
     slot: Slot, given: ParsedArgument, kernel: Kernel, around: BindingContext
 ) -> Iterator[Diagnostic]:
-    """Yield every way in which `given` is not what `kernel` takes at `slot`: `S103` to `S108`."""
+    """Yield diagnostics `S103` to `S108` if `given` does not match the kernel's `slot`."""
     match slot.kind:
         case SlotKind.ARGUMENT:
             arg = kernel.args[slot.number]
@@ -139,7 +139,7 @@ def check_argument(
 def _check_other_uses(
     arg: KernelArg, given: ParsedArgument, around: BindingContext
 ) -> Iterator[Diagnostic]:
-    """Yield `S112` where nothing declares `given` and the invoke uses it as something else, too."""
+    """Yield `S112` if an undeclared argument is used differently in the same invoke."""
     before = around.data.known(given.expr)
     if before is None or before.kind is None or declared(given.expr) is not None:
         return
@@ -309,7 +309,7 @@ _PLAIN = regex(r"(?P<digits>[+-]?\d+)(?:_\w+)?")
 
 
 def _remedy(arg: KernelArg, given: ParsedArgument, kernel: Kernel, has: Intrinsic | None) -> str:
-    """Return how to pass a scalar of the type of `arg`; metadata of a kernel may be changed."""
+    """Return a hint on how to pass a scalar of the type of `arg`, or ''."""
     plain = _PLAIN.fullmatch(given.span.text)
     from_integer = (has, arg.intrinsic) == (Intrinsic.INTEGER, Intrinsic.REAL)
     if not kernel.is_builtin:
@@ -320,7 +320,7 @@ def _remedy(arg: KernelArg, given: ParsedArgument, kernel: Kernel, has: Intrinsi
 
 
 def _literal(expr: ex.Expr) -> ex.Literal | None:
-    """Return the constant that `expr` is, possibly with a sign before it."""
+    """Return the literal constant in `expr`, possibly negated, or None."""
     while isinstance(expr, ex.Unary):
         expr = expr.operand
     return expr if isinstance(expr, ex.Literal) else None
@@ -342,9 +342,9 @@ def _check_quadrature(slot: Slot, given: ParsedArgument, kernel: Kernel) -> Iter
 
 
 def _is_other_than(wanted: str, known: Declared) -> bool:
-    """Return whether `known` is certainly not of the type `wanted`.
+    """Return whether `known` certainly differs from the type `wanted`.
 
-    A type that is not known here may extend it.
+    An unknown derived type may be an extension of that type.
     """
     if isinstance(known.type, ScalarType):
         return True
@@ -366,10 +366,10 @@ def _check_direction(given: ParsedArgument) -> Iterator[Diagnostic]:
 
 
 def _check_levels(slot: Slot, given: ParsedArgument, kernel: Kernel) -> Iterator[Diagnostic]:
-    """Yield what is wrong with a number of levels.
+    """Yield diagnostics for an invalid halo depth or stencil extent.
 
-    A kernel for what is owned and in the halo may be asked to stay out of the halo; a stencil
-    always reaches somewhere, and a kernel for halo cells alone would have nothing to do.
+    The halo depth may be 0 for a kernel over owned and halo cells. A stencil extent, and the depth
+    of a kernel over halo cells only, must be at least 1.
     """
     what = f"A {slot.kind.value}"
     both = kernel.iteration is not Iteration.HALO_CELL_COLUMN

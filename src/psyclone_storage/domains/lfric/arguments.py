@@ -1,9 +1,10 @@
-"""The dummy arguments of an LFRic kernel's subroutine, in order, from its metadata alone.
+"""Dummy arguments of an LFRic kernel's subroutine, in order, derived from metadata.
 
-One list serves the generated call, the stub and the check of a written kernel. The order is
-that of the LFRic interface: what the loop gives (cell, layers, maps of an inter-grid pair), then
-one group per metadata argument, then one per function space in order of first appearance, then
-boundary dofs, reference element, mesh properties and quadrature.
+The list is used for generated calls, for stubs and for checks of kernels. It has the order of the
+LFRic interface. Arguments from the loop come first: cell, layers, and maps of an inter-grid pair.
+They are followed by a group for each metadata argument, and a group for each function space in
+order of first appearance. Boundary dofs, the reference element, mesh properties and quadrature come
+last.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ _OPERATOR_BOUNDARY_KERNEL = "enforce_operator_bc_code"
 def build_lfric_dummies(kernel: kern.Kernel) -> tuple[Dummy, ...]:
     """Return the dummy arguments of `kernel`'s subroutine (spec 2.1).
 
-    A built-in has no subroutine and no dummies. A kernel over dofs is passed its arguments'
-    values at one dof and nothing else (spec 2.6), for owned dofs too.
+    A built-in has no subroutine and no dummies. A kernel over dofs receives only the values of its
+    arguments at one dof (spec 2.6), also if it covers only owned dofs.
     """
     if kernel.is_builtin:
         return ()
@@ -54,11 +55,15 @@ def build_lfric_dummies(kernel: kern.Kernel) -> tuple[Dummy, ...]:
 
 @dataclass(frozen=True, slots=True)
 class SpaceUse:
-    """A function space of a kernel, with one numbering of its dofs.
+    """Function space of a kernel, with one numbering of its dofs.
 
-    `arg` is the first field that is numbered so, or, without a field, the first operator. Fields
-    are numbered alike that have the same `numbering`: number of layers, number of values per dof.
-    `label` names the dummies: the space, and the argument for any numbering but the first.
+    - `arg`: the first field with this numbering, or the first operator without a field.
+
+    - `numbering`: the numbers of layers and of values per dof. Fields with equal values are
+      numbered in the same way.
+
+    - `label`: the stem of the dummies' names: the space, extended by the argument for all but the
+      first numbering.
     """
 
     name: str
@@ -70,12 +75,12 @@ class SpaceUse:
 
     @property
     def is_first(self) -> bool:
-        """Return whether it is the first use of its space, which introduces the shared dummies."""
+        """True for the first use of a space, which has the shared dummies."""
         return self.label == self.name
 
 
 def space_uses(kernel: kern.Kernel) -> tuple[SpaceUse, ...]:
-    """Return the function spaces of `kernel`, once for each numbering, by first appearance."""
+    """Return the function spaces of `kernel`, one for each numbering, by first appearance."""
     uses: list[SpaceUse] = []
     for position, arg in enumerate(kernel.args):
         for space in arg.spaces:
@@ -167,7 +172,7 @@ def _from_the_arguments(kernel: kern.Kernel) -> Iterator[Dummy]:
 
 
 def _numbers_of(position: int, arg: kern.KernelArg) -> Iterator[tuple[Dummy, str]]:
-    """Yield the numbers of values and layers that are known at run time, with their names.
+    """Yield the numbers of values and layers known at run time, with their names.
 
     A number with one name is passed once, after the first argument that has it.
     """
@@ -195,11 +200,11 @@ def _of_field(position: int, arg: kern.KernelArg, label: str) -> Iterator[Dummy]
 
 
 def _of_stencil(position: int, arg: kern.KernelArg, kernel: kern.Kernel) -> Iterator[Dummy]:
-    """Yield what describes the neighbours that a field is read at (spec 2.2).
+    """Yield the dummies for the stencil of a field (spec 2.2).
 
-    The size of a stencil in one array is a scalar in both generations: today it is that of the
-    current cell, in 2019 it was that of every cell. A kernel over the domain is passed the sizes
-    and maps of all cells, of which it may use the owned ones.
+    The size of a stencil is a scalar in both generations. Today it is the size for the current
+    cell, and in 2019 it was the same for every cell. A kernel over the domain receives the sizes
+    and maps of all cells, but may use only those of owned cells.
     """
     name = f"field_{position + 1}"
     ndf = f"ndf_{arg.space}"
@@ -247,8 +252,8 @@ def _of_operator(
 def _of_cells(position: int, shape: kern.StencilShape) -> Iterator[Dummy]:
     """Yield the dummies for the stencil of an operator.
 
-    They are those of a field with a stencil, with cells instead of dofs: a matrix is found by its
-    cell. The order is that of fields.
+    They correspond to those of a field with a stencil, in the same order, with cells instead of
+    dofs.
     """
     name = f"op_{position + 1}"
     size, longest = f"{name}_stencil_size", f"{name}_max_branch_length"
@@ -327,7 +332,7 @@ def _of_space(kernel: kern.Kernel, use: SpaceUse) -> Iterator[Dummy]:
 
 
 def _of_columnwise_map(kernel: kern.Kernel, use: SpaceUse, cma: kern.CmaKind) -> Iterator[Dummy]:
-    """Yield how a columnwise operator numbers the dofs of one of its own two spaces."""
+    """Yield the dofmap of a columnwise operator for one of its spaces."""
     position = [arg.kind for arg in kernel.args].index(kern.ArgKind.COLUMNWISE_OPERATOR)
     operator = kernel.args[position]
     if use.name not in operator.spaces:
@@ -343,10 +348,10 @@ def _of_columnwise_map(kernel: kern.Kernel, use: SpaceUse, cma: kern.CmaKind) ->
 
 
 def _of_mesh_space(use: SpaceUse) -> Iterator[Dummy]:
-    """Yield the maps of a space of an inter-grid kernel (spec 2.3).
+    """Yield the dofmaps of a space in an inter-grid kernel (spec 2.3).
 
-    They cover all cells of the fine mesh, but one of the coarse mesh, whose number of dofs per
-    cell is not passed.
+    The map covers all cells of the fine mesh, or one cell of the coarse mesh. The number of dofs
+    per cell of the coarse mesh is not passed.
     """
     ndf, undf, name = f"ndf_{use.name}", f"undf_{use.name}", f"map_{use.name}"
     if use.mesh is kern.MeshRole.FINE:
@@ -373,7 +378,7 @@ def _of_basis(kernel: kern.Kernel, use: SpaceUse) -> Iterator[Dummy]:
 def _evaluations(
     kernel: kern.Kernel, use: SpaceUse, operation: kern.BasisOperation
 ) -> Iterator[Dummy]:
-    """Yield one array per quadrature, in the order of the shapes, then one per target space."""
+    """Yield one array per quadrature in the order of the shapes, then one per target space."""
     is_basis = operation is kern.BasisOperation.BASIS
     role = Role.BASIS if is_basis else Role.DIFF_BASIS
     dimension = (basis_dimension if is_basis else diff_basis_dimension)(use.name)
@@ -401,7 +406,7 @@ def _evaluations(
 
 
 def _field_boundary(kernel: kern.Kernel, use: SpaceUse) -> Iterator[Dummy]:
-    """Yield the boundary dofs that a kernel takes whose name says that it enforces them."""
+    """Yield the boundary dofs for a kernel whose name implies boundary conditions."""
     if use.name == "any_space_1" and _FIELD_BOUNDARY_KERNEL.fullmatch(kernel.procedure):
         shape = shape_of_extents(f"ndf_{use.name}", 2)
         yield _integer(Role.BOUNDARY_DOFS, f"boundary_dofs_field_{use.arg + 1}", shape, use.arg,
@@ -430,7 +435,7 @@ def _faces_of(name: str) -> str:
 
 
 def _from_the_reference_element(kernel: kern.Kernel) -> Iterator[Dummy]:
-    """Yield each count of faces once, at its first need, then the normals in metadata order."""
+    """Yield each required number of faces once, then the normals in metadata order."""
     for kind in dict.fromkeys(map(_faces_of, kernel.reference_element)):
         role, name, _ = _FACE_COUNTS[kind]
         yield _integer(role, name)
@@ -494,7 +499,7 @@ def _weights(role: Role, name: str, counts: tuple[str, ...], shape: kern.BasisSh
 
 
 def _data_type(arg: kern.KernelArg) -> ScalarType:
-    """Return the type of the data of an argument."""
+    """Return the data type of an argument."""
     if arg.precision:
         return ScalarType(arg.intrinsic, arg.precision)
     return _DATA_TYPES[arg.intrinsic]

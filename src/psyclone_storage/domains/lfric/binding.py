@@ -1,7 +1,7 @@
-"""Turn a call in an algorithm into a `KernelCall` over the invoke's data.
+"""Binding of a call in an LFRic algorithm to the data of its invoke.
 
-The arguments are matched with the metadata position by position; a call that disagrees with its
-metadata becomes diagnostics instead, all of them.
+Arguments are matched with the metadata by position. If a call disagrees with its metadata, all
+diagnostics are returned instead.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from psyclone_storage.ir.types import DataType, DerivedType, ScalarType
 
 
 def vectors_of(call: ParsedCall, kernel: Kernel) -> Iterator[str]:
-    """Yield the canonical text of each field vector that `call` takes as a whole."""
+    """Yield the canonical text of each field vector that `call` passes as a whole."""
     for slot, given in zip(slots_of(kernel), call.args, strict=False):
         if slot.kind is SlotKind.ARGUMENT and kernel.args[slot.number].vector > 1:
             yield canonical(given.expr)
@@ -48,7 +48,7 @@ def vectors_of(call: ParsedCall, kernel: Kernel) -> Iterator[str]:
 def bind_lfric_call(
     call: ParsedCall, kernel: Kernel, around: BindingContext, uid: str
 ) -> BoundCall:
-    """Match the arguments of `call` with `kernel`'s metadata."""
+    """Match the arguments of `call` with the metadata of `kernel`."""
     slots = slots_of(kernel)
     if len(slots) != len(call.args):
         return BoundCall(None, (wrong_count(call, kernel, slots),))
@@ -142,9 +142,9 @@ def _wanted(slot: Slot, given: ParsedArgument, kernel: Kernel) -> ArgumentUse:
 
 
 def _declared_inside(expr: Expr, arg: KernelArg) -> Declared | None:
-    """Return what is declared about the first operand of `expr` that is of the argument's type.
+    """Return the declaration of the first operand of `expr` with the argument's type.
 
-    An expression has the kind of its operands, of which an author uses one.
+    An expression has the kind of its operands, which normally have the same kind.
     """
     if arg.kind is not ArgKind.SCALAR or is_variable(expr):
         return None

@@ -1,9 +1,9 @@
-"""The built-ins of LFRic: kernels that are part of the language, each given by its formula.
+"""Built-ins of LFRic: predefined kernels, each defined by a formula.
 
-One table serves both generations and all languages: the 26 built-ins of 2019 kept their names and
-meaning among today's 70. Any real built-in accepts any real kind, and scalars of a kind other than
-the fields' (spec 3.1). What a reduction starts from is for the back end to choose by its
-operation: 0 for a sum, the largest value for a minimum, the least for a maximum.
+One table covers all languages and both generations. The 26 built-ins of 2019 have the same names
+and meaning among the current 70. A real built-in accepts fields of any real kind, and scalars of
+another kind (spec 3.1). A back end determines the initial value of a reduction from its operation:
+0 for a sum, the largest value for a minimum, and the smallest value for a maximum.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ would contradict the owner's."""
 
 
 def builtin_names() -> tuple[str, ...]:
-    """Return the name of every built-in in its usual spelling."""
+    """Return the names of all built-ins in their usual spelling."""
     return tuple(_LINES)
 
 
 @cache
 def builtin(name: str) -> Kernel | None:
-    """Return the built-in called `name` in any case, or None if no such built-in exists.
+    """Return the built-in called `name`, ignoring case, or None.
 
-    `formula` is its definition; it has no module and no procedure. Its fields are on the
-    one function space `any_space_1`. It iterates over dofs, `setval_random` over owned ones only.
+    It has a `formula`, but no module and no procedure. All of its fields are on the function space
+    `any_space_1`. It iterates over dofs. `setval_random` iterates only over owned dofs.
     """
     known = _NAMES.get(key_of(name))
     if known is None:

@@ -1,4 +1,4 @@
-"""The LFRic domain as the rest of the compiler asks for it."""
+"""Interface of the LFRic domain to the rest of the compiler."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from psyclone_storage.ir.schedule import KernelCall, Schedule
 
 @dataclass(frozen=True, slots=True)
 class LfricDomain:
-    """The LFRic domain, for building and planning."""
+    """LFRic domain, for building and planning."""
 
     rules: LfricRules = field(default_factory=LfricRules)
 
@@ -41,22 +41,22 @@ class LfricDomain:
         return BoundInvoke(tuple(calls), data, tuple(problems))
 
     def bounds_from(self, kernel: Kernel) -> int:
-        """Return the position of the argument that a loop takes its bounds from (spec 6.1)."""
+        """Return the position of the argument that determines loop bounds (spec 6.1)."""
         return iteration_argument(kernel)
 
     def check_schedule(self, schedule: Schedule) -> tuple[Diagnostic, ...]:
-        """Return the operators that are used where they have no values.
+        """Return diagnostics for operators used in cells where they have no values.
 
-        All else of extents follows from the metadata. A scalar is only written by a reduction,
-        which all ranks share.
+        Other extents follow from metadata. A scalar is written only by a reduction, whose result
+        all ranks have.
         """
         return tuple(check_operators(schedule, self.rules)) if schedule.distributed else ()
 
 
 def _mixed_meshes(invoke: ParsedInvoke, kernels: KernelsByName) -> Iterator[Diagnostic]:
-    """Yield the kernels that work on one mesh in an invoke that maps between two (spec 1.11).
+    """Yield diagnostics for kernels on one mesh in an invoke with inter-grid kernels (spec 1.11).
 
-    A built-in works on the dofs of its own fields and may be combined with either.
+    A built-in operates on the dofs of its fields and may be combined with both kinds.
     """
     between = [call for call in invoke.calls if kernel_of(call, kernels).is_intergrid]
     if not between:

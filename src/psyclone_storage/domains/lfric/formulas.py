@@ -1,18 +1,18 @@
-"""The one-line notation in which built-ins are defined.
+"""One-line notation that defines built-ins.
 
     aX_plus_Y(Z, a, X, Y): Z = a*X + Y
 
-reads: the built-in `aX_plus_Y` takes a field `Z`, a scalar `a` and two fields; at every dof it
-assigns the value on the right to the argument on the left. A capital letter is a field, a small
-one a scalar. Arguments have the intrinsic type of their group; `n: integer` says otherwise.
-`r = sum(...)`, `r = minval(...)` and `r = maxval(...)` reduce into the scalar `r`.
+This line defines the built-in `aX_plus_Y` with a field `Z`, a scalar `a` and two fields. At every
+dof it assigns the value on the right to the argument on the left. An upper-case letter is a field,
+and a lower-case letter is a scalar. Arguments have the intrinsic type of their group, unless it is
+given, as in `n: integer`. `r = sum(...)`, `r = minval(...)` and `r = maxval(...)` are reductions
+with the scalar result `r`.
 
-Two calls in a value are markers, which a back end spells its own way: `random_number()` is a new
-pseudo-random number from 0 up to 1, different at every dof, and `kind(Y)` is the kind that the
-field `Y` has in the invoke at hand, which the definition cannot know.
+Two functions have a special meaning, and each back end prints them in its own way.
+`random_number()` is a new pseudo-random number in [0, 1) for every dof. `kind(Y)` is the kind that
+the field `Y` has in the invoke, which the definition does not contain.
 
-This file owns the notation and refuses anything in it that is not needed; a line that breaks it
-is a defect of the table, so it raises `InternalError`.
+An invalid line is a defect of the table, so it raises `InternalError`.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _RANDOM = ex.intrinsic("random_number")
 
 @dataclass(frozen=True, slots=True)
 class BuiltinDefinition:
-    """A built-in as its line defines it: name, arguments and formula."""
+    """Built-in as defined by its line: name, arguments and formula."""
 
     name: str
     args: tuple[KernelArg, ...]
@@ -54,10 +54,11 @@ class BuiltinDefinition:
 
 
 def read_definition(line: str, default: Intrinsic) -> BuiltinDefinition:
-    """Read one line of the notation; `default` is the type of arguments that state none.
+    """Parse one line of the notation; `default` is the type of arguments without a given type.
 
-    Every field is on one function space, `any_space_1` (spec 3.1). The written argument is
-    `READWRITE` if its old value is used, `REDUCTION` if a reduction ends in it, else `WRITE`.
+    Every field is on the function space `any_space_1` (spec 3.1). The access of the written
+    argument is `READWRITE` if its old value is used, `REDUCTION` for the result of a reduction, and
+    otherwise `WRITE`.
     """
     match = _LINE.fullmatch(line)
     if match is None:
@@ -101,7 +102,7 @@ def _written_access(letter: str, value: ex.Expr, reduction: ReductionOp | None) 
 
 
 def _reads(value: ex.Expr, letter: str) -> bool:
-    """Return whether `value` needs what `letter` holds, not only its kind."""
+    """Return whether `value` uses the value of `letter`, not only its kind."""
     match value:
         case ex.Name(text):
             return text == letter

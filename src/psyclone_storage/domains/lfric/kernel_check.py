@@ -1,7 +1,7 @@
-"""Does the subroutine of an LFRic kernel take what its metadata says it is passed?
+"""Check whether the subroutine of an LFRic kernel matches its metadata.
 
-Owns what an author may write otherwise: fields, operators and scalars have a precision of their
-own, whatever the metadata says, and all operators on a mesh have as many cells.
+Fields, operators and scalars may have any precision. All operators on a mesh have the same number
+of cells.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ _NCELL_3D = "_ncell_3d"
 
 
 def check_lfric_procedure(kernel: Kernel, routine: ParsedRoutine) -> tuple[Diagnostic, ...]:
-    """Return every way in which `routine` differs from what `kernel`'s metadata asks for."""
+    """Return a diagnostic for each difference between `routine` and the metadata of `kernel`."""
     return check_interface(kernel, routine, build_lfric_dummies(kernel), _LEEWAY)
 
 
 def _any_kind(wanted: Dummy, kind: str) -> bool:  # noqa: ARG001 - a InterfaceTolerance's
-    """Return whether any kind will do, the default one included."""
+    """Return whether a dummy may have any kind, including the default kind."""
     return wanted.role in _ANY_PRECISION and wanted.type.intrinsic is Intrinsic.REAL
 
 
 def _never(wanted: Dummy) -> bool:  # noqa: ARG001 - a InterfaceTolerance's
-    """Return False: no cell writes all of the array that it is passed."""
+    """Return False, because no call writes the whole array that it receives."""
     return False
 
 

@@ -1,8 +1,8 @@
-"""Kernel metadata of LFRic: from entries as written to a `Kernel` with a meaning.
+"""Interpretation of LFRic kernel metadata as a `Kernel`.
 
-Both generations are read (spec 1.1 to 1.12). `operates_on` marks a kernel of today,
-`iterates_over` one of 2019; an entry in the form of the other is refused, since it would have
-another calling sequence. All problems of a kernel are collected and raised together.
+Both generations are supported (spec 1.1 to 1.12). `operates_on` identifies a current kernel, and
+`iterates_over` a kernel of 2019. An entry in the form of the other generation is an error, because
+its calling sequence would differ. All errors of a kernel are collected and raised together.
 """
 
 from __future__ import annotations
@@ -49,10 +49,15 @@ def interpret_lfric_metadata(
 ) -> kern.Kernel:
     """Return the kernel that `parsed` describes.
 
-    `limits` are those of wildcards; `accesses` gives a meaning to each word for an access.
-    Without `gh_evaluator_targets` an evaluator's targets are the spaces of the written arguments,
-    of an operator the one it maps to (spec 1.5). Raises `CompileError` with every problem found,
-    each at the entry that breaks a rule.
+    Without `gh_evaluator_targets`, the targets of an evaluator are the spaces of the written
+    arguments. For an operator, this is the space to which it maps (spec 1.5).
+
+    - `limits`: the numbers of wildcard spaces.
+
+    - `accesses`: the access types by name.
+
+    Raises:
+        CompileError: all errors, each at the wrong entry.
     """
     problems = _check_components(parsed)
     generation, iteration = _read_iteration(parsed, problems)
@@ -84,7 +89,7 @@ def interpret_lfric_metadata(
 
 
 def _check_components(parsed: ParsedKernel) -> list[Diagnostic]:
-    """Check that nothing is missing and nothing misspelt among the components."""
+    """Return diagnostics for missing and misspelt components."""
     problems = []
     for component in parsed.components:
         if component.type_name in _ENTRY_TYPES and component.name not in _COMPONENTS:
@@ -145,7 +150,7 @@ def _read_args(
 
 
 def _check_generation(parsed: ParsedKernel, generation: kern.Generation) -> list[Diagnostic]:
-    """Check that no entry is written in the form of the other generation."""
+    """Return a diagnostic if an entry has the form of the other generation."""
     markers = [part for part in parsed.components if part.name in ("operates_on", "iterates_over")]
     odd = _entries_of_other_generation(parsed, generation)
     if len(markers) != 1 or not odd:

@@ -1,8 +1,8 @@
-"""Tables of the accesses that a kernel may have to an argument, with reasons for refusals.
+"""Tables of the allowed accesses to kernel arguments, with reasons for errors.
 
-Cells of a continuous space share dofs. A cell that overwrites a shared dof depends on which
-neighbour came first, unless all of them compute the same value; so a continuous field is
-incremented or written, and only a discontinuous one may be read and written freely.
+Cells of a continuous space share dofs. If a cell overwrites a shared dof, the result depends on the
+order of the cells, unless all cells compute the same value. Therefore a continuous field may only
+be incremented or written. A discontinuous field may be read and written.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ OTHER_ACCESSES: Mapping[ArgKind, tuple[Access, ...]] = {
 
 
 def allowed_accesses(iteration: Iteration, kind: ArgKind, space: str) -> tuple[Access, ...]:
-    """Return the accesses that a user's kernel may have to an argument."""
+    """Return the allowed accesses of a user's kernel to an argument."""
     if kind is not ArgKind.FIELD:
         return OTHER_ACCESSES[kind]
     allowed = FIELD_ACCESSES[iteration, is_continuous(space)]
@@ -58,9 +58,9 @@ def allowed_accesses(iteration: Iteration, kind: ArgKind, space: str) -> tuple[A
 
 
 def check_access(arg: KernelArg, iteration: Iteration, place: Span) -> Diagnostic | None:
-    """Return what is wrong with the access of `arg`, whose word is at `place`, or None.
+    """Return a diagnostic if the access of `arg` is not allowed; its word is at `place`.
 
-    An argument that the kernel cannot have with any access is for the caller to refuse.
+    The caller must reject an argument that is not allowed with any access.
     """
     if arg.access in allowed_accesses(iteration, arg.kind, arg.space):
         return None
@@ -69,7 +69,7 @@ def check_access(arg: KernelArg, iteration: Iteration, place: Span) -> Diagnosti
 
 
 def _refusal(arg: KernelArg, iteration: Iteration, word: str) -> tuple[str, str, str]:
-    """Return code, message and hint for an access that is not allowed."""
+    """Return the code, message and hint for an access that is not allowed."""
     if arg.access is Access.REDUCTION:
         return (
             "M015",
@@ -92,7 +92,7 @@ def _refusal(arg: KernelArg, iteration: Iteration, word: str) -> tuple[str, str,
 
 
 def _refusal_of_sharing(arg: KernelArg, iteration: Iteration, word: str) -> tuple[str, str, str]:
-    """Refuse an access that treats shared dofs as unshared, or the other way round."""
+    """Return the error for an access that does not match the sharing of dofs."""
     if arg.kind.is_operator:
         return (
             "M010",

@@ -1,9 +1,9 @@
-"""One entry of `meta_args`, of either generation, as a `KernelArg` (spec 1.2).
+"""Interpretation of one `meta_args` entry as a `KernelArg`, for both generations (spec 1.2).
 
-Today's entry states the type of data, `arg_type(gh_field, gh_real, gh_inc, w1)`; that of 2019 does
-not, `arg_type(gh_field, gh_inc, w1)`, and calls a scalar by its type, `arg_type(gh_real, gh_read)`.
-The form of the entry decides. This file checks single entries; `metadata_rules` checks
-their combination.
+A current entry has a data type: `arg_type(gh_field, gh_real, gh_inc, w1)`. An entry of 2019 has
+none: `arg_type(gh_field, gh_inc, w1)`. In 2019 a scalar is given by its type: `arg_type(gh_real,
+gh_read)`. The form of the entry determines the generation. This module checks single entries, and
+`metadata_rules` checks their combination.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ from psyclone_storage.ir.types import Intrinsic
 
 @dataclass(frozen=True, slots=True)
 class EntryContext:
-    """Context of an entry: the settings, and facts about its kernel.
+    """Context of an entry: the settings, and properties of its kernel.
 
-    `iteration` is None if the kernel does not state it, or not correctly.
+    - `iteration`: None if it is missing or wrong in the metadata.
     """
 
     limits: Limits
@@ -51,7 +51,7 @@ class EntryContext:
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """The parts of an entry: its kind, the number of components, and its items."""
+    """Parts of an entry: its kind, number of components, and items."""
 
     item: MetadataItem
     kind: kern.ArgKind
@@ -63,7 +63,7 @@ class _Entry:
 
 @dataclass(frozen=True, slots=True)
 class _Details:
-    """The items after the access: spaces, options of a field, rank of a scalar array."""
+    """Items after the access: function spaces, field options, and the rank of a scalar array."""
 
     space: str = ""
     space_from: str = ""
@@ -77,7 +77,7 @@ class _Details:
 
 
 def generation_of(entry: MetadataItem) -> kern.Generation | None:
-    """Return the generation that an entry is written in, None where it could be either."""
+    """Return the generation of an entry, or None if both are possible."""
     if constructor_of(entry) != "arg_type":
         return None
     words = [ex.canonical(item.expr) for item in entry.items[:3]]
@@ -94,7 +94,7 @@ def generation_of(entry: MetadataItem) -> kern.Generation | None:
 def read_lfric_argument(
     item: MetadataItem, setting: EntryContext, problems: list[Diagnostic]
 ) -> kern.KernelArg | None:
-    """Read one entry of `meta_args`; add what is wrong to `problems` and return None then."""
+    """Return the argument for a `meta_args` entry; add errors to `problems` and return None."""
     before = len(problems)
     entry = _take_apart(item, setting, problems)
     if entry is None:
@@ -195,12 +195,12 @@ def _read_vector(
 
 
 def _integer(expr: object) -> int | None:
-    """Return the value of an integer literal without a kind."""
+    """Return the value of an integer literal without a kind, or None."""
     return ex.whole_number(expr) if isinstance(expr, ex.Literal) and expr.kind is None else None
 
 
 def _read_intrinsic(entry: _Entry, problems: list[Diagnostic]) -> Intrinsic | None:
-    """Return the type of data; in 2019 every field and operator was real."""
+    """Return the data type; in 2019 every field and operator was real."""
     if entry.data_type is None:
         return Intrinsic.REAL
     intrinsic = look_up_word(entry.data_type, DATA_TYPES, "M004", "a data type", problems)
@@ -265,7 +265,7 @@ def _has_right_length(entry: _Entry, problems: list[Diagnostic]) -> bool:
 def _read_options(
     items: tuple[MetadataItem, ...], space: str, problems: list[Diagnostic]
 ) -> _Details | None:
-    """Read what may follow the function space of a field."""
+    """Parse the options after the function space of a field."""
     stencils = _stencils_in(items)
     meshes = [item for item in items if item.keyword == "mesh_arg"]
     masks = [item for item in items if ex.canonical(item.expr) == _MASK and not item.keyword]
@@ -294,7 +294,7 @@ def _read_options(
 
 
 def _read_operator_options(items: tuple[MetadataItem, ...], problems: list[Diagnostic]) -> _Details:
-    """Read what may follow the function spaces of an operator."""
+    """Parse the options after the function spaces of an operator."""
     stencils = _stencils_in(items)
     for item in items:
         if item in stencils[1:] or not (item in stencils or item.keyword in _LAYERS):
@@ -320,7 +320,7 @@ _DATA = ("ndata",)
 def _read_number(
     words: tuple[str, ...], items: tuple[MetadataItem, ...], problems: list[Diagnostic]
 ) -> str:
-    """Read `ndata="4"` or `nlayers="soil"`: a positive number, or a name; empty without any."""
+    """Parse `ndata="4"` or `nlayers="soil"`: a positive number or a name; '' if absent."""
     given = [item for item in items if item.keyword in words]
     for repeated in given[1:]:
         message = f"'{given[0].span.text}' says it already, so '{repeated.span.text}' is too many."
@@ -346,7 +346,7 @@ def _read_number(
 
 
 def _value_of(item: MetadataItem) -> MetadataItem:
-    """Return `keyword=value` without its keyword, at the place of the value."""
+    """Return the value of `keyword=value`, with its location."""
     key, _, value = item.span.text.partition("=")
     start = item.span.start + len(key) + 1 + len(value) - len(value.lstrip())
     return replace(item, keyword=None, span=replace(item.span, start=start))
@@ -389,7 +389,7 @@ def _read_rank(item: MetadataItem, problems: list[Diagnostic]) -> _Details | Non
 def _check_argument(
     arg: kern.KernelArg, entry: _Entry, details: _Details, iteration: kern.Iteration | None
 ) -> list[Diagnostic]:
-    """Check what the items of one entry mean together."""
+    """Return diagnostics for the combination of items in one entry."""
     if (
         arg.kind is kern.ArgKind.FIELD
         and iteration is kern.Iteration.DOMAIN

@@ -1,8 +1,8 @@
-"""Kernels with columnwise (CMA) operators: which of three kinds they are (spec 1.12).
+"""Classification of kernels with columnwise (CMA) operators (spec 1.12).
 
-A columnwise operator holds one banded matrix per column. A kernel assembles one from local
-operators, applies one to a field, or combines several; the kind decides its calling
-sequence, so a kernel of no such kind cannot be called.
+A columnwise operator contains one banded matrix per column. A kernel assembles it from local
+operators, applies it to a field, or combines several ones. This kind determines the calling
+sequence. A kernel of another kind is an error.
 """
 
 from __future__ import annotations
@@ -16,10 +16,9 @@ from psyclone_storage.ir.types import Intrinsic
 
 
 def cma_kind(kernel: Kernel) -> CmaKind | None:
-    """Return what a kernel does with columnwise operators, judging by those operators alone.
+    """Return the kind of a kernel with columnwise operators, or None.
 
-    None if it has none, or if no kind fits. Whether its other arguments fit the kind is for
-    `check_cma`.
+    Only the columnwise operators are considered. `check_cma` checks the other arguments.
     """
     operators = _columnwise(kernel)
     written = [arg for arg in operators if arg.access.writes]
@@ -29,7 +28,7 @@ def cma_kind(kernel: Kernel) -> CmaKind | None:
 
 
 def check_cma(kernel: Kernel) -> Iterator[Diagnostic]:
-    """Check a kernel with columnwise operators; yield nothing for one without."""
+    """Yield diagnostics for a kernel with columnwise operators."""
     operators = _columnwise(kernel)
     if not operators:
         return
@@ -52,7 +51,7 @@ def _columnwise(kernel: Kernel) -> list[KernelArg]:
 
 
 def _check_fields(kernel: Kernel) -> Iterator[Diagnostic]:
-    """Check that fields are single, real and read or written in their own column."""
+    """Yield diagnostics for field vectors, fields with a stencil, and fields that are not real."""
     for arg in kernel.args:
         if arg.vector > 1:
             yield _refused("M028", "a field vector", arg)
@@ -128,7 +127,7 @@ def _check_apply(kernel: Kernel, operator: KernelArg) -> Iterator[Diagnostic]:
 def _check_space(
     field: KernelArg, space: str, direction: str, operator: KernelArg
 ) -> Iterator[Diagnostic]:
-    """Check that a field is on the space that the operator maps to, or from."""
+    """Yield a diagnostic if a field is not on the space to which or from which an operator maps."""
     if field.space == space:
         return
     done = "written" if direction == "to" else "read"

@@ -1,7 +1,8 @@
-"""Requirements of a kernel besides its arguments: basis functions, element and mesh properties.
+"""Other requirements of a kernel: basis functions, reference element and mesh properties.
 
-Reads `meta_funcs`, `gh_shape`, `gh_evaluator_targets`, `meta_reference_element` and `meta_mesh`
-(spec 1.5, 1.6), each entry on its own; how they fit together is for `metadata_rules`.
+`meta_funcs`, `gh_shape`, `gh_evaluator_targets`, `meta_reference_element` and `meta_mesh` are
+interpreted (spec 1.5, 1.6). Each entry is checked separately, and `metadata_rules` checks their
+combination.
 """
 
 from __future__ import annotations
@@ -31,14 +32,14 @@ _PROPERTIES = {
 
 
 def items_of(component: MetadataComponent | None) -> tuple[MetadataItem, ...]:
-    """Return the items of a component, none if it is absent."""
+    """Return the items of a component, or () if it is absent."""
     return component.items if component else ()
 
 
 def read_functions(
     parsed: ParsedKernel, limits: Limits, problems: list[Diagnostic]
 ) -> tuple[SpaceFunctions, ...]:
-    """Read `meta_funcs`: which basis functions are wanted on which function space."""
+    """Interpret `meta_funcs`: the required basis functions for each function space."""
     entries = items_of(parsed.component("meta_funcs"))
     read = [_read_function(entry, limits, problems) for entry in entries]
     return tuple(functions for functions in read if functions)
@@ -73,7 +74,7 @@ def _read_function(
 
 
 def read_shapes(parsed: ParsedKernel, problems: list[Diagnostic]) -> tuple[BasisShape, ...]:
-    """Read `gh_shape`: where the basis functions are wanted."""
+    """Interpret `gh_shape`: the locations at which basis functions are evaluated."""
     shapes: list[BasisShape] = []
     for item in items_of(parsed.component("gh_shape")):
         shape = look_up_word(item, SHAPES, "M024", "a place for basis functions", problems)
@@ -86,10 +87,10 @@ def read_shapes(parsed: ParsedKernel, problems: list[Diagnostic]) -> tuple[Basis
 
 
 def read_targets(parsed: ParsedKernel) -> tuple[str, ...]:
-    """Read `gh_evaluator_targets`: the spaces at whose nodes an evaluator evaluates.
+    """Interpret `gh_evaluator_targets`: spaces at whose nodes basis functions are evaluated.
 
-    A target must be the space of an argument, which `metadata_rules` checks; a repeated one adds
-    nothing.
+    A target must be the space of an argument, which `metadata_rules` checks. Repeated targets are
+    ignored.
     """
     targets = items_of(parsed.component("gh_evaluator_targets"))
     return tuple(dict.fromkeys(canonical(item.expr) for item in targets))
@@ -98,7 +99,7 @@ def read_targets(parsed: ParsedKernel) -> tuple[str, ...]:
 def read_properties(
     parsed: ParsedKernel, component: str, problems: list[Diagnostic]
 ) -> tuple[str, ...]:
-    """Read the properties that `component`, of the reference element or the mesh, asks for."""
+    """Interpret the properties of the reference element or mesh requested in `component`."""
     constructor, known = _PROPERTIES[component]
     found: list[str] = []
     for item in items_of(parsed.component(component)):

@@ -1,12 +1,16 @@
-"""Rules about a kernel's metadata as a whole (spec 1.11).
+"""Rules for the combination of a kernel's metadata entries (spec 1.11).
 
-Each rule is a function from the kernel, all of whose entries are right on their own, to what is
-wrong with it. Three rules of PSyclone are absent, for nothing in the calling sequence needs them:
-it refuses a local operator together with an integer field, although each array has a type of its
-own (users ask for this in stfc/PSyclone#2934); scalars in a kernel between two meshes, which is why
-LFRic writes the calls of such kernels by hand (stfc/PSyclone#2504); and until September 2026 it
-refused a stencil in a kernel that operates on the domain (stfc/PSyclone#1948), where the whole
-stencil map is passed as the whole dofmap is.
+Each rule is a function from a kernel, whose entries are individually correct, to diagnostics. Three
+rules of PSyclone are omitted, because the calling sequence does not require them:
+
+- PSyclone rejects a local operator together with an integer field, although each array has its own
+  type. Users ask for this in stfc/PSyclone#2934.
+
+- PSyclone rejects scalars in a kernel between two meshes. LFRic therefore has hand-written calls of
+  such kernels (stfc/PSyclone#2504).
+
+- Until September 2026 PSyclone rejected a stencil in a kernel that operates on the domain
+  (stfc/PSyclone#1948). Here the whole stencil map is passed, like the whole dofmap.
 """
 
 from __future__ import annotations
@@ -27,7 +31,7 @@ MetadataRule = Callable[[kern.Kernel, ParsedKernel], Iterable[Diagnostic]]
 
 
 def check_metadata(kernel: kern.Kernel, parsed: ParsedKernel) -> list[Diagnostic]:
-    """Return everything that is wrong with a kernel whose entries are right on their own."""
+    """Return all diagnostics for a kernel whose entries are individually correct."""
     restricted = kernel.iteration.over_dofs or kernel.iteration is kern.Iteration.DOMAIN
     rules = _RULES + (_RESTRICTED if restricted else _UNRESTRICTED)
     return [problem for rule in rules for problem in rule(kernel, parsed)]
@@ -83,7 +87,7 @@ def _check_two_meshes(on_mesh: list[kern.KernelArg]) -> Iterator[Diagnostic]:
 
 
 def _check_numberings(kernel: kern.Kernel, _parsed: ParsedKernel) -> Iterator[Diagnostic]:
-    """Yield each argument that cannot have layers or values at a dof of its own (M061)."""
+    """Yield arguments that cannot have their own layers or values per dof (M061)."""
     data = [arg for arg in kernel.args if not arg.kind.is_scalar]
     for arg in data:
         if arg.layers and arg is data[0]:
@@ -109,7 +113,7 @@ def _why_numbered_alike(kernel: kern.Kernel) -> str:
 
 
 def _check_mask(kernel: kern.Kernel, _parsed: ParsedKernel) -> Iterator[Diagnostic]:
-    """Yield what a kernel that is called for a subset of cells cannot be or have (M064)."""
+    """Yield arguments and properties that a kernel with a cell mask cannot have (M064)."""
     masks = [arg for arg in kernel.args if arg.is_mask]
     if not masks:
         return

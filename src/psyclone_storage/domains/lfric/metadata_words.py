@@ -1,7 +1,7 @@
-"""The words of LFRic metadata, looked up.
+"""Interpretation of names in LFRic metadata.
 
-The tables are those of `infrastructures.lfric_words`. Owns the look-up that turns a misspelt word
-into a diagnostic with a hint. Words are compared without case.
+The tables are in `infrastructures.lfric_words`. A misspelt name becomes a diagnostic with a hint.
+Names are case-insensitive.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ GOCEAN_HINT = "Kernels of GOcean need '-api gocean'."
 
 
 def constructor_of(item: MetadataItem) -> str:
-    """Return the name before the brackets of an item such as `arg_type(...)`, or an empty text."""
+    """Return the name before the parentheses of an item such as `arg_type(...)`, or ''."""
     match item.expr:
         case StructureConstructor(Name(name), _):
             return key_of(name)
@@ -82,7 +82,7 @@ def look_up_word(
     what: str,
     problems: list[Diagnostic],
 ) -> T | None:
-    """Return the meaning of `item` in `table`; add a problem and return None if it has none.
+    """Return the meaning of `item` in `table`; add a diagnostic and return None if unknown.
 
     `what` completes the sentence "'word' is not ...".
     """
@@ -95,7 +95,7 @@ def look_up_word(
 def unknown_word(
     item: MetadataItem, code: str, what: str, known: Mapping[str, object] | tuple[str, ...]
 ) -> Diagnostic:
-    """Say that `item` is not one of the `known` words, and which was probably meant."""
+    """Return the diagnostic for an unknown word, with a suggestion."""
     word = canonical(item.expr)
     if word.startswith("go_"):
         hint = GOCEAN_HINT
@@ -107,7 +107,7 @@ def unknown_word(
 def look_up_space(
     item: MetadataItem, limits: Limits, code: str, problems: list[Diagnostic]
 ) -> str | None:
-    """Return the function space that `item` names, in lower case, or add a problem."""
+    """Return the function space that `item` names, in lower case; add a diagnostic if unknown."""
     space = canonical(item.expr)
     if item.keyword is None and is_space(space, limits):
         return space

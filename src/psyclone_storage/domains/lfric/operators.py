@@ -1,4 +1,4 @@
-"""Checks of operators in an invoke; their halos are never exchanged."""
+"""Check of the cells where operators are used; operator halos are never exchanged."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from psyclone_storage.ir.walk import calls_in, outer_loops
 
 
 def check_operators(schedule: Schedule, rules: LfricRules) -> Iterator[Diagnostic]:
-    """Yield the operators that are used in halo cells where they have no values.
+    """Yield diagnostics for operators used in halo cells where they have no values.
 
-    How far a loop goes follows from the metadata, but where an algorithm says how many levels of
-    the halo a kernel is called for, or how far a stencil reaches. Matrices are computed where they
-    are needed, and a kernel on OWNED_CELL_COLUMN leaves those of the halo as they were: no later
-    loop of the invoke may read them there. What other invokes have left is not known.
+    The extent of a loop follows from metadata, except where the algorithm gives a halo depth or a
+    stencil extent. Matrices are computed where they are needed. A kernel over owned cells leaves
+    the matrices of halo cells unchanged, so later loops of the invoke must not read them there. The
+    state from earlier invokes is unknown.
     """
     left: dict[str, KernelCall] = {}
     for loop in outer_loops(schedule):

@@ -1,4 +1,4 @@
-"""Declarations that an algorithm needs to call one kernel: a variable for each position."""
+"""Variable declarations that an algorithm needs to call one kernel."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _WORDS = {
 
 
 def passed_to(kernel: Kernel) -> tuple[Declare, ...]:
-    """Return a dummy argument of an algorithm for each position of a call of `kernel`.
+    """Return the declaration of a variable for each argument of a call of `kernel`.
 
-    Types are those of what is not declared, each with its module.
+    A type is the default for undeclared arguments, with its module.
     """
     return tuple(_passed(kernel, slot) for slot in slots_of(kernel))
 

@@ -1,18 +1,20 @@
-"""Halo rules of loops over an LFRic mesh: the halo that they read, and its state afterwards.
+"""Halo rules of loops over an LFRic mesh: required halo, and halo state afterwards.
 
-The decision tables give how far a loop must run, which replicas a call reads, and which are clean
-afterwards. All of them follow from four facts about a partition.
+The decision tables determine the extent of a loop, the replicas that a call reads, and the replicas
+that are clean afterwards. They follow from four facts about a partition:
 
-1. A dof on an owned cell that another rank owns is *annexed*; fields on discontinuous spaces have
-   none. Every annexed dof lies on an owned cell and on a cell of halo level 1.
-2. A dof has the level of the innermost cell it lies on. A cell of level k touches dofs of levels
-   k and k - 1 only.
-3. The owner's value is the true one. An exchange to depth d makes annexed dofs and levels 1 to d
-   equal to it.
-4. A kernel with GH_WRITE on a continuous space writes the same value to a shared dof from every
-   cell; one with GH_INC adds a part from every cell around the dof.
+- A dof on an owned cell that another rank owns is *annexed*. Fields on discontinuous spaces have
+  none. Every annexed dof is on an owned cell and on a cell of halo level 1.
 
-Arithmetic on depths does the rest. Nothing here looks at more than one call at a time.
+- A dof has the level of the innermost cell that contains it. A cell of level k touches only dofs of
+  the levels k and k
+- 1.
+
+- The owner has the correct value. An exchange to depth d copies it to annexed dofs and levels 1 to
+  d.
+
+- A kernel with GH_WRITE on a continuous space writes the same value to a shared dof from every
+  cell. A kernel with GH_INC adds a contribution from every cell around the dof.
 """
 
 from __future__ import annotations
@@ -57,13 +59,15 @@ _ONE = Depth.of(1)
 
 
 def iteration_argument(kernel: Kernel) -> int:
-    """Return the position of the argument whose space and mesh give the bounds of the loop.
+    """Return the position of the argument whose space and mesh determine loop bounds (spec 6.1).
 
-    A written operator comes first, because it is computed into the halo; then, of a kernel
-    between two meshes, the first coarse field; then the written field on the space that needs
-    the largest loop: one known to be continuous, `any_w2` among them, then `any_space`, then a
-    discontinuous one; then the first field, and last an operator that is read (spec 6.1).
-    Raises `ValueError` for a kernel that has neither field nor operator.
+    The first match in this order is used: a written operator (computed in the halo); in a kernel
+    between two meshes, the first coarse field; the written field whose space needs the largest loop
+    (continuous including `any_w2`, then `any_space`, then discontinuous); the first field; an
+    operator that is read.
+
+    Raises:
+        ValueError: the kernel has neither a field nor an operator.
     """
     args = list(enumerate(kernel.args))
     fields = [(at, arg) for at, arg in args if arg.kind is ArgKind.FIELD]
@@ -82,10 +86,13 @@ def iteration_argument(kernel: Kernel) -> int:
 
 @dataclass(frozen=True, slots=True)
 class LfricRules:
-    """The answers of the LFRic domain to the questions of `ir.rules.Rules`.
+    """Implementation of `ir.rules.Rules` for LFRic.
 
-    `ordered_sums`: sums of threads are reproducible; `exact_sums`: reals are summed without
-    rounding; `strips`: exchanges fetch from a device only the values that they send.
+    - `ordered_sums`: sums over threads are reproducible.
+
+    - `exact_sums`: reals are summed without rounding.
+
+    - `strips`: exchanges copy from a device only the values that they send.
     """
 
     ordered_sums: bool = False
@@ -93,10 +100,10 @@ class LfricRules:
     strips: bool = False
 
     def initial_extent(self, call: KernelCall, schedule: Schedule) -> Extent:
-        """Return how far the loop around `call` must run before any transformation (spec 6.1).
+        """Return the extent of the loop around `call` before any transformation (spec 6.1).
 
-        A kernel for halo cells only keeps its extent even where data are not distributed: there
-        is no halo then, and so no loop is to be built for it.
+        A kernel over halo cells keeps its extent even if data are not distributed. There is no halo
+        then, and the loop is empty.
         """
         kernel = call.kernel
         if kernel.iteration is Iteration.HALO_CELL_COLUMN:
@@ -117,17 +124,20 @@ class LfricRules:
         return Extent(Reach.OWNED)
 
     def halo_need(self, schedule: Schedule, loop: Loop, call: KernelCall, arg: int) -> HaloNeed:
-        """Return what must be clean before `loop` runs `call` with the argument at `arg`.
+        """Return the replicas that must be clean before `loop` runs `call`, for argument `arg`.
 
-        Only fields are exchanged (spec 6.2). Depths follow spec 6.3, but for four cases in which
-        that table asks for too little or too much:
+        Only fields are exchanged (spec 6.2). Depths follow spec 6.3, except in four cases:
 
-        * a kernel that only writes (GH_WRITE) over owned cells still reads the annexed dofs
-          of every other continuous field that it reads (B6);
-        * a loop over owned and annexed dofs reads annexed dofs;
-        * GH_INC over owned cells alone, or halo cells alone, leaves all replicas to be exchanged
-          later, so that none needs to be right before;
-        * GH_INC to level d of the coarse mesh reads 2 d - 1 levels of a fine field, not 2 d.
+        - A kernel with only GH_WRITE over owned cells still reads the annexed dofs of every other
+          continuous field that it reads (B6).
+
+        - A loop over owned and annexed dofs reads annexed dofs.
+
+        - GH_INC over owned cells only, or halo cells only, makes all replicas stale, so none has to
+          be clean before.
+
+        - GH_INC to level d of the coarse mesh reads 2 d
+        - 1 levels of a fine field, not 2 d.
         """
         described = call.kernel.args[arg]
         if described.kind is not ArgKind.FIELD or not described.access.reads:
@@ -149,15 +159,15 @@ class LfricRules:
         return _cells_need(reach, _levels(loop.extent.depth, stencil, asked), use, stencil is None)
 
     def halo_left(self, schedule: Schedule, loop: Loop, call: KernelCall, arg: int) -> HaloLeft:
-        """Return what `loop` leaves of the field that `call` writes through the argument at `arg`.
+        """Return the halo state after `loop` of the field that `call` writes at argument `arg`.
 
-        Follows spec 6.4 but for GH_WRITE on a continuous space: every cell of the loop writes
-        the true value to all of its dofs, so that the outermost level is clean, too, and annexed
-        dofs are even if the loop stays on owned cells (W7).
+        It follows spec 6.4, except for GH_WRITE on a continuous space. There every cell writes the
+        correct value to all of its dofs. The outermost level is thus also clean, and annexed dofs
+        are clean even if the loop covers only owned cells (W7). Deeper levels of a discontinuous
+        field remain unchanged.
 
-        A kernel for halo cells only is trusted: what it writes there is what the halo is meant
-        to hold, and LFRic's halo masks and remapped edges mean to differ from the owner's value. An
-        exchange would destroy it. Deeper levels of a discontinuous field stay as they were.
+        The values written by a kernel over halo cells are considered correct. LFRic's halo masks
+        and remapped edges differ from the owner's values on purpose.
         """
         described = call.kernel.args[arg]
         continuous = is_continuous(described.space)
@@ -170,12 +180,12 @@ class LfricRules:
         return _cells_left(loop.extent.reach, loop.extent.depth, use)
 
     def written_part(self, loop: Loop, call: KernelCall, arg: int) -> WrittenPart:
-        """Return that all owned values are written, where metadata promise as much.
+        """Return whether `loop` writes all owned values, as far as metadata ensure it.
 
-        Replicas of other ranks' dofs that a loop leaves out are stale after it. Built-ins and
-        kernels over dofs write each dof. Those over cells are told the number of layers of their
-        first field, and dofmaps of the first of several values at a dof, which only the run time
-        counts: what they can reach is all of a discontinuous field that has as many layers.
+        Replicas that a loop omits are stale afterwards. Built-ins and kernels over dofs write each
+        dof. A kernel over cells has the number of layers of its first field, and the dofmap of only
+        the first of several values at a dof. It therefore covers a discontinuous field completely
+        only if that field has the same number of layers.
         """
         described = call.kernel.args[arg]
         if described.kind is not ArgKind.FIELD or described.mesh is not None:
@@ -201,34 +211,34 @@ class LfricRules:
         return schedule.distributed and schedule.annexed_clean
 
     def shares_dofs(self, described: KernelArg) -> bool:
-        """Return whether neighbouring cells may both touch a dof of such an argument."""
+        """Return whether neighbouring cells may access the same dof of an argument."""
         return described.kind is ArgKind.FIELD and is_continuous(described.space)
 
     def without_annexed(self, schedule: Schedule) -> frozenset[str]:
-        """Return the data that some call passes for a discontinuous field.
+        """Return the names of data that some call uses as a discontinuous field.
 
-        Built-ins take fields on any space; only the other calls determine the space of a field. One
-        that is also passed for a continuous field has contradictory metadata and is left out.
+        Built-ins accept fields on any space, so only other calls determine the space. A field also
+        used as a continuous one has contradictory metadata and is omitted.
         """
         return discontinuous_data(_uses_on_spaces(schedule))
 
     def knows_clean_halos(self) -> bool:
-        """Return True: every field has a flag for each level of its halo."""
+        """Return True, because every field has a flag for each halo level."""
         return True
 
     def known_bounds(self, loop: Loop) -> None:
-        """Return nothing: how many cells and dofs there are is known when the program runs."""
+        """Return None, because the numbers of cells and dofs are known only at run time."""
 
     def sums_in_order(self) -> bool:
         """Return whether the settings ask for reproducible reductions."""
         return self.ordered_sums
 
     def sums_exactly(self) -> bool:
-        """Return whether the settings ask for exact sums."""
+        """Return whether the settings request exact sums."""
         return self.exact_sums
 
     def interior(self, loop: Loop) -> Interior:
-        """Return the least depth from which no call of `loop` reads a halo or annexed dofs."""
+        """Return the smallest depth from which no call of `loop` reads halo or annexed dofs."""
         depths = (
             _depth_inside(call, at)
             for call in kernel_calls(loop)
@@ -238,9 +248,10 @@ class LfricRules:
         return Interior(deepest(depths))
 
     def check_split(self, schedule: Schedule, loop: Loop) -> tuple[Diagnostic, ...]:
-        """Return why `loop` must not be cut into inner cells and the others.
+        """Return diagnostics if `loop` must not be split into inner cells and the others.
 
-        What it writes must not be exchanged before the others: neighbours would get half of it.
+        Written fields must not be exchanged between the two parts, because neighbours would receive
+        incomplete data.
         """
         if loop.over is not Over.CELLS or loop.extent.reach is Reach.HALO_ONLY:
             what = loop.over.value if loop.over is not Over.CELLS else "cells of the halo alone"
@@ -276,15 +287,15 @@ class LfricRules:
         return None
 
     def overlaps_exchanges(self) -> bool:
-        """Return True: the start and the finish of an exchange are procedures of their own."""
+        """Return True, because the start and the end of an exchange are separate procedures."""
         return True
 
     def exchanges_in_strips(self) -> bool:
-        """Return whether the settings request strips; an additional module finds the dofs."""
+        """Return whether the settings request strips; a separate module determines the dofs."""
         return self.strips
 
     def may_fill(self, loop: Loop) -> bool:
-        """Return whether `loop` is one of built-ins that set fields without a look at any."""
+        """Return whether `loop` contains only built-ins that set fields without reading fields."""
         return (
             loop.over is Over.DOFS
             and loop.extent.reach in (Reach.OWNED, Reach.ANNEXED)
@@ -292,12 +303,12 @@ class LfricRules:
         )
 
     def check_extent(self, loop: Loop, call: KernelCall) -> tuple[Diagnostic, ...]:
-        """Return why `call` must not run as far as `loop` goes; nothing if it may.
+        """Return diagnostics if `call` must not run over the whole extent of `loop`.
 
-        An operator must hold values there, to be read (B4) or written, and where a stencil reaches
-        from there; one that reads a field cannot be applied in the whole halo, for it would look
-        beyond it (B3). How far the stencil of an operator reaches may be known at run time only,
-        when the generated code looks.
+        An operator needs values in all cells where it is read (B4) or written, and where a stencil
+        reaches from these cells. An operator that reads a field cannot be applied in the whole
+        halo, because it would read beyond it (B3). If the extent of an operator's stencil is known
+        only at run time, the generated code checks it.
         """
         problems = []
         for at, described in enumerate(call.kernel.args):
@@ -316,7 +327,7 @@ class LfricRules:
 def _updated_uses(
     known: Counter[tuple[str, str]], _: Schedule, splice: Splice[Statement]
 ) -> Counter[tuple[str, str]]:
-    """Return how often calls are passed each datum for a field on each space."""
+    """Return the number of uses of each datum as a field on each function space."""
     removed = Counter(chain.from_iterable(map(_passed_fields, splice.removed)))
     added = Counter(chain.from_iterable(map(_passed_fields, splice.added)))
     return known if removed == added else known + added - removed
@@ -326,7 +337,7 @@ _uses_on_spaces = kept_by_version(Counter[tuple[str, str]]())(_updated_uses)
 
 
 def _passed_fields(item: Statement) -> list[tuple[str, str]]:
-    """Return the space and the datum of each field that the calls in a statement are passed."""
+    """Return the function space and name of each field passed by the calls in a statement."""
     return [
         (described.space, actual.datum)
         for call in (kernel_calls(item) if isinstance(item, Compound) else ())
@@ -340,17 +351,14 @@ def _is_interior(loop: Loop) -> bool:
 
 
 def _depth_inside(call: KernelCall, arg: int) -> Depth:
-    """Return how far inside a cell has to be to touch owned dofs alone through an argument.
-
-    Cells at level 0 are those of the edge, which annexed dofs lie on.
-    """
+    """Return the depth of cells (0 at the edge) that touch only owned dofs of an argument."""
     described, extent = call.kernel.args[arg], call.args[arg].extent
     reach = Depth.value(extent) if described.stencil and extent is not None else NOTHING
     return reach.plus(_ONE) if is_continuous(described.space) else reach
 
 
 def _stays_inside(loop: Loop, call: KernelCall, arg: int) -> bool:
-    """Return whether a loop is an interior so far inside that it reads owned dofs alone."""
+    """Return whether a loop is an interior that reads only owned dofs."""
     if loop.peel is None or not _is_interior(loop):
         return False
     return loop.peel.interior.depth.covers(_depth_inside(call, arg)) is Fresh.YES
@@ -360,7 +368,7 @@ def _stays_inside(loop: Loop, call: KernelCall, arg: int) -> bool:
 
 
 def _asked_depth(call: KernelCall) -> Depth:
-    """Return the depth of halo that the algorithm asks the kernel for; it may be 0."""
+    """Return the halo depth that the algorithm requests for the kernel; it may be 0."""
     if call.halo_depth is None:
         return NOTHING
     return Depth.value(call.halo_depth)
@@ -371,10 +379,7 @@ def _reduces(kernel: Kernel) -> bool:
 
 
 def _has_layers_of_first(kernel: Kernel, arg: int) -> bool:
-    """Return whether an argument is known to have the layers of the first field or operator.
-
-    That is so for the first itself, and for fields on one space with it.
-    """
+    """Return whether an argument certainly has the layers of the first field or operator."""
     described = kernel.args[arg]
     at, first = next((at, one) for at, one in enumerate(kernel.args) if not one.kind.is_scalar)
     if described.layers or described.data_per_dof:
@@ -385,7 +390,7 @@ def _has_layers_of_first(kernel: Kernel, arg: int) -> bool:
 
 
 def _sets_constants(call: KernelCall) -> bool:
-    """Return whether `call` is one of a built-in that gives dofs a value that each rank knows."""
+    """Return whether `call` is a built-in that assigns values known on each rank."""
     fields = [arg for arg in call.kernel.args if arg.kind is ArgKind.FIELD]
     return (
         call.kernel.is_builtin
@@ -396,11 +401,11 @@ def _sets_constants(call: KernelCall) -> bool:
 
 
 def _must_enter_halo(kernel: Kernel) -> bool:
-    """Return whether owned and annexed dofs come out right only if halo cells are computed.
+    """Return whether owned and annexed dofs are only correct if halo cells are also computed.
 
-    That is so for operators, which are computed in the halo by convention, and for dofs that
-    gather a part from each cell around them. Kernels that update anything other than by GH_WRITE
-    count as such if their iteration argument may be continuous.
+    This holds for operators, which are computed in the halo by convention, and for dofs that
+    receive a contribution from each adjacent cell. It is also assumed for kernels that update data
+    other than by GH_WRITE, if their iteration argument may be continuous.
     """
     described = kernel.args[iteration_argument(kernel)]
     if described.kind.is_operator:
@@ -417,7 +422,7 @@ def _must_enter_halo(kernel: Kernel) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _FieldUse:
-    """Use of a field by a call: the input of the tables, besides the range of the loop."""
+    """Use of a field by a call, as input of the decision tables."""
 
     access: Access
     continuous: bool
@@ -425,12 +430,12 @@ class _FieldUse:
 
 
 def _levels(depth: Depth, stencil: Depth | None, asked: bool) -> Depth:
-    """Return how many levels are touched from cells down to halo level `depth`.
+    """Return the number of levels accessed from cells down to halo level `depth`.
 
-    A stencil of extent s reaches s levels further. Where the algorithm itself asks a kernel to
-    run to level `depth` (`asked`), the larger of both is all there is: such kernels are called
-    for the whole halo that a field has, their stencils run along it, and an exchange
-    deeper than the halo stops LFRic (PSyclone issue 2781).
+    A stencil of extent s reaches s levels further. If the algorithm requests the depth (`asked`),
+    the larger of both is the result. Such kernels are called for the whole halo of a field, and
+    their stencils stay inside it. An exchange deeper than the halo is a run-time error in LFRic
+    (PSyclone issue 2781).
     """
     if stencil is None:
         return depth
@@ -439,7 +444,7 @@ def _levels(depth: Depth, stencil: Depth | None, asked: bool) -> Depth:
 
 @lru_cache(maxsize=4096)
 def _cells_need(reach: Reach, levels: Depth, use: _FieldUse, in_cell: bool) -> HaloNeed:
-    """Return what a loop over cells reads down to `levels`; `in_cell` if without a stencil."""
+    """Return what a loop over cells reads to `levels`; `in_cell` is true without a stencil."""
     touched = levels.times(FINE_LEVELS) if use.fine else levels
     if use.access is Access.INC and in_cell:
         return _increment_need(reach, touched, use)
@@ -478,7 +483,7 @@ def _dofs_need(reach: Reach, depth: Depth, continuous: bool) -> HaloNeed:
 
 @lru_cache(maxsize=4096)
 def _cells_left(reach: Reach, depth: Depth, use: _FieldUse) -> HaloLeft:
-    """Return what a loop over cells leaves: see `LfricRules.halo_left`."""
+    """Return the halo state after a loop over cells: see `LfricRules.halo_left`."""
     outermost = depth.times(FINE_LEVELS) if use.fine else depth
     match reach:
         case Reach.ALL:
@@ -501,10 +506,7 @@ def _cells_left(reach: Reach, depth: Depth, use: _FieldUse) -> HaloLeft:
 
 
 def _annexed_if_entered(depth: Depth, use: _FieldUse) -> Fresh:
-    """Return whether annexed dofs are clean after halo cells to `depth` were computed.
-
-    A kernel may be asked to compute 0 levels; then they are as the owned cells left them.
-    """
+    """Return whether annexed dofs are clean after halo cells to `depth` are computed."""
     entered = depth.covers(_ONE) is Fresh.YES
     return Fresh.YES if entered or not use.continuous else Fresh.MAYBE
 
@@ -536,10 +538,7 @@ def _dofs_left(reach: Reach, depth: Depth, continuous: bool) -> HaloLeft:
 
 
 def _goes_too_far(extent: Extent, call: KernelCall) -> bool:
-    """Return whether a loop enters halo cells for which an operator has no memory, or may.
-
-    Where a variable of the algorithm says how far, the generated code looks.
-    """
+    """Return whether a loop of known depth enters cells without memory of an operator."""
     known = Depth.of(OPERATOR_DEPTH).covers(extent.depth)
     seen_later = call.kernel.iteration.takes_halo_depth and known is Fresh.MAYBE
     return extent.reach.in_halo and known is not Fresh.YES and not seen_later
@@ -563,7 +562,7 @@ def _operator_problem(loop: Loop, call: KernelCall, at: int) -> Diagnostic:
 
 
 def _matrices_problem(loop: Loop, call: KernelCall, at: int) -> Iterator[Diagnostic]:
-    """Yield that a stencil reaches cells for which an operator has no values."""
+    """Yield a diagnostic if a stencil reaches cells for which an operator has no values."""
     actual = call.args[at]
     around = Depth.value(actual.extent) if actual.extent else NOTHING
     levels = loop.extent.depth.plus(around) if loop.extent.reach.in_halo else around

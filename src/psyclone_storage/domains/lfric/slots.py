@@ -1,4 +1,4 @@
-"""Positions in the list of actual arguments of a kernel, and the context of its call."""
+"""Positions of actual arguments of a kernel, and the context of its call."""
 
 from __future__ import annotations
 
@@ -22,10 +22,9 @@ class SlotKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """One position in the list of actual arguments.
+    """Position in the list of actual arguments.
 
-    `number` is that of the metadata argument that it belongs to or, for a quadrature, of its
-    shape.
+    - `number`: the number of its metadata argument or, for a quadrature, of its shape.
     """
 
     kind: SlotKind
@@ -33,10 +32,10 @@ class Slot:
 
 
 def slots_of(kernel: Kernel) -> tuple[Slot, ...]:
-    """Return what an algorithm passes to `kernel`, in order (spec 2.9).
+    """Return the positions of the actual arguments of `kernel`, in order (spec 2.9).
 
-    It is each metadata argument, followed by the extent and direction of its stencil; then
-    quadratures; then the halo depth.
+    Each metadata argument is followed by the extent and direction of its stencil. Quadratures and
+    the halo depth come last.
     """
     slots: list[Slot] = []
     for position, arg in enumerate(kernel.args):
@@ -55,8 +54,9 @@ def slots_of(kernel: Kernel) -> tuple[Slot, ...]:
 class BindingContext:
     """Context in which a call is bound.
 
-    `data` are the invoke's; `vectors` is the text of each field vector that some call of the
-    invoke takes as a whole.
+    - `data`: the data of the invoke.
+
+    - `vectors`: the texts of field vectors that calls of the invoke pass as a whole.
     """
 
     data: DataTable
@@ -66,10 +66,10 @@ class BindingContext:
 def component_of_vector(
     expr: Expr, arg: KernelArg, around: BindingContext
 ) -> tuple[Expr, int] | None:
-    """Return the field vector and the number of the component that `expr` is.
+    """Return the field vector and the component number for `expr`, or None.
 
-    The answer is None unless the number is a constant and this invoke also uses the vector as a
-    whole.
+    The function returns None unless the number is constant and the invoke also passes the whole
+    vector.
     """
     if arg.kind is not ArgKind.FIELD or not isinstance(expr, Index) or len(expr.items) != 1:
         return None

@@ -1,4 +1,4 @@
-"""Derived types of LFRic whose components an algorithm passes to kernels."""
+"""Derived types of LFRic with components that an algorithm passes to kernels."""
 
 from __future__ import annotations
 

@@ -14,6 +14,7 @@ _PRAGMAS = {
     Directive.OMP_SIMD: "simd",
     Directive.OMP_SINGLE: "single",
     Directive.OMP_MASTER: "master",
+    Directive.OMP_CRITICAL: "critical",
     Directive.OMP_TASK: "task",
     Directive.OMP_TASKLOOP: "taskloop",
     Directive.OMP_TEAMS_DO: "parallel for",

@@ -1,4 +1,4 @@
-"""Grids of rectangles and fields on them, in the words of the GOcean API."""
+"""Rectangular grids of the GOcean API, and fields on them."""
 
 from psyclone_storage.runtime.computing import greater, lesser, module_value, power, quotient
 from psyclone_storage.runtime.gocean.compiled import (

@@ -1,8 +1,8 @@
-"""Routines of generated C: their fields bound in one step, and what does not change found once.
+"""Calls of generated C routines for fields on grids, with cached bindings of the fields.
 
-For the same fields a routine knows from its second call on where their arrays are and what its
-loops count. A call acquires all data together, computes, and notes what was written. Nothing is
-kept alive by that: what is known goes when one of the fields goes.
+From the second call with the same fields, the routine uses cached array addresses and loop bounds.
+A call acquires all fields together, executes the functions, and records which fields were written.
+The cache does not keep fields alive: an entry is dropped when one of its fields is collected.
 """
 
 from __future__ import annotations
@@ -25,10 +25,13 @@ SetUp = Callable[..., tuple[tuple[Storage, ...], tuple[float, ...], tuple[int, .
 
 
 def check_within(field: Field, columns: tuple[int, int], rows: tuple[int, int]) -> None:
-    """See that the arrays of a rank have points, counted from 1: the first and the last of each.
+    """Check that the arrays of a rank contain the given points.
+
+    `columns` and `rows` contain the first and the last index, counted from 1. An empty range is
+    always valid.
 
     Raises:
-        HaloWidthError: they have not. Where nothing is counted, nothing is looked at.
+        HaloWidthError: a point is outside the arrays.
     """
     shape = field.grid.shape
     empty = columns[1] < columns[0] or rows[1] < rows[0]
@@ -42,10 +45,12 @@ def check_within(field: Field, columns: tuple[int, int], rows: tuple[int, int]) 
 
 
 class CompiledRoutine(BoundRoutine):
-    """One invoke: functions of C, and what they are called with.
+    """One invoke: its C functions and their arguments.
 
-    `accesses` are a word for each field: `read`, `written`, or `covered` for one of which all
-    points of the whole region are written before any is read, `meant` words of `check_meant`.
+    - `accesses`: one word for each field: `read`, `written`, or `covered` if all points of the
+      whole region are written before any is read.
+
+    - `meant`: words for `check_meant`.
     """
 
     def __init__(
@@ -65,13 +70,12 @@ class CompiledRoutine(BoundRoutine):
         self._functions: tuple[Any, ...] = ()
 
     def _prepared(self, fields: tuple[Field, ...], given: tuple[Hashable, ...], /) -> BoundStorages:
-        """Find what the routine needs of `fields`.
+        """Return the cached data of the routine for `fields`.
 
         Raises:
-            TypeError: something is no field, or has values of another type than kernels compute
-                with.
-            ValueError: one field is there twice, and is written; fields are on different grids, or
-                not on the points, or with the offset, that kernels are for.
+            TypeError: an argument is not a field, or has values of another type than the kernels.
+            ValueError: a written field is passed twice, or fields are on different grids, or on
+                points or with an offset for which the kernels are not written.
         """
         check_fields(fields, [fields[at] for at in self.written])
         check_meant(fields, self._meant)
@@ -83,7 +87,7 @@ class CompiledRoutine(BoundRoutine):
 
     @property
     def places(self) -> tuple[tuple[int, ...] | None, ...]:
-        """The positions of the arrays that each function uses on a device; None on the host."""
+        """Positions of the arrays that each function uses on a device; None on the host."""
         return tuple(tuple(one[_ARRAYS]) if len(one) > _ARRAYS else None for one in self._wanted)
 
     @property
@@ -98,7 +102,7 @@ class CompiledRoutine(BoundRoutine):
 
 
 class _Prepared(BoundStorages):
-    """Cached facts about some fields: tables for functions, and the binding of the data."""
+    """Cached data for some fields: tables for functions, and the binding of the fields."""
 
     __slots__ = ("_shape",)
 
@@ -133,6 +137,6 @@ class _Prepared(BoundStorages):
                 )
 
     def check_layout(self, array: Any) -> None:
-        """Raise `ValueError` if an array is not laid out as those of its grid are."""
+        """Raise `ValueError` if an array does not have the layout of its grid's arrays."""
         if not array.flags.f_contiguous or array.shape != self._shape:
             raise ValueError("An array of a grid has gaps, or other extents than its grid.")

@@ -14,9 +14,10 @@ from psyclone_storage.runtime.gocean.region import Region
 
 @dataclass(frozen=True, slots=True)
 class Subdomain:
-    """The part of one rank: the points of the domain that are its own, and a halo around them.
+    """Part of a domain on one rank: owned points and a halo around them.
 
-    Its arrays hold `halo` points on every side of its own, and one column and one row of padding.
+    Its arrays contain `halo` points on every side of the owned points, and one additional column
+    and row of padding.
     """
 
     domain: Region
@@ -24,25 +25,25 @@ class Subdomain:
 
     @property
     def internal(self) -> Region:
-        """Its own points, in the indices of its arrays."""
+        """Owned points, as a region of the rank's arrays."""
         columns, rows = self.domain.shape
         return Region((self.halo, self.halo), (self.halo + columns, self.halo + rows))
 
     @property
     def shape(self) -> tuple[int, int]:
-        """The extents of its arrays."""
+        """Extents of the rank's arrays."""
         columns, rows = self.domain.shape
         return columns + 2 * self.halo + 1, rows + 2 * self.halo + 1
 
     def local(self, region: Region) -> Region:
-        """Return a region of the domain in the indices of its arrays."""
+        """Return a region of the domain as a region of the rank's arrays."""
         x, y = self.domain.start
         return region.moved((self.halo - x, self.halo - y))
 
 
 @dataclass(frozen=True, slots=True)
 class Decomposition:
-    """All parts of a domain of `points` points in x and in y, `parts` of them in each direction."""
+    """Decomposition of a domain with `points` points in x and y into `parts` in each direction."""
 
     points: tuple[int, int]
     parts: tuple[int, int]
@@ -54,12 +55,13 @@ def decompose(
 ) -> Decomposition:
     """Divide a domain into one rectangle for each rank.
 
-    Without `parts` the cuts are as short as can be, and of equally short ones those across y are
-    taken. Ranks are counted along x first. Where points are left over, the first rectangles of a
-    row or column have one more.
+    Without `parts`, the total length of cuts is minimal. Among equal ones, cuts across y are
+    preferred. Ranks are numbered along x first. If the points cannot be divided evenly, the first
+    rectangles of a row or column have one more.
 
     Raises:
-        ValueError: there are too few points, or the parts are not as many as the ranks.
+        ValueError: there are too few points, or the number of parts differs from the number of
+            ranks.
     """
     if min(points) < 1:
         raise ValueError(f"A domain has at least one point in x and in y, not {points}.")
@@ -90,7 +92,7 @@ def _shortest_cuts(points: tuple[int, int], ranks: int) -> tuple[int, int]:
 
 
 def _cut(points: int, parts: int) -> list[tuple[int, int]]:
-    """Return where each part starts, and where it ends, that point not included."""
+    """Return the start and the exclusive end of each part."""
     size, more = divmod(points, parts)
     starts = [part * size + min(part, more) for part in range(parts + 1)]
     return list(pairwise(starts))

@@ -1,4 +1,4 @@
-"""Kernels of CUDA for points of a grid, and how CuPy launches them."""
+"""CUDA kernels for grid points, and their launch by CuPy."""
 
 from __future__ import annotations
 
@@ -15,9 +15,11 @@ _SCALARS: Mapping[str, Callable[[Any], Any]] = {"d": np.float64, "i": np.int32}
 
 
 class KernelLaunch:
-    """A kernel of CUDA, which is called as a function of C is: with tables, and with scalars.
+    """CUDA kernel that is called like a C function, with tables and scalars.
 
-    `tables` are positions in those of arrays, counts and reals. What runs `alone` has one thread.
+    - `tables`: positions in the tables of arrays, counts and reals.
+
+    - `alone`: launch only one thread.
     """
 
     def __init__(
@@ -40,7 +42,7 @@ class KernelLaunch:
         self._kernel(blocks, block, passed)
 
     def _described(self, data: Any, reals: Any, counts: Any) -> tuple[Any, Any, tuple[Any, ...]]:
-        """Return the blocks of a launch, their size, and what it is passed but for scalars."""
+        """Return the number and size of blocks, and all arguments except scalars."""
         of_arrays, of_counts, of_reals = self._tables
         passed = (
             *(np.uint64(data[at]) for at in of_arrays),
@@ -53,9 +55,9 @@ class KernelLaunch:
 
 
 class DeviceLibrary(KernelLibrary):
-    """The CUDA kernels of a module for grids."""
+    """CUDA kernels of a module for grids."""
 
     def launches(self, kernel: Any, types: str, *launch: Any) -> KernelLaunch:
-        """Return what launches a kernel with a thread for each point."""
+        """Return a function that launches a kernel with a thread for each point."""
         *tables, alone = launch
         return KernelLaunch(kernel, types, (tables[0], tables[1], tables[2]), alone)

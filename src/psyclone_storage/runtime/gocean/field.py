@@ -1,7 +1,7 @@
-"""Fields on a grid, whose halos are kept equal to what their owners hold.
+"""Fields on a grid, with halos that can be made equal to the owners' values.
 
-A field records to which depth its halo is clean if writers call `set_dirty`. Exchanges record the
-clean depth, and test it only with `only_dirty`.
+A field records the depth to which its halo is clean, provided that writers call `set_dirty`.
+Exchanges record this depth, but test it only with `only_dirty`.
 """
 
 from __future__ import annotations
@@ -30,12 +30,16 @@ Array = np.ndarray[Any, Any]
 
 
 class Field:
-    """One number at each point of a kind, on the points of a rank and around them.
+    """Field with one number at each point of a kind, including the rank's halo.
 
-    `storage` holds the values, x first and contiguous. `internal` is the region that the rank owns,
-    `whole` that with the boundary points around it. Without `values` all are zero; these are an
-    array over the points of the domain, a function of their coordinates x and y, of all columns and
-    rows at once, or a number, which the points around have, too.
+    - `storage`: the values, with x as the contiguous index.
+
+    - `internal`: the region that the rank owns.
+
+    - `whole`: the internal region with the boundary points around it.
+
+    Without `values`, all values are zero. `values` may be an array over the points of the domain, a
+    function of coordinate arrays x and y, or a number, which also applies to the halo.
 
     Raises:
         TypeError: `grid`, `points` or `values` has a wrong type.
@@ -66,24 +70,24 @@ class Field:
             self._fill(values)
 
     def __repr__(self) -> str:
-        """Return what a notebook shows."""
+        """Return the text shown in a notebook."""
         name = f" '{self.label}'" if self.label else ""
         return f"<Field{name} on {self.points.name} points of {self.grid!r}>"
 
     @property
     def storage(self) -> Storage:
-        """The values of all points of this rank; always the same object."""
+        """Values of all points on this rank; always the same object."""
         return self._storage
 
     @property
     def values(self) -> Array:
-        """The values of the internal region, to be read."""
+        """Read-only values of the internal region."""
         return self.storage.data_ro[self.internal.box]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
-        """Return the values of the internal region as an array of NumPy.
+        """Return the values of the internal region as a NumPy array.
 
-        Without `dtype` and `copy` it is a read-only view of the host's values.
+        Without `dtype` and `copy`, it is a read-only view of the host's values.
 
         Raises:
             ValueError: `copy` is False, and `dtype` requires a copy.
@@ -93,12 +97,12 @@ class Field:
 
     @property
     def region_is_all(self) -> bool:
-        """Return whether the whole region has all points of the arrays, except the padding."""
+        """True if the whole region contains all points of the arrays, except the padding."""
         columns, rows = self.storage.shape
         return self.whole.start == (0, 0) and self.whole.stop == (columns - 1, rows - 1)
 
     def to_xarray(self) -> Any:
-        """Return the internal region as a `DataArray` with coordinates, over the same storage."""
+        """Return the internal region as a `DataArray` with coordinates, without copying values."""
         coords = dict(zip("xy", self.grid.coordinates(self.points), strict=True))
         inside = {
             name: places[part]
@@ -109,25 +113,25 @@ class Field:
     # -- halos -----------------------------------------------------------------------------------
 
     def exchange(self, depth: int = 1) -> None:
-        """Make the halo equal to what its owners hold, up to `depth` points away, with corners.
+        """Copy the owners' values to the halo, up to `depth` points away, including corners.
 
-        Collective: all ranks have to call it.
+        Collective: all ranks must call it.
 
         Raises:
-            ValueError: the halo is not so wide.
-            RuntimeError: an exchange of the field has not been finished.
+            ValueError: the halo is narrower than `depth`.
+            RuntimeError: an exchange of the field is not finished.
         """
         self.check_idle()
         _exchange_together([self], depth)
 
     def start_exchange(self, depth: int = 1) -> None:
-        """Start an exchange. Until it is finished the halo may not be used, nor a point written.
+        """Start a halo exchange; until it is finished, the field must not be written.
 
-        Collective: all ranks have to call it.
+        The halo must not be used either. Collective: all ranks must call it.
 
         Raises:
-            ValueError: the halo is not so wide.
-            RuntimeError: an exchange of the field has not been finished.
+            ValueError: the halo is narrower than `depth`.
+            RuntimeError: an exchange of the field is not finished.
         """
         self.check_idle()
         packed = self.grid.messages.take([self], depth)
@@ -137,10 +141,10 @@ class Field:
     def finish_exchange(self) -> None:
         """Finish the exchange that was started.
 
-        Collective: all ranks have to call it.
+        Collective: all ranks must call it.
 
         Raises:
-            RuntimeError: none was started, or the field was written since.
+            RuntimeError: no exchange was started, or the field was written since then.
         """
         if self.under_way is None:
             raise RuntimeError(f"{self.describe()} has no exchange under way.")
@@ -157,19 +161,19 @@ class Field:
         self.set_clean(depth)
 
     def is_dirty(self, depth: int = 1) -> bool:
-        """Return whether the halo, `depth` points away, may differ from what its owners hold."""
+        """Return whether the halo, up to `depth` points away, may differ from owners' values."""
         return depth > self._clean
 
     def set_dirty(self) -> None:
-        """Note that the field was written."""
+        """Record that the field was written, so that its halo is stale."""
         self._clean = 0
 
     def set_clean(self, depth: int) -> None:
-        """Note that the halo is what its owners hold, up to `depth` points away."""
+        """Record that the halo is equal to the owners' values, up to `depth` points away."""
         self._clean = max(self._clean, depth)
 
     def check_idle(self) -> None:
-        """Raise `RuntimeError` if an exchange is under way."""
+        """Raise `RuntimeError` if an exchange is in progress."""
         if self.under_way is not None:
             raise RuntimeError(f"An exchange of {self.describe()} has not been finished.")
 
@@ -184,7 +188,7 @@ class Field:
         return made
 
     def describe(self) -> str:
-        """Return the subject of an error message."""
+        """Return the name of the field in error messages."""
         return f"the field '{self.label}'" if self.label else "a field without a label"
 
     # -- over all ranks --------------------------------------------------------------------------
@@ -192,13 +196,11 @@ class Field:
     def sum(self, *, reproducible: bool = False) -> float:
         """Return the sum over all internal points of the domain.
 
-        A `reproducible` one is the exact sum, rounded once: it does not depend on the number of
-        ranks. The other adds one partial sum for each rank.
-
-        Collective: all ranks have to call it.
+        A `reproducible` sum is the exact sum, rounded once, and does not depend on the number of
+        ranks. Otherwise one partial sum for each rank is added. Collective: all ranks must call it.
 
         Raises:
-            ValueError: on all ranks, if a reproducible sum has a value that is not finite.
+            ValueError: on all ranks, a reproducible sum contains a value that is not finite.
         """
         gathered = self.grid.ranks.gathered
         if not reproducible:
@@ -214,25 +216,24 @@ class Field:
         return rounded(sum(part for part in parts if part is not None))
 
     def min(self) -> float:
-        """Return the least value at any internal point of the domain, nan if there is one.
+        """Return the minimum over all internal points of the domain; NaN if any value is NaN.
 
-        Collective: all ranks have to call it.
+        Collective: all ranks must call it.
         """
         return float(np.min(self.grid.ranks.gathered(self._reduced(lambda values: values.min()))))
 
     def max(self) -> float:
-        """Return the greatest value at any internal point of the domain, nan if there is one.
+        """Return the maximum over all internal points of the domain; NaN if any value is NaN.
 
-        Collective: all ranks have to call it.
+        Collective: all ranks must call it.
         """
         return float(np.max(self.grid.ranks.gathered(self._reduced(lambda values: values.max()))))
 
     def gather(self, root: int = 0) -> Array | None:
-        """Return the values of the whole domain on the rank `root`, None on the others.
+        """Return the values of the whole domain on the rank `root`, and None on other ranks.
 
-        They are those of each rank's own points, boundary points among them.
-
-        Collective: all ranks have to call it.
+        They are the values of all ranks' owned points, including boundary points. Collective: all
+        ranks must call it.
         """
         own = self.grid.subdomain.internal.box
         found = self.grid.ranks.sent_to(root, np.array(self.storage.data_ro[own]))
@@ -244,7 +245,7 @@ class Field:
         return values
 
     def _reduced(self, function: Callable[[Any], Any]) -> float:
-        """Return what `function` makes of the internal points, computed where they are."""
+        """Return `function` applied to the internal points, on the device if current there."""
         with self.storage.access(side_of([self])) as array:
             return float(function(array[self.internal.box]))
 
@@ -273,7 +274,7 @@ class Field:
         return values
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what a pickle holds: the values of this rank, halo included, and the grid."""
+        """Return the state for a pickle: the grid, and the values of this rank with the halo."""
         self.check_idle()
         return {
             "grid": self.grid,
@@ -285,10 +286,10 @@ class Field:
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Make a field on the same part of the grid with the values of a pickle.
+        """Restore a field on the same part of the grid from a pickle.
 
         Raises:
-            ValueError: the program that reads it has divided the grid otherwise.
+            ValueError: the grid is distributed differently in this program.
         """
         grid, values = state["grid"], state["values"]
         own, held = grid.subdomain.domain, state["domain"]
@@ -304,16 +305,14 @@ class Field:
 
 
 def exchange(fields: Sequence[Field], depth: int = 1, *, only_dirty: bool = False) -> None:
-    """Exchange the halos of several fields, those of one grid with one message per neighbour.
+    """Exchange the halos of several fields; fields of one grid share messages.
 
-    With `only_dirty`, fields whose halo is clean to `depth` are left out; all ranks have to agree
-    on that, which they do if they write the same fields.
-
-    Collective: all ranks have to call it.
+    With `only_dirty`, fields with a halo that is clean to `depth` are omitted. All ranks must omit
+    the same fields, which holds if they write the same fields. Collective: all ranks must call it.
 
     Raises:
-        ValueError: a halo is not so wide.
-        RuntimeError: an exchange of a field has not been finished.
+        ValueError: a halo is narrower than `depth`.
+        RuntimeError: an exchange of a field is not finished.
     """
     wanted = [field for field in fields if not only_dirty or field.is_dirty(depth)]
     for field in wanted:
@@ -323,7 +322,7 @@ def exchange(fields: Sequence[Field], depth: int = 1, *, only_dirty: bool = Fals
 
 
 def _exchange_together(group: Sequence[Field], depth: int) -> None:
-    """Exchange the halos of fields of one grid and one type of values."""
+    """Exchange the halos of fields with one grid and one data type."""
     if not group[0].grid.plan(depth).is_empty:  # An access would mark the values as changed.
         arrays = held_arrays(group)
         if arrays is not None:
@@ -342,9 +341,10 @@ def _exchange_together(group: Sequence[Field], depth: int) -> None:
 
 
 def _together(fields: Sequence[Field]) -> Iterator[list[Field]]:
-    """Yield the fields that share messages: those of one grid and one type of values.
+    """Yield groups of fields with one grid and one data type, which share messages.
 
-    All ranks group them alike: where a rank has the values, the others do not know.
+    All ranks form the same groups. The location of values (host or device) is ignored, because
+    other ranks do not know it.
     """
     groups: dict[tuple[Any, ...], list[Field]] = {}
     for field in dict.fromkeys(fields):

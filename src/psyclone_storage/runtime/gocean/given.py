@@ -1,6 +1,6 @@
-"""Validation of the arguments for grids and fields.
+"""Checks of the arguments for grids and fields.
 
-It refuses arguments that would be misinterpreted, and states the expected ones.
+Arguments that would be misinterpreted raise an error with the expected form.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 
 def whole_number(what: str, given: Any) -> int:
-    """Return an integer; raise `TypeError` for anything else, which `what` names."""
+    """Return an integer; raise `TypeError` for anything else, with the description `what`."""
     try:
         return index(given)
     except TypeError:
@@ -29,11 +29,11 @@ def whole_pair(what: str, given: Any) -> tuple[int, int]:
 
 
 def distance_pair(what: str, given: Any) -> tuple[float, float]:
-    """Return two distances, for x and for y.
+    """Return two distances, for x and y.
 
     Raises:
-        TypeError: they are no two numbers.
-        ValueError: one is not above zero, or not finite.
+        TypeError: `given` is not two numbers.
+        ValueError: a number is not positive or not finite.
     """
     first, second = _pair(what, "two numbers, for x and for y", given)
     for one in (first, second):
@@ -45,7 +45,7 @@ def distance_pair(what: str, given: Any) -> tuple[float, float]:
 
 
 def truth_pair(what: str, given: Any) -> tuple[bool, bool]:
-    """Return two times True or False, for x and for y; raise `TypeError` for anything else."""
+    """Return two Booleans, for x and y; raise `TypeError` for anything else."""
     first, second = _pair(what, "two times True or False, for x and for y", given)
     for one in (first, second):
         if not isinstance(one, bool | np.bool):
@@ -64,7 +64,7 @@ def one_of(what: str, given: Any, kind: type[Any]) -> Any:
 def check_numbers(
     what: Callable[[], str], values: np.ndarray[Any, Any], dtype: np.dtype[Any]
 ) -> None:
-    """Raise `TypeError` if values are no numbers that data of a type can have without a loss."""
+    """Raise `TypeError` if values cannot be converted to `dtype` without loss."""
     if not np.can_cast(values.dtype, dtype, "same_kind"):
         raise TypeError(f"{what()} has values of {dtype}, and is given some of {values.dtype}.")
 

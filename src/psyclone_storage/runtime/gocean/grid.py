@@ -1,4 +1,4 @@
-"""Grids of rectangles with regular distances, divided among ranks."""
+"""Rectangular grids with constant spacing, distributed over ranks."""
 
 from __future__ import annotations
 
@@ -30,22 +30,29 @@ _LATITUDE = 50.0
 
 
 class Grid:
-    """A grid of `points` points in x and in y, `spacing` apart, divided among ranks.
+    """Grid of `points` points in x and y with constant `spacing`, distributed over ranks.
 
-    `periodic` closes it in x, in y or in both. `halo` is how many points of others a rank holds
-    around its own. `mask` is 1 at sea, 0 on land and -1 outside of an open boundary: an array over
-    the points of the domain, or over these and `halo` points around them. Points that it does not
-    cover are as their nearest neighbour, or as their image in a periodic domain. Without a mask all
-    is sea. `parts` says into how many rectangles the domain is cut in each direction, `device` is
-    where kernels run. `ranks` is a communicator of mpi4py; without it, all ranks of the program.
+    - `periodic`: whether the grid is periodic in x and in y.
 
-    Collective: all ranks have to call it.
+    - `halo`: the width of the halo in points.
+
+    - `mask`: 1 for sea, 0 for land, and -1 outside an open boundary, as an array over the points of
+      the domain, optionally with `halo` points around them. Other points have the value of the
+      nearest neighbour, or of the periodic image. Without a mask, all points are sea.
+
+    - `parts`: the number of rectangles in each direction.
+
+    - `device`: the device on which kernels run.
+
+    - `ranks`: an mpi4py communicator; by default all ranks of the program.
+
+    Collective: all ranks must create it.
 
     Raises:
-        TypeError: something is not what it is described as here.
-        ValueError: the domain cannot be divided so, a periodic domain has fewer points than the
-            halo, a distance is not above zero, the mask has another shape, or there is no such kind
-            of device.
+        TypeError: an argument has a wrong type.
+        ValueError: the domain cannot be divided in this way, a periodic domain has fewer points
+            than the halo, a distance is not positive, the mask has a wrong shape, or there is no
+            such device.
     """
 
     def __init__(  # noqa: PLR0913 - what a grid is made of
@@ -82,40 +89,43 @@ class Grid:
         self.property: Callable[[str], Storage | float] = cache(partial(self._property_for))
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Set the attributes of the grid once, because invokes cache them."""
+        """Set an attribute for the first time.
+
+        Attributes are constant, because invokes cache them.
+        """
         if name in self.__dict__:
             raise AttributeError(f"The {name} of a grid cannot be changed: make another grid.")
         super().__setattr__(name, value)
 
     def __repr__(self) -> str:
-        """Return what a notebook shows."""
+        """Return the text shown in a notebook."""
         of, size = self.ranks.rank, self.ranks.size
         where = f", {self.subdomain.domain.shape} of them on rank {of}" if size > 1 else ""
         return f"<Grid of {self.points} points{where}>"
 
     @property
     def subdomain(self) -> Subdomain:
-        """The part of this rank."""
+        """Part of the domain on this rank."""
         return self.decomposition.subdomains[self.ranks.rank]
 
     @property
     def shape(self) -> tuple[int, int]:
-        """The extents of the arrays of this rank: its points, the halo around them, padding."""
+        """Extents of the rank's arrays: owned points, halo, and padding."""
         return self.subdomain.shape
 
     @property
     def at_start(self) -> tuple[bool, bool]:
-        """Return whether the domain begins on this rank with a boundary, in x and in y."""
+        """True for x and y if the domain has a boundary at the start of this rank's part."""
         start = self.subdomain.domain.start
         return start[0] == 0 and not self.periodic[0], start[1] == 0 and not self.periodic[1]
 
     def zeros(self, label: str = "", dtype: Any = np.float64) -> Storage:
-        """Return a storage of zeros with the extents and the layout of this rank's arrays."""
+        """Return a storage of zeros with the extents and layout of this rank's arrays."""
         return zeros(self.shape, dtype, label=label, **self.keywords)
 
     @property
     def keywords(self) -> Any:
-        """The options of all storages of this grid."""
+        """Options for all storages of this grid."""
         halo, row = self.halo, self.halo + 1
         return {
             "dims": ("I", "J"),
@@ -125,9 +135,9 @@ class Grid:
         }
 
     def coordinates(self, points: Points) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-        """Return where the points of this rank's arrays are, in x and in y.
+        """Return the coordinates of the points in this rank's arrays, in x and y.
 
-        The first T point of the domain lies at one distance from the origin in both directions.
+        The first T point of the domain is one spacing from the origin in both directions.
         """
         found = []
         for axis, on_side in enumerate(points.on_sides):
@@ -137,11 +147,11 @@ class Grid:
         return found[0], found[1]
 
     def __deepcopy__(self, memo: Any) -> Grid:
-        """Return the grid itself: copies of fields are fields on it."""
+        """Return the grid itself, so that copies of fields are on the same grid."""
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle what the grid is made of; its ranks are those of the program that reads it."""
+        """Return the constructor arguments for a pickle; the reading program provides the ranks."""
         made = {
             "periodic": self.periodic,
             "offset": self.offset,
@@ -162,10 +172,10 @@ class Grid:
         return plan_exchange(self.decomposition, self.periodic, self.ranks.rank, depth)
 
     def _property_for(self, name: str) -> Storage | float:
-        """Return a property of the grid that kernels may ask for, by its name.
+        """Return a grid property for kernels by name.
 
-        `dx_const` and `dy_const` are numbers, all others are storages: `mask_t`, `dx_t` and so on,
-        `area_t`, `area_u`, `area_v`, `lat_u`, `lat_v`.
+        `dx_const` and `dy_const` are numbers. All others are storages: `mask_t`, `dx_t` and similar
+        ones, `area_t`, `area_u`, `area_v`, `lat_u`, `lat_v`.
         """
         dx, dy = self.spacing
         numbers = {"dx_const": dx, "dy_const": dy}
@@ -206,7 +216,7 @@ class Grid:
 
 
 def _made_again(points: Any, spacing: Any, made: dict[str, Any]) -> Grid:
-    """Return a grid with what a pickle holds; on other ranks it is divided anew."""
+    """Return a grid from a pickle; on a different number of ranks it is divided anew."""
     ranks = world()
     if made["parts"][0] * made["parts"][1] != ranks.size:
         made = {**made, "parts": None}

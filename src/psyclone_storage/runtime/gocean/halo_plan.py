@@ -1,10 +1,10 @@
 """Plan of a halo exchange: the points that each rank sends and receives.
 
-Every point of the domain has one owner, the rank in whose internal region it lies. Points outside
-of the domain, beyond a boundary that is not periodic, belong to the rank whose internal region they
-are next to: kernels for boundaries write them. A halo of depth d is what lies within d points of a
-rank's own; corners come from the ranks that own them. Everything follows from the decomposition, so
-that ranks agree without asking each other.
+Each point of the domain is owned by the rank whose internal region contains it. Points outside the
+domain, beyond a boundary that is not periodic, belong to the rank with the adjacent internal
+region, because boundary kernels write them. A halo of depth d consists of all points within d
+points of a rank's own ones. Corners come from the ranks that own them. Each rank derives the plan
+from the decomposition, without communication.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from psyclone_storage.runtime.gocean.region import Region
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message to or from one rank: regions of this rank's arrays, in a fixed order."""
+    """Message to or from one rank: regions of this rank's arrays, in a fixed order."""
 
     rank: int
     regions: tuple[Region, ...]
 
     @property
     def points(self) -> int:
-        """The number of values of one field."""
+        """Number of values for one field."""
         return sum(region.points for region in self.regions)
 
 
 @dataclass(frozen=True, slots=True)
 class ExchangePattern:
-    """The messages of an exchange, and what a rank copies to its own halo.
+    """Messages of an exchange, and regions that a rank copies to its own halo.
 
-    `copied` are pairs of regions, from where and to where: a periodic domain makes a rank its own
-    neighbour.
+    - `copied`: pairs of source and target region. They exist if a periodic domain makes a rank its
+      own neighbour.
     """
 
     sent: tuple[Message, ...]
@@ -43,31 +43,31 @@ class ExchangePattern:
 
     @property
     def is_empty(self) -> bool:
-        """Return whether this rank neither sends nor receives nor copies a point."""
+        """True if this rank sends, receives and copies nothing."""
         return not (self.sent or self.received or self.copied)
 
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """Decomposition and periodicity of a domain, for one depth of halo."""
+    """Decomposition and periodicity of a domain, for one halo depth."""
 
     decomposition: Decomposition
     periodic: tuple[bool, bool]
     depth: int
 
     def owned(self, rank: int) -> Region:
-        """Return the points that belong to a rank, in the indices of the domain."""
+        """Return the points owned by a rank, as a region of the domain."""
         return self._widened(rank, at_end=0, within=0)
 
     def needed(self, rank: int) -> Region:
-        """Return the points that belong to a rank or to its halo, in the indices of the domain."""
+        """Return the points owned by a rank and its halo, as a region of the domain."""
         return self._widened(rank, at_end=self.depth, within=self.depth)
 
     def _widened(self, rank: int, at_end: int, within: int) -> Region:
-        """Return the points of a rank and some around them.
+        """Return the points of a rank, extended on all sides.
 
-        There are `at_end` of them where the domain is closed to a ring and `within` inside of it;
-        at a boundary all points of the halo are.
+        The extension is `at_end` points at a periodic end of the domain, `within` points inside the
+        domain, and the whole halo at a boundary.
         """
         subdomain = self.decomposition.subdomains[rank]
         own = subdomain.domain
@@ -83,7 +83,7 @@ class _Layout:
 def plan_exchange(
     decomposition: Decomposition, periodic: tuple[bool, bool], rank: int, depth: int
 ) -> ExchangePattern:
-    """Return what `rank` exchanges to `depth`, in a domain that is periodic in x, in y, or not."""
+    """Return the exchange of `rank` to `depth`; `periodic` is given for x and y."""
     layout = _Layout(decomposition, periodic, depth)
     sent: list[Message] = []
     received: list[Message] = []
@@ -101,10 +101,10 @@ def plan_exchange(
 
 
 def _matched(layout: _Layout, sender: int, receiver: int) -> tuple[tuple[Region, Region], ...]:
-    """Return what a receiver needs of a sender's points, in the indices of the arrays of both.
+    """Return pairs of regions that a sender copies to a receiver, in array indices of both.
 
-    A periodic domain is looked at with its images on all sides; the order of the regions is the
-    same on both ranks.
+    Images of a periodic domain on all sides are included. The order of regions is the same on both
+    ranks.
     """
     subdomains, points = layout.decomposition.subdomains, layout.decomposition.points
     needed, owned = layout.needed(receiver), layout.owned(sender)

@@ -1,7 +1,7 @@
-"""Access of generated NumPy code to fields: arrays of a block, and boxes around points.
+"""Access of generated NumPy code to fields: arrays in a context, and boxes around points.
 
-`held` is the contract with the storages: all data of an invoke are acquired together, once, where
-the code runs, and known to be written when it is done.
+`held` is the interface to storages. All data of an invoke are acquired together on the host, and
+written data are marked at the end.
 """
 
 from __future__ import annotations
@@ -28,17 +28,16 @@ def held(
     covered: Sequence[Field] = (),
     meant: Sequence[str] = (),
 ) -> Iterator[tuple[Any, ...]]:
-    """Hold fields on the host for a block and give their arrays, in this order.
+    """Acquire fields on the host for a context and yield their arrays, in this order.
 
-    Of those that are `covered` all points of the whole region are written. Where that is all there
-    is, no value is brought in for them.
-    Written fields are marked dirty. `meant` has
-    words of `check_meant`.
+    All points of the whole region of `covered` fields are written. If that region contains all
+    points, their old values are not transferred. Written fields are marked dirty. `meant` contains
+    words for `check_meant`.
 
     Raises:
-        TypeError: something is no field.
-        ValueError: one field is there twice, and is written; fields are on different grids, or not
-            on the expected points.
+        TypeError: an argument is not a field.
+        ValueError: a written field is passed twice, or fields are on different grids or on
+            unexpected points.
     """
     fields = (*read, *written, *covered)
     check_fields(fields, (*written, *covered))
@@ -57,7 +56,7 @@ def held(
 
 
 def check_fields(fields: Sequence[Any], changed: Sequence[Any]) -> None:
-    """Raise if something is no field, is on another grid, or is there twice and `changed`."""
+    """Raise an error for a non-field, another grid, or a written field passed twice."""
     for field in fields:
         if not isinstance(field, Field):
             raise TypeError(f"An invoke takes fields, not a {type(field).__name__}.")
@@ -70,12 +69,13 @@ def check_fields(fields: Sequence[Any], changed: Sequence[Any]) -> None:
 
 
 def check_meant(fields: Sequence[Field], meant: Sequence[str]) -> None:
-    """See that fields are on the points, and their grid has the offset, that kernels are for.
+    """Check that fields are on the points, and grids have the offset, expected by kernels.
 
-    `meant` has words for each of the first fields: `points=u`, or `field` for any; `offset=ne`.
+    `meant` contains words for each of the first fields: `points=u`, or `field` for any points;
+    `offset=ne`.
 
     Raises:
-        ValueError: one is not, or has not.
+        ValueError: a field or its grid does not match.
     """
     for field, words in zip(fields, meant, strict=False):
         for what, _, wanted in (word.partition("=") for word in words.split()):
@@ -92,10 +92,10 @@ def check_meant(fields: Sequence[Field], meant: Sequence[str]) -> None:
 
 
 def points(columns: slice, rows: slice, shape: tuple[int, int]) -> Callable[[int, int], Box]:
-    """Return a function that returns the box of points `i` columns and `j` rows from another.
+    """Return a function that returns the box of points shifted by `i` columns and `j` rows.
 
     Raises:
-        HaloWidthError: the function is called for points outside of arrays of this `shape`.
+        HaloWidthError: the function is called for points outside arrays of this `shape`.
     """
     known: dict[tuple[int, int], Box] = {}
 

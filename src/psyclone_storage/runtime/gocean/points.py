@@ -1,4 +1,4 @@
-"""The kinds of points of a grid, and which points of one kind surround those of another."""
+"""Kinds of grid points, and the boundary points of each kind."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from psyclone_storage.runtime.gocean.region import Region
 
 
 class Points(Enum):
-    """The kinds of points that a field may be on, in an Arakawa C grid.
+    """Kinds of points for fields on an Arakawa C grid.
 
-    T points are in the middles of cells, U and V points in the middles of their sides to the east
-    or west and to the north or south, F points at their corners.
+    T points are at cell centres. U points are on the east or west sides of cells, and V points on
+    the north or south sides. F points are at corners.
     """
 
     U = "u"
@@ -22,30 +22,33 @@ class Points(Enum):
 
     @property
     def on_sides(self) -> tuple[bool, bool]:
-        """Return whether the points lie between T points in x, and in y."""
+        """True for x and y if the points are between T points in this direction."""
         return self in (Points.U, Points.F), self in (Points.V, Points.F)
 
 
 class Offset(Enum):
-    """Index offset: the index of a T point belongs to the points to its south and west, or not."""
+    """Index offset: points with the index of a T point are south-west or north-east of it."""
 
     SOUTH_WEST = "sw"
     NORTH_EAST = "ne"
 
     @property
     def shift(self) -> float:
-        """The offset of those points from the T point of their index, in grid distances."""
+        """Distance of points from the T point with the same index, in grid spacings."""
         return -0.5 if self is Offset.SOUTH_WEST else 0.5
 
 
 def regions(
     points: Points, own: Region, *, at_start: tuple[bool, bool], offset: Offset
 ) -> tuple[Region, Region]:
-    """Return the internal region of a field and that with the boundary points around it.
+    """Return the internal region of a field, and that region with its boundary points.
 
-    `own` are the points of a rank; `at_start` says in which directions the domain begins there with
-    a boundary. With the offset to the south-west the first U points in x, the first V points in y,
-    and the first F points in both lie on that boundary.
+    - `own`: the points of a rank.
+
+    - `at_start`: whether the domain has a boundary at the start of the rank, in x and y.
+
+    With the offset to the south-west, the first U points in x, the first V points in y, and the
+    first F points in both directions are on that boundary.
     """
     x, y = (
         int(offset is Offset.SOUTH_WEST and side and first)

@@ -1,4 +1,4 @@
-"""Meshes, function spaces, fields and operators, in the words of the LFRic API."""
+"""Meshes, function spaces, fields and operators of the LFRic API."""
 
 from psyclone_storage.runtime.computing import (
     added,

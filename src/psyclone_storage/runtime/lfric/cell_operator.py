@@ -10,15 +10,15 @@ from psyclone_storage.runtime.lfric.space import FunctionSpace
 
 
 class CellOperator(Matrices):
-    """Matrices from the dofs of one space to those of another, zero to begin with.
+    """Matrices from the dofs of one space to those of another, initially zero.
 
-    `storage` is (cell and layer, dof of `to_space`, dof of `from_space`), the first fastest: cell
-    c, from 1, has its layer k, from 0, at (c - 1) * layers + k.
+    `storage` has the indices (cell and layer, dof of `to_space`, dof of `from_space`), with the
+    first index contiguous. Layer k (from 0) of cell c (from 1) is at (c - 1) * layers + k.
 
     Raises:
         ValueError: the spaces are on different meshes.
-        TypeError: something is no function space, or `dtype` neither a kind of LFRic nor a type
-            of NumPy that data may have.
+        TypeError: an argument is not a function space, or `dtype` is neither an LFRic kind nor a
+            supported NumPy type.
     """
 
     def __init__(
@@ -34,7 +34,7 @@ class CellOperator(Matrices):
 
     @property
     def ncell_3d(self) -> int:
-        """The number of cells of all layers, those of the first depth of the halo included."""
+        """Number of cells in all layers, including the first halo level."""
         return self.mesh.last_halo_cell(1) * self.mesh.nlayers
 
     @property

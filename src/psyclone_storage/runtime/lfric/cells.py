@@ -1,8 +1,8 @@
-"""The cells of LFRic's meshes: columns over a plane or a cubed sphere, divided among ranks.
+"""Cells of LFRic meshes: columns on a plane or a cubed sphere, distributed over ranks.
 
-Fortran makes them, the same that Fortran programs run on: which rank has which cells, in which
-order, and of which colours. What is seen here are its own arrays. Cells, and entries of maps, count
-from 1.
+The Fortran infrastructure creates the meshes, so they are the same as in Fortran programs: the
+partition, the order of cells, and the colours. Arrays are views of Fortran arrays. Cells and map
+entries are counted from 1.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ _SIDES = 4
 
 @dataclass(frozen=True, slots=True)
 class Plane:
-    """A plane of `cells` in x and in y, each `widths` metres wide.
+    """Plane with `cells` cells in x and y, each `widths` metres wide.
 
-    Without `generate_inner_halos` all inner cells are at the deepest depth.
+    Without `generate_inner_halos`, all inner cells are at the largest inner depth.
     """
 
     cells: tuple[int, int]
@@ -51,7 +51,7 @@ class Plane:
 
 @dataclass(frozen=True, slots=True)
 class CubedSphere:
-    """Six panels with `edge_cells` cells along each edge."""
+    """Cubed sphere: six panels with `edge_cells` cells along each edge."""
 
     edge_cells: int
     halo_depth: int = 2
@@ -61,10 +61,11 @@ class CubedSphere:
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Vertical extent of a mesh: layers from the bottom to a height above it.
+    """Vertical extent of a mesh: layers from the bottom to a height.
 
-    `extrusion` is `uniform`, `quadratic`, or the levels themselves, from 0 at the bottom to 1.
-    `tiles` are as many cells wide in x and in y.
+    - `extrusion`: `uniform`, `quadratic`, or the levels themselves, from 0 at the bottom to 1.
+
+    - `tiles`: the size of tiles in cells, in x and y.
     """
 
     layers: int = 1
@@ -76,26 +77,26 @@ class Columns:
 
 @dataclass(frozen=True, eq=False)
 class Surface:
-    """The part of a horizontal mesh on a rank; several meshes with columns may share it.
+    """Part of a horizontal mesh on a rank, which several meshes with columns may share.
 
-    Meshes that are pickled together are on one surface again.
+    Meshes that are pickled together share it again.
     """
 
     horizontal: Plane | CubedSphere
     held: HeldObject
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle what it is made of; its ranks are those of the program that reads it."""
+        """Return the constructor arguments for a pickle; the reading program provides the ranks."""
         return made_surface, (self.horizontal,)
 
 
 def made_surface(horizontal: Plane | CubedSphere, ranks: Any = None) -> Surface:
-    """Return what this rank has of a horizontal mesh, which all ranks make alike, and together.
+    """Return this rank's part of a horizontal mesh.
 
-    Collective: all ranks have to call it.
+    Collective: all ranks must call it with equal arguments.
 
     Raises:
-        ValueError: on all ranks, if it cannot be made, or not for so many ranks.
+        ValueError: on all ranks, the mesh cannot be created, or not for this number of ranks.
     """
     ranks = checked_ranks(ranks)
     library = agreed(ranks, partial(infrastructure, ranks))
@@ -105,32 +106,32 @@ def made_surface(horizontal: Plane | CubedSphere, ranks: Any = None) -> Surface:
 
 @dataclass(frozen=True)
 class CellMap:
-    """Map from the cells of a mesh to the cells of another that they cover, or lie in.
+    """Map from the cells of a mesh to the cells of another mesh that they cover or lie in.
 
-    `cells` are those of each cell, (x, y, cell); 0 for those that this rank does not hold.
+    `cells` has the indices (x, y, cell). It is 0 for cells that are not on this rank.
     """
 
     cells: Array
 
     @property
     def ncell_per_x(self) -> int:
-        """The number of cells that one covers in x."""
+        """Number of cells in x covered by one cell."""
         found: int = self.cells.shape[0]
         return found
 
     @property
     def ncell_per_y(self) -> int:
-        """The number of cells that one covers in y."""
+        """Number of cells in y covered by one cell."""
         found: int = self.cells.shape[1]
         return found
 
 
 @dataclass(frozen=True)
 class NeighbourCells:
-    """The cells around each cell, itself first.
+    """Stencils: the cells around each cell, starting with the cell itself.
 
-    `cells` is (place, cell), `sizes` the number of cells in each stencil; for `cross2d` they are
-    (place, branch, cell) and (branch, cell).
+    `cells` has the indices (place, cell), and `sizes` contains the number of cells in each stencil.
+    For `cross2d` the indices are (place, branch, cell) and (branch, cell).
     """
 
     cells: Array
@@ -138,14 +139,14 @@ class NeighbourCells:
 
     @property
     def size(self) -> int:
-        """The number of cells of the largest stencil, or of the longest branch."""
+        """Number of cells in the largest stencil, or in the longest branch."""
         found: int = self.cells.shape[0]
         return found
 
 
 @dataclass(frozen=True)
 class ReferenceElement:
-    """The cell that all cells are images of, a cube; arrays of normals are (3, face)."""
+    """Reference element: a cube; arrays of normals have the indices (3, face)."""
 
     normals_to_faces: Array
     outward_normals_to_faces: Array
@@ -155,7 +156,7 @@ class ReferenceElement:
     outward_normals_to_vertical_faces: Array = field(init=False)
 
     def __post_init__(self) -> None:
-        """Keep the parts, so that they are always the same arrays."""
+        """Create the partial arrays once, so that they are always the same objects."""
         for name in ("normals_to", "outward_normals_to"):
             all_faces = getattr(self, f"{name}_faces")
             object.__setattr__(self, f"{name}_horizontal_faces", all_faces[:, :_SIDES])
@@ -163,27 +164,26 @@ class ReferenceElement:
 
     @property
     def nfaces(self) -> int:
-        """The number of faces."""
+        """Number of faces."""
         found: int = self.normals_to_faces.shape[1]
         return found
 
     @property
     def nfaces_horizontal(self) -> int:
-        """The number of faces at the sides."""
+        """Number of side faces."""
         return _SIDES
 
     @property
     def nfaces_vertical(self) -> int:
-        """The number of faces at the bottom and the top."""
+        """Number of faces at the bottom and the top."""
         return self.nfaces - _SIDES
 
 
 class MeshCells:
-    """Columns of cells, those of this rank and the halo around them.
+    """Columns of cells on this rank, including the halo.
 
-    Meshes are made by all ranks alike, and together. `device` is where kernels run.
-
-    Collective: all ranks have to call it.
+    `device` is the device on which kernels run. Collective: all ranks must create a mesh with equal
+    arguments.
     """
 
     nlayers = Known[int]("The number of layers.")
@@ -222,12 +222,12 @@ class MeshCells:
         ranks: Any = None,
         surface: Surface | None = None,
     ) -> None:
-        """Make a mesh; `surface` is what this rank has of the horizontal mesh, if it is there.
+        """Create a mesh; `surface` is this rank's part of the horizontal mesh if it exists already.
 
         Raises:
-            ValueError: on all ranks, if the mesh cannot be made, or not for so many ranks, or there
-                is no such kind of device.
-            NoCompilerError: Fortran has to be compiled first, and cannot be.
+            ValueError: on all ranks, the mesh cannot be created, or not for this number of ranks,
+                or there is no such device.
+            NoCompilerError: Fortran code must be compiled, but cannot be.
         """
         self.horizontal, self.columns = horizontal, columns
         self.label = label
@@ -248,19 +248,19 @@ class MeshCells:
         self._on_device: dict[int, tuple[Array, Storage]] = {}
 
     def last_halo_cell(self, depth: int | None = None) -> int:
-        """Return the last cell of the halo to a depth, or to all of it.
+        """Return the last halo cell down to a depth, or of the whole halo.
 
         Raises:
-            ValueError: the halo is not so deep.
+            ValueError: the halo is not that deep.
         """
         depth = self.halo_depth if depth is None else self.checked_depth(depth)
         return int(self.described["last_halo_cells"][depth - 1])
 
     def last_inner_cell(self, depth: int = 1) -> int:
-        """Return the last cell that is at least `depth` within the owned ones.
+        """Return the last cell that is at least `depth` cells inside the owned region.
 
-        None is told to be deeper than `inner_depth`, nor than 1 where a mesh has no inner halos, so
-        that 0 is the last. As in LFRic, depth 0 gives the last cell of depth 1.
+        The result is 0 for depths greater than `inner_depth`, or greater than 1 on a mesh without
+        inner halos. As in LFRic, depth 0 gives the same result as depth 1.
         """
         deepest = self.inner_depth if self.horizontal.generate_inner_halos else 1
         if not 0 <= depth <= deepest:
@@ -268,41 +268,41 @@ class MeshCells:
         return int(self.described["last_inner_cells"][max(depth, 1) - 1])
 
     def checked_depth(self, depth: int) -> int:
-        """Return a depth that the halo has; raise `ValueError` for another."""
+        """Return a valid halo depth; raise `ValueError` for an invalid one."""
         if not 1 <= depth <= self.halo_depth:
             raise ValueError(f"The halo of {self.describe()} is {self.halo_depth} deep: {depth}?")
         return depth
 
     def on_device(self, array: Array) -> Storage:
-        """Return a storage over a constant array, which is transferred to a device once."""
+        """Return a storage for a constant array, which is copied to a device once."""
         known = self._on_device.get(id(array))
         if known is None:
             known = self._on_device[id(array)] = array, as_storage(array, device=self.device)
         return known[1]
 
     def __repr__(self) -> str:
-        """Return what a notebook shows."""
+        """Return the text shown in a notebook."""
         name = f" '{self.label}'" if self.label else ""
         shape = self.horizontal
         cells = shape.cells if isinstance(shape, Plane) else f"6 times {shape.edge_cells}**2"
         return f"<Mesh{name} of {cells} cells and {self.columns.layers} layers>"
 
     def describe(self) -> str:
-        """Return the subject of an error message."""
+        """Return the name of the mesh in error messages."""
         return f"the mesh '{self.label}'" if self.label else "a mesh without a label"
 
     def _map_to(self, other: MeshCells) -> CellMap:
-        """Return which cells of another mesh of the same surface the cells cover, or lie in.
+        """Return the map to the cells of another mesh on the same surface.
 
         Raises:
-            ValueError: on all ranks, if the meshes are not nested, or not partitioned alike.
+            ValueError: on all ranks, the meshes are not nested, or have different partitions.
         """
         ask = partial(self.library.shown, "describe_map", self.held, 1, other.held.number)
         return CellMap(agreed(self.ranks, ask)["cells"])
 
 
 def _check_alike(ranks: Ranks, what: Any) -> None:
-    """Raise `ValueError` on all ranks if they do not make the same."""
+    """Raise `ValueError` on all ranks if their arguments differ."""
     for rank, other in enumerate(ranks.gathered(what)):
         if other != what:
             raise ValueError(f"Rank {ranks.rank} makes a mesh of {what}, rank {rank} of {other}.")

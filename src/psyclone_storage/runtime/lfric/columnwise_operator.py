@@ -1,6 +1,6 @@
-"""Columnwise operators: a banded matrix for each column of cells, in the precision of the solver.
+"""Columnwise operators: a banded matrix per column of cells, in solver precision.
 
-How the dofs of a column are numbered and which entries there are is known to the library.
+The Fortran library determines the numbering of dofs in a column, and the band.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ _FOR_ASSEMBLY, _AS_GIVEN, _FOR_PRODUCT, _FOR_SUM = range(4)
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """The entries of a matrix that can differ from zero.
+    """Band of a matrix: the entries that may be nonzero.
 
-    Entry (i, j), counted from 1, can if -gamma_m <= alpha * i - beta * j <= gamma_p.
+    Entry (i, j), counted from 1, is in the band if -gamma_m <= alpha * i - beta * j <= gamma_p.
     """
 
     alpha: int
@@ -33,7 +33,7 @@ class Band:
 
 @dataclass(frozen=True, slots=True)
 class _Made:
-    """Origin of a band: given numbers, or two others, by their handles."""
+    """Origin of a band: given numbers, or two other bands given by handles."""
 
     how: int
     numbers: tuple[int, int, int, int] = (1, 1, 0, 0)
@@ -90,13 +90,13 @@ class ColumnwiseOperator(Matrices):
     def for_product(
         cls, left: ColumnwiseOperator, right: ColumnwiseOperator, label: str = ""
     ) -> ColumnwiseOperator:
-        """Return an operator, all zero, with the band of the product of two others.
+        """Return a zero operator with the band of the product of two operators.
 
-        Collective: all ranks have to call it.
+        Collective: all ranks must call it.
 
         Raises:
-            TypeError: something is no columnwise operator.
-            ValueError: the second does not map to where the first maps from.
+            TypeError: an argument is not a columnwise operator.
+            ValueError: the first operator does not map from the space to which the second maps.
         """
         for one in (left, right):
             _checked(one)
@@ -111,12 +111,12 @@ class ColumnwiseOperator(Matrices):
     def for_sum(
         cls, left: ColumnwiseOperator, right: ColumnwiseOperator, label: str = ""
     ) -> ColumnwiseOperator:
-        """Return an operator, all zero, with the band of the sum of two others.
+        """Return a zero operator with the band of the sum of two operators.
 
-        Collective: all ranks have to call it.
+        Collective: all ranks must call it.
 
         Raises:
-            TypeError: something is no columnwise operator.
+            TypeError: an argument is not a columnwise operator.
             ValueError: they map between different spaces, or their bands have no sum.
         """
         for one in (left, right):
@@ -140,7 +140,7 @@ class ColumnwiseOperator(Matrices):
     def _begin(
         self, to_space: FunctionSpace, from_space: FunctionSpace, label: str, made_of: _Made
     ) -> None:
-        """Let the library say how matrices are numbered, and make them."""
+        """Let the library determine the numbering of matrices, and allocate them."""
         super().__init__(to_space, from_space, label)
         mesh = self.mesh
         self.held: HeldObject = mesh.library.new(
@@ -158,7 +158,7 @@ class ColumnwiseOperator(Matrices):
 
     @property
     def band(self) -> Band:
-        """The entries of a matrix that can differ from zero."""
+        """Band of the matrices: the entries that may be nonzero."""
         return Band(self.alpha, self.beta, self.gamma_m, self.gamma_p)
 
     @property
@@ -166,7 +166,7 @@ class ColumnwiseOperator(Matrices):
         return "columnwise operator"
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what a pickle holds: the matrices of this rank, their band, and the spaces."""
+        """Return the state for a pickle: this rank's matrices, their band, and the spaces."""
         return {**super().__getstate__(), "band": self.band}
 
     def _make_again(
@@ -181,7 +181,7 @@ def _checked(one: Any) -> None:
 
 
 def _four(band: Any) -> tuple[int, int, int, int]:
-    """Return the numbers of a band; raise `TypeError` if there are not four whole ones."""
+    """Return the numbers of a band; raise `TypeError` unless they are four integers."""
     if isinstance(band, Band):
         return band.alpha, band.beta, band.gamma_m, band.gamma_p
     try:

@@ -1,8 +1,8 @@
-"""Routines of generated C: their data bound in one step, and what does not change found once.
+"""Calls of generated C routines for data on meshes, with cached bindings of the data.
 
-For the same data a routine knows from its second call on where their arrays and the maps are, and
-what its loops count. A call acquires all data together and computes. Nothing is kept alive by that:
-what is known goes when one of the data goes.
+From the second call with the same data, the routine uses cached addresses of arrays and maps, and
+cached loop bounds. A call acquires all data together and executes the functions. The cache does not
+keep data alive: an entry is dropped when one of its data is collected.
 """
 
 from __future__ import annotations
@@ -35,12 +35,17 @@ _ARRAYS = 3
 
 
 class MeshRoutine(BoundRoutine):
-    """One invoke: functions of C, and what they are called with.
+    """One invoke: its C functions and their arguments.
 
-    A function is its name, the types of its scalars by letter, that of its result if it has one,
-    and how a device launches it. `accesses` are a word for each datum: `read`, `written`, or
-    `covered` for one of which all owned dofs are written before any is read. `types` are those that
-    the C has for the data, and `meant` the words of `check_meant` for each of them.
+    - A function is given by its name, the type letters of its scalars and of its result, and its
+      launch on a device.
+
+    - `accesses`: one word for each datum: `read`, `written`, or `covered` if all owned dofs are
+      written before any is read.
+
+    - `types`: the C types of the data.
+
+    - `meant`: words for `check_meant`, for each datum.
     """
 
     def __init__(  # noqa: PLR0913 - what a compiler knows of an invoke
@@ -63,12 +68,12 @@ class MeshRoutine(BoundRoutine):
         self._functions: tuple[Any, ...] = ()
 
     def _prepared(self, data: tuple[Data, ...], given: tuple[Hashable, ...], /) -> BoundStorages:
-        """Find what the routine needs of `data`.
+        """Return the cached data of the routine for `data`.
 
         Raises:
-            TypeError: something is no datum, or has values of another type than the C.
-            ValueError: one is there twice, and is written; they are on different ranks, meshes or
-                spaces than the C takes them to be.
+            TypeError: an argument is not a datum, or has another type than the C code.
+            ValueError: a written datum is passed twice, or data are on other ranks, meshes or
+                spaces than the C code expects.
         """
         check_data(data, [data[at] for at in self.written])
         if len(data) != len(self.types):
@@ -91,7 +96,7 @@ class MeshRoutine(BoundRoutine):
 
     @property
     def places(self) -> tuple[tuple[int, ...] | None, ...]:
-        """The positions of the arrays that each function uses on a device; None on the host."""
+        """Positions of the arrays that each function uses on a device; None on the host."""
         return tuple(tuple(one[_ARRAYS]) if len(one) > _ARRAYS else None for one in self._wanted)
 
     @property
@@ -106,7 +111,7 @@ class MeshRoutine(BoundRoutine):
 
 
 class _KnownData(BoundStorages):
-    """Cached facts about some data: tables for functions, and the binding of the data."""
+    """Cached data: tables for functions, and the binding of the data."""
 
     __slots__ = ("_covered", "kept")
 
@@ -134,10 +139,10 @@ class _KnownData(BoundStorages):
         )
 
     def check_layout(self, array: Any) -> None:
-        """Raise `ValueError` if elements are not one after the other, the first index fastest."""
+        """Raise `ValueError` if an array is not contiguous in Fortran order."""
         if not array.flags.f_contiguous:
             raise ValueError("An array has gaps, or is not laid out as Fortran's arrays are.")
 
     def begun_again(self, binding: Any, data: tuple[Any, ...]) -> Any:
-        """Begin a block; what a call that failed was to write may be written anew."""
+        """Enter a binding; data to be written by a call that failed may be written anew."""
         return enter(binding, data, [data[at] for at in self._covered], self.device)

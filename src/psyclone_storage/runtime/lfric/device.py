@@ -1,4 +1,4 @@
-"""Kernels of CUDA for columns and dofs, and how CuPy launches them."""
+"""CUDA kernels for columns and dofs, and their launch by CuPy."""
 
 from __future__ import annotations
 
@@ -27,13 +27,17 @@ _PLACES: Mapping[str, int] = {"d": 1, "f": 1, "i": 1, "x": LENGTH}
 
 
 class LaunchWords(NamedTuple):
-    """Description of a generated kernel.
+    """Launch parameters of a generated kernel.
 
-    `arrays` and `counts` are positions in the tables. `threads` and `colours` are those of the
-    number of threads, and of the number of colours, for each of which it is launched; -1 means
-    one thread, or no colours. The scalars are followed by host addresses, one for each
-    letter of `results`, that receive the reduced values, for `x` the digits of an
-    exact sum.
+    - `arrays`, `counts`: positions in the tables.
+
+    - `threads`: the position of the number of threads; -1 for one thread.
+
+    - `colours`: the position of the number of colours, for each of which the kernel is launched; -1
+      without colours.
+
+    - `results`: a letter for each reduced value. The scalars are followed by the host addresses of
+      these values. For `x`, they are the digits of an exact sum.
     """
 
     arrays: tuple[int, ...]
@@ -44,7 +48,7 @@ class LaunchWords(NamedTuple):
 
 
 class ColumnLaunch:
-    """A kernel of CUDA, which is called as a function of C is: with tables, and with scalars."""
+    """CUDA kernel that is called like a C function, with tables and scalars."""
 
     def __init__(self, kernel: Any, types: str, words: LaunchWords) -> None:
         self._kernel, self._words = kernel, words
@@ -71,7 +75,7 @@ class ColumnLaunch:
     def _described(
         self, data: Any, _reals: Any, counts: Any
     ) -> tuple[tuple[int], tuple[int], list[tuple[Any, ...]]]:
-        """Return the blocks of a launch, their size, and what each is passed from the tables."""
+        """Return the number and size of blocks, and the arguments of each launch from tables."""
         words = self._words
         before = (
             *(np.uint64(data[at]) for at in words.arrays),
@@ -85,13 +89,13 @@ class ColumnLaunch:
         return (-(-threads // size),), (size,), launches
 
     def _each_colour(self, counts: Any) -> list[tuple[Any, ...]]:
-        """Return what says for which colour a launch is, for each of them."""
+        """Return the colour arguments of all launches."""
         if self._words.colours < 0:
             return [()]
         return [(np.int32(colour),) for colour in range(1, counts[self._words.colours] + 1)]
 
     def _bring(self, on_host: Any, addresses: Any) -> None:
-        """Put what was reduced to where the host looks; digits are added to those there."""
+        """Copy reduced values to their host addresses; digits of exact sums are added."""
         at = 0
         for letter, address in zip(self._words.results, addresses, strict=True):
             if letter in _BYTES:
@@ -103,8 +107,8 @@ class ColumnLaunch:
 
 
 class ColumnLibrary(KernelLibrary):
-    """The CUDA kernels of a module for columns."""
+    """CUDA kernels of a module for columns."""
 
     def launches(self, kernel: Any, types: str, *launch: Any) -> ColumnLaunch:
-        """Return what launches a kernel with a thread for each cell or dof."""
+        """Return a function that launches a kernel with a thread for each cell or dof."""
         return ColumnLaunch(kernel, types, LaunchWords(*launch))

@@ -1,6 +1,6 @@
-"""Fields on function spaces, whose halos are kept equal to what their owners hold.
+"""Fields on function spaces, with halos that can be made equal to the owners' values.
 
-A field records to which depth its halo is clean if writers call `set_dirty` and
+A field records the depth to which its halo is clean, provided that writers call `set_dirty` and
 `set_clean`, as for LFRic's fields. Exchanges record the clean depth.
 """
 
@@ -24,13 +24,15 @@ from psyclone_storage.storage.interop.xarray import labelled
 
 
 class DofField:
-    """Values at the dofs of a function space, those of this rank and of the halo around them.
+    """Field: values at the dofs of a function space, including the rank's halo.
 
-    `storage` holds them in the order of the dofs. Without `values` they are zero; these are a
-    number, a function of the coordinates x, y and z of dofs, or an array over all dofs of all
-    ranks, as `gather` returns it. All dofs have them, those that other ranks own, too: with a
-    function the call is collective. `halo_depth` is to which depth the halo can be
-    exchanged.
+    - `storage`: the values in dof order.
+
+    - `halo_depth`: the depth to which the halo can be exchanged.
+
+    Without `values`, all values are zero. `values` may be a number, a function of the dofs'
+    coordinate arrays x, y and z, or an array over the dofs of all ranks, as returned by `gather`.
+    They also apply to replicas of other ranks' dofs. With a function the call is collective.
 
     Raises:
         ValueError: the halo of the mesh is not so deep, or `values` are not over the dofs.
@@ -58,35 +60,35 @@ class DofField:
             self._fill(values)
 
     def __repr__(self) -> str:
-        """Return what a notebook shows."""
+        """Return the text shown in a notebook."""
         name = f" '{self.label}'" if self.label else ""
         return f"<Field{name} on {self.space.describe()}>"
 
     @property
     def mesh(self) -> MeshCells:
-        """The mesh of the function space."""
+        """Mesh of the function space."""
         return self.space.mesh
 
     @property
     def storage(self) -> Storage:
-        """The values of all dofs of this rank; always the same object."""
+        """Values of all dofs on this rank; always the same object."""
         return self._storage
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The type of the values."""
+        """Data type of the values."""
         return self._storage.dtype
 
     @property
     def values(self) -> Array:
-        """The values of the dofs that this rank owns, to be read."""
+        """Read-only values of the dofs that this rank owns."""
         found: Array = self._storage.data_ro[: self.space.last_dof_owned]
         return found
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
-        """Return the values of the owned dofs as an array of NumPy.
+        """Return the values of the owned dofs as a NumPy array.
 
-        Without `dtype` and `copy` it is a read-only view of the host's values.
+        Without `dtype` and `copy`, it is a read-only view of the host's values.
 
         Raises:
             ValueError: `copy` is False, and `dtype` requires a copy.
@@ -95,7 +97,7 @@ class DofField:
         return found
 
     def to_xarray(self) -> Any:
-        """Return the owned dofs as a `DataArray` with their coordinates, over the same storage."""
+        """Return the owned dofs as a `DataArray` with coordinates, without copying values."""
         owned = slice(0, self.space.last_dof_owned)
         places = self.space.coordinates()
         coords: dict[str, Any] = {axis: ("dof", places[at, owned]) for at, axis in enumerate("xyz")}
@@ -105,9 +107,9 @@ class DofField:
     # -- halos -----------------------------------------------------------------------------------
 
     def exchange(self, depth: int = 1) -> None:
-        """Make the halo equal to what its owners hold, up to a depth, and the annexed dofs with it.
+        """Copy the owners' values to annexed dofs and to the halo, up to a depth.
 
-        Collective: all ranks have to call it.
+        Collective: all ranks must call it.
 
         Raises:
             ValueError: the halo is not so deep.
@@ -116,9 +118,9 @@ class DofField:
         start_exchange([self], depth).finish()
 
     def start_exchange(self, depth: int = 1) -> None:
-        """Start an exchange. Until it is finished the halo may not be used, nor a dof written.
+        """Start a halo exchange; until it is finished, the field must not be written.
 
-        Collective: all ranks have to call it.
+        The halo must not be used either. Collective: all ranks must call it.
 
         Raises:
             ValueError: the halo is not so deep.
@@ -127,19 +129,19 @@ class DofField:
         start_exchange([self], depth)
 
     def finish_exchange(self) -> None:
-        """Finish the exchange that was started, of all its fields.
+        """Finish the exchange that was started, for all of its fields.
 
-        Collective: all ranks have to call it.
+        Collective: all ranks must call it.
 
         Raises:
-            RuntimeError: none was started, or a field was written since.
+            RuntimeError: no exchange was started, or a field was written since then.
         """
         if self.under_way is None:
             raise RuntimeError(f"{self._subject()} has no exchange under way.")
         self.under_way.finish()
 
     def is_dirty(self, depth: int = 1) -> bool:
-        """Return whether the halo at a depth may differ from what its owners hold.
+        """Return whether the halo at a depth may differ from the owners' values.
 
         Raises:
             ValueError: the field has no halo of this depth.
@@ -147,11 +149,11 @@ class DofField:
         return self.checked_depth(depth) > self._clean
 
     def set_dirty(self) -> None:
-        """Note that the field was written."""
+        """Record that the field was written, so that its halo is stale."""
         self._clean = 0
 
     def set_clean(self, depth: int) -> None:
-        """Note that the halo is what its owners hold, up to a depth, which may be 0.
+        """Record that the halo is equal to the owners' values, up to a depth, which may be 0.
 
         Raises:
             ValueError: the field has no halo of this depth.
@@ -160,7 +162,7 @@ class DofField:
             self._clean = max(self._clean, self.checked_depth(depth))
 
     def checked_depth(self, depth: int) -> int:
-        """Return a depth that the halo of the field has; raise `ValueError` for another."""
+        """Return a valid halo depth; raise `ValueError` for an invalid one."""
         if not 1 <= depth <= self.halo_depth:
             raise ValueError(
                 f"The halo of {self.describe()} is {self.halo_depth} deep, not {depth}: make the "
@@ -169,10 +171,10 @@ class DofField:
         return depth
 
     def reach(self, depth: int, least: int) -> int:
-        """Return a depth to which a routine needs the halo, before it computes.
+        """Return the halo depth that a routine requires; check that it is valid.
 
         Raises:
-            ValueError: the field has no halo of this depth, or it is below the `least`.
+            ValueError: the field has no halo of this depth, or the depth is smaller than `least`.
         """
         if least <= depth < 1:
             return depth
@@ -185,16 +187,16 @@ class DofField:
         return self.checked_depth(depth)
 
     def check_idle(self) -> None:
-        """Raise `RuntimeError` if an exchange is under way."""
+        """Raise `RuntimeError` if an exchange is in progress."""
         if self.under_way is not None:
             raise RuntimeError(f"An exchange of {self.describe()} has not been finished.")
 
     def hold_for(self, started: StartedExchange | None) -> None:
-        """Note that an exchange of the field has been started, or that it has ended."""
+        """Record a started exchange of the field, or None after its end."""
         self.under_way = started
 
     def describe(self) -> str:
-        """Return the subject of an error message."""
+        """Return the name of the field in error messages."""
         return f"the field '{self.label}'" if self.label else "a field without a label"
 
     def _subject(self) -> str:
@@ -238,25 +240,23 @@ class DofField:
         return float(ranks.total(np.float64(products.sum())))
 
     def min(self) -> float:
-        """Return the least value at any dof of all ranks, nan if there is one.
+        """Return the minimum over the dofs of all ranks; NaN if any value is NaN.
 
-        Collective: all ranks have to call it.
+        Collective: all ranks must call it.
         """
         return self._extreme(np.min, lambda values: values.min())
 
     def max(self) -> float:
-        """Return the greatest value at any dof of all ranks, nan if there is one.
+        """Return the maximum over the dofs of all ranks; NaN if any value is NaN.
 
-        Collective: all ranks have to call it.
+        Collective: all ranks must call it.
         """
         return self._extreme(np.max, lambda values: values.max())
 
     def gather(self, root: int = 0) -> Array | None:
-        """Return the values of all dofs of all ranks on the rank `root`, None on the others.
+        """Return the values of all dofs of all ranks on the rank `root`, and None on others.
 
-        They are in the order of the numbers that dofs have over all ranks.
-
-        Collective: all ranks have to call it.
+        They are in the order of global dof numbers. Collective: all ranks must call it.
         """
         owned = self.space.global_dof_ids[: self.space.last_dof_owned]
         found = self.mesh.ranks.sent_to(root, (np.array(owned), np.array(self.values)))
@@ -268,9 +268,9 @@ class DofField:
         return values
 
     def _reduced(self, function: Callable[[Any], Any], empty: float) -> Any:
-        """Return what `function` makes of the owned dofs, computed where they are.
+        """Return `function` applied to the owned dofs, on the device if these are current there.
 
-        It is a number of their type; a rank without dofs has `empty`.
+        A rank without dofs has the result `empty`.
         """
         owned = self.space.last_dof_owned
         if not owned:
@@ -288,7 +288,7 @@ class DofField:
     # -- making ----------------------------------------------------------------------------------
 
     def _fill(self, values: Any) -> None:
-        """Give all dofs values, annexed ones and those of the halo, too."""
+        """Set the values of all dofs, including annexed and halo dofs."""
         if not callable(values):
             self._set_dofs(self._found(values), self.space.undf)
             return
@@ -300,7 +300,7 @@ class DofField:
         self.set_dirty()
 
     def _found(self, values: Any) -> Array:
-        """Return a number, or the values of the dofs of this rank out of those of all ranks."""
+        """Return a number, or this rank's values from an array over the dofs of all ranks."""
         found, space = np.asarray(values), self.space
         if not found.ndim:
             return found
@@ -313,7 +313,7 @@ class DofField:
         return answer
 
     def _computed(self, function: Callable[..., Any], owned: int) -> Array:
-        """Return what a function gives for the places of the owned dofs, one value for each."""
+        """Return the values of a function at the coordinates of the owned dofs."""
         found = np.asarray(function(*self.space.coordinates()[:, :owned]))
         return np.broadcast_to(found, (owned,)).astype(self.dtype)
 
@@ -322,7 +322,7 @@ class DofField:
             array[:end] = values
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what a pickle holds: the values of this rank, halo included, and the space."""
+        """Return the state for a pickle: the space, and the values of this rank with the halo."""
         self.check_idle()
         return {
             "space": self.space,
@@ -334,10 +334,10 @@ class DofField:
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Make a field on the same part of the mesh with the values of a pickle.
+        """Restore a field on the same part of the mesh from a pickle.
 
         Raises:
-            ValueError: the program that reads it has divided the mesh otherwise.
+            ValueError: the mesh is distributed differently in this program.
         """
         space, values = state["space"], state["values"]
         if not np.array_equal(state["ids"], space.global_dof_ids):
@@ -353,14 +353,14 @@ class DofField:
 
 
 class FieldVector(Sequence[DofField]):
-    """Fields that are passed as one argument."""
+    """Vector of fields that are passed as one argument."""
 
     def __init__(self, fields: Sequence[DofField], label: str = "") -> None:
-        """Hold fields.
+        """Create a vector of fields.
 
         Raises:
-            TypeError: something is no field.
-            ValueError: there are none.
+            TypeError: an item is not a field.
+            ValueError: there are no fields.
         """
         _check_fields("A vector", fields)
         if not fields:
@@ -372,25 +372,25 @@ class FieldVector(Sequence[DofField]):
         return len(self._fields)
 
     def __iter__(self) -> Iterator[DofField]:
-        """Return the fields, one after the other."""
+        """Return an iterator over the fields."""
         return iter(self._fields)
 
     def __getitem__(self, key: Any) -> Any:
-        """Return a field, from 0, or a vector of some."""
+        """Return a field by its index from 0, or a vector for a slice."""
         if isinstance(key, slice):
             return FieldVector(self._fields[key], self.label)
         return self._fields[key]
 
     def describe(self) -> str:
-        """Return the subject of an error message."""
+        """Return the name of the vector in error messages."""
         return f"the vector '{self.label}'" if self.label else "a vector without a label"
 
 
 class StartedExchange:
-    """An exchange of halos that has been started."""
+    """Halo exchange that was started."""
 
     def __init__(self, fields: Sequence[DofField], depths: Sequence[int]) -> None:
-        """Start it; `start_exchange` sees that it can be."""
+        """Start the exchange; `start_exchange` checks the arguments."""
         self._depths = dict(zip(fields, depths, strict=True))
         self._versions = {field: field.storage.buffer.version for field in fields}
         self._groups: list[tuple[JointMessages, list[DofField]]] = []
@@ -403,7 +403,7 @@ class StartedExchange:
             field.hold_for(self)
 
     def _start(self, group: list[DofField], routings: list[Routing]) -> None:
-        """Send the messages of a group; if that fails, wait for those of the others."""
+        """Send the messages of a group; after an error, wait for the messages of other groups."""
         pool = group[0].mesh.messages
         packed = pool.take(group, routings)
         try:
@@ -423,12 +423,12 @@ class StartedExchange:
             self._groups.pop()
 
     def finish(self) -> None:
-        """Wait for it. A second call does nothing.
+        """Wait for the end of the exchange; a second call has no effect.
 
-        Collective: all ranks have to call it.
+        Collective: all ranks must call it.
 
         Raises:
-            RuntimeError: a field was written since it started.
+            RuntimeError: a field was written since the start.
         """
         written = [
             field
@@ -449,14 +449,14 @@ class StartedExchange:
 
 
 def start_exchange(fields: Sequence[DofField], depths: int | Sequence[int] = 1) -> StartedExchange:
-    """Start to exchange the halos of fields, to one depth or to one for each, in joint messages.
+    """Start an exchange of the halos of fields, with joint messages.
 
-    Collective: all ranks have to call it.
+    `depths` is one depth, or a depth for each field. Collective: all ranks must call it.
 
     Raises:
-        TypeError: something is no field.
-        ValueError: a halo is not so deep.
-        RuntimeError: an exchange of a field has not been finished.
+        TypeError: an argument is not a field.
+        ValueError: a halo is not that deep.
+        RuntimeError: an exchange of a field is not finished.
     """
     _check_fields("An exchange", fields)
     wanted: dict[DofField, int] = {}
@@ -470,17 +470,16 @@ def start_exchange(fields: Sequence[DofField], depths: int | Sequence[int] = 1) 
 def exchange(
     fields: Sequence[DofField], depths: int | Sequence[int] = 1, *, only_dirty: bool = False
 ) -> None:
-    """Exchange the halos of fields, to one depth or to one for each, in joint messages.
+    """Exchange the halos of fields, with joint messages.
 
-    With `only_dirty`, fields whose halo is clean to their depth are left out; all ranks have to
-    agree on that, which they do if they write the same fields.
-
-    Collective: all ranks have to call it.
+    `depths` is one depth, or a depth for each field. With `only_dirty`, fields with a halo that is
+    clean to their depth are omitted. All ranks must omit the same fields, which holds if they write
+    the same fields. Collective: all ranks must call it.
 
     Raises:
-        TypeError: something is no field.
-        ValueError: a halo is not so deep.
-        RuntimeError: an exchange of a field has not been finished.
+        TypeError: an argument is not a field.
+        ValueError: a halo is not that deep.
+        RuntimeError: an exchange of a field is not finished.
     """
     _check_fields("An exchange", fields)
     each = [depths] * len(fields) if isinstance(depths, int) else depths
@@ -493,7 +492,7 @@ def exchange(
 
 
 def _check_fields(what: str, fields: Sequence[Any]) -> None:
-    """Raise `TypeError` if something is no field, or one field is no sequence of some."""
+    """Raise `TypeError` if `fields` is not a sequence of fields."""
     if isinstance(fields, DofField):
         raise TypeError(f"{what} takes several fields: give it '[field]'.")
     for field in fields:
@@ -502,9 +501,10 @@ def _check_fields(what: str, fields: Sequence[Any]) -> None:
 
 
 def _together(fields: Sequence[DofField]) -> Iterator[list[DofField]]:
-    """Yield the fields that share messages: those of the same ranks and of one type of values.
+    """Yield groups of fields with the same ranks and data type, which share messages.
 
-    All ranks group them alike: where a rank has the values, the others do not know.
+    All ranks form the same groups. The location of values (host or device) is ignored, because
+    other ranks do not know it.
     """
     groups: dict[tuple[Any, ...], list[DofField]] = {}
     for field in fields:

@@ -1,4 +1,4 @@
-"""Access of generated NumPy code to data while it computes."""
+"""Access of generated NumPy code to data while it is executed."""
 
 from __future__ import annotations
 
@@ -26,17 +26,20 @@ def held(
     meant: Sequence[str] = (),
     types: Sequence[str] = (),
 ) -> Iterator[tuple[Any, ...]]:
-    """Hold data on the host for a block and give their arrays, in this order.
+    """Acquire data on the host for a context and yield their arrays, in this order.
 
-    Of those that are `covered` all owned dofs are written; no value is brought in for them. Nothing
-    is marked as dirty: the caller knows the depth. `meant` has words of `check_meant`;
-    `types` has for each datum the type of its values and the name of the argument.
+    All owned dofs of `covered` data are written, so their old values are not transferred. No data
+    are marked dirty, because only the caller knows the depth.
+
+    - `meant`: words for `check_meant`.
+
+    - `types`: for each datum its data type and the name of the argument.
 
     Raises:
-        TypeError: something is neither a field nor an operator, or has values of another type.
-        ValueError: one is there twice, and is written; they are on different ranks, meshes or
-            spaces than is meant.
-        RuntimeError: an exchange of a field has not been finished.
+        TypeError: an argument is neither a field nor an operator, or has another type.
+        ValueError: a written datum is passed twice, or data are on unexpected ranks, meshes or
+            spaces.
+        RuntimeError: an exchange of a field is not finished.
     """
     data = (*read, *written, *covered)
     check_data(data, (*written, *covered))
@@ -59,11 +62,11 @@ def held(
 
 
 def enter(binding: Any, data: Sequence[Data], covered: Sequence[Data], device: str | None) -> Any:
-    """Begin a block in which data are bound; return their arrays.
+    """Enter a binding of data and return their arrays.
 
-    Data of a failed block may be overwritten completely: poisoned values of `covered` data are
-    discarded, unless values of other data are poisoned. If the block cannot begin, the state does
-    not change.
+    Work that should have produced values may have failed (poisoned values). Poisoned values of
+    `covered` data are discarded, unless values of other data are poisoned. If the binding cannot be
+    entered, the state does not change.
 
     Raises:
         PoisonedDataError: earlier work that produces values of other data has failed.
@@ -87,9 +90,9 @@ def enter(binding: Any, data: Sequence[Data], covered: Sequence[Data], device: s
 
 
 def overwrite(datum: Data, device: str | None) -> None:
-    """Let values be current on a side without bringing them: all that counts is written next.
+    """Make values current on one side without a transfer, because all are written next.
 
-    Where a dof has several values kernels see the first alone, so that all are brought.
+    If dofs have several values, kernels write only the first, so all values are transferred.
     """
     if (
         is_whole(datum)
@@ -106,9 +109,10 @@ def is_whole(datum: Data) -> bool:
 
 
 def check_types(data: Sequence[Data], types: Sequence[Any], names: Sequence[str]) -> None:
-    """Raise `TypeError` if a datum has not the type that an invoke takes, by its argument.
+    """Raise `TypeError` if a datum has another type than the invoke expects.
 
-    `names` are those of the arguments; the last one may denote all further ones, as in `*data`.
+    `names` contains the names of the arguments. The last one may represent all others, as in
+    `*data`.
     """
     for at, (datum, dtype) in enumerate(zip(data, types, strict=True)):
         if datum.dtype != dtype:
@@ -129,7 +133,7 @@ def check_types(data: Sequence[Data], types: Sequence[Any], names: Sequence[str]
 
 
 def check_data(data: Sequence[Any], changed: Sequence[Any]) -> None:
-    """Raise if something is no datum, is on other ranks, or is there twice and `changed`."""
+    """Raise an error for an object that is not a datum, other ranks, or a repeated written one."""
     for datum in data:
         if not isinstance(datum, (DofField, Matrices)):
             raise TypeError(f"An invoke takes fields and operators, not a {type(datum).__name__}.")

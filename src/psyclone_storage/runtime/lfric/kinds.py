@@ -1,4 +1,4 @@
-"""Types of numbers of LFRic's kinds, as in the library."""
+"""NumPy types of LFRic's kinds, as in the Fortran library."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from psyclone_storage.runtime.ranks import SingleRank
 
 
 def dtype_of(kind: Any) -> np.dtype[Any]:
-    """Return the NumPy type of a kind of LFRic, or of a NumPy type; None is the default.
+    """Return the NumPy type of an LFRic kind or of a NumPy type; None is the default.
 
-    Kinds are those of the mixed set: some are reals of 32 bits.
+    LFRic's mixed-precision kinds are used, in which some reals have 32 bits.
 
     Raises:
-        TypeError: data cannot have it; they are reals and integers of 32 or 64 bits.
+        TypeError: data cannot have this type; only 32-bit and 64-bit reals and integers are
+            supported.
     """
     if isinstance(kind, str):
         bits = infrastructure(SingleRank()).kinds().get(kind)

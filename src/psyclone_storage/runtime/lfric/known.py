@@ -1,4 +1,4 @@
-"""Attributes of objects that the library computes once."""
+"""Attributes of objects that the Fortran library computes once."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ T = TypeVar("T")
 
 
 class Described(Protocol):
-    """Something that the library has described."""
+    """Object that the Fortran library has described."""
 
     described: dict[str, Any]
 
 
 class Known(Generic[T]):
-    """An attribute of the name that the library has for it."""
+    """Attribute with the name and the value given by the Fortran library."""
 
     def __init__(self, doc: str) -> None:
         self.__doc__ = doc
@@ -30,7 +30,7 @@ class Known(Generic[T]):
     def __get__(self, thing: Described, owner: type) -> T: ...
 
     def __get__(self, thing: Described | None, owner: type) -> T | Known[T]:
-        """Return what is known."""
+        """Return the value of the attribute."""
         if thing is None:
             return self
         found: T = thing.described[self._name]

@@ -1,8 +1,8 @@
-"""The Fortran that makes meshes and function spaces, as a library that is called from Python.
+"""Python interface to the Fortran library that creates meshes and function spaces.
 
-`external/lfric_infrastructure` is compiled when it is first needed. It passes no messages of its
-own: it asks for numbers of other ranks, and gets them from `Ranks`. What it makes is held by
-handles, and shown as arrays over its own memory.
+`external/lfric_infrastructure` is compiled when it is first needed. It has no communication of its
+own. It requests numbers from other ranks by a callback to `Ranks`. Its objects are identified by
+handles, and its data are visible as arrays that share its memory.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _ROOM_OF_LIST = 64
 
 
 class _ListEntry(ctypes.Structure):
-    """A number or an array, as the library shows it."""
+    """Number or array in a list returned by the library."""
 
     _fields_ = (
         ("name", ctypes.c_char * 48),
@@ -98,7 +98,7 @@ _RESULTS: Mapping[str, Any] = {"use_ranks": None, "count_objects": ctypes.c_int6
 
 
 class HeldObject:
-    """An object of the library; it is freed there with its last reference in Python."""
+    """Object of the library, which is freed when its last reference in Python is deleted."""
 
     __slots__ = ("__weakref__", "number")
 
@@ -109,7 +109,7 @@ class HeldObject:
 
 
 class _Window:
-    """An array of the library, which stays while a view of it exists."""
+    """Array of the library, which is kept while a view of it exists."""
 
     __slots__ = ("__array_interface__", "owner")
 
@@ -130,7 +130,7 @@ class _Window:
 
 
 def _seen(entry: _ListEntry, owner: HeldObject) -> Array:
-    """Return a read-only array over the memory of the library."""
+    """Return a read-only array that shares the memory of the library."""
     if entry.address is None:
         shape = tuple(entry.extents[: entry.dimensions])
         nothing: Array = np.empty(shape, _ELEMENTS[entry.holds], order="F")
@@ -146,11 +146,11 @@ def numbers_of(values: Any, kind: Any = _int) -> Any:
 
 
 def _whole(value: Any) -> int:
-    """Return an integer unchanged; C would truncate one with too many bits.
+    """Return an integer unchanged after a check of its range, which C does not do.
 
     Raises:
-        ValueError: it has more than 32 bits.
-        TypeError: it is not an integer.
+        ValueError: the integer has more than 32 bits.
+        TypeError: `value` is not an integer.
     """
     found = index(value)
     if not -(2**31) <= found < 2**31:
@@ -159,7 +159,7 @@ def _whole(value: Any) -> int:
 
 
 class InfrastructureLibrary:
-    """The functions of the library. One thread at a time calls it."""
+    """Functions of the library, called by one thread at a time."""
 
     def __init__(self, loaded: ctypes.CDLL) -> None:
         self._lock = threading.RLock()
@@ -172,11 +172,11 @@ class InfrastructureLibrary:
             self._functions[name] = function
 
     def call(self, name: str, *arguments: Any) -> int:
-        """Call a function; return what it returns.
+        """Call a function and return its result.
 
         Raises:
             ValueError: a number has more bits than the function takes.
-            TypeError: something is no number.
+            TypeError: an argument is not a number.
         """
         types = _TYPES[name]
         passed = [
@@ -205,10 +205,10 @@ class InfrastructureLibrary:
             raise ValueError(f"{words[:1].upper()}{words[1:]}.")
 
     def new(self, name: str, ranks: Ranks, *arguments: Any) -> HeldObject:
-        """Call a function that makes something, on a rank of some.
+        """Call a function that creates an object, on one of several ranks.
 
         Raises:
-            ValueError: it cannot be made.
+            ValueError: the object cannot be created.
         """
         number = _handle()
         with self._as_rank_of(ranks):
@@ -216,10 +216,10 @@ class InfrastructureLibrary:
         return HeldObject(self, number.value)
 
     def free(self, number: int) -> None:
-        """Free the object of a handle, at once or after the call in progress.
+        """Free the object of a handle, immediately or after the call in progress.
 
-        Garbage is collected at any place: also where Fortran, in the middle of making something,
-        asks Python for numbers of other ranks.
+        Garbage collection may happen at any time, even while Fortran code requests numbers of other
+        ranks from Python.
         """
         self._unneeded.append(number)
         self._free_unneeded()
@@ -237,13 +237,13 @@ class InfrastructureLibrary:
                 self._lock.release()
 
     def listed(self, name: str, held: HeldObject) -> dict[str, Any]:
-        """Return what is listed for something, by name."""
+        """Return the values that the library lists for an object, by name."""
         entries = (_ListEntry * _ROOM_OF_LIST)()
         count = self.call(name, held.number, entries, _ROOM_OF_LIST)
         return self._read(entries[:count], held)
 
     def kinds(self) -> dict[str, int]:
-        """Return the bits of the kinds of numbers, by their names, below 0 for integers."""
+        """Return the number of bits of each kind by name, negative for integers."""
         entries = (_ListEntry * _ROOM_OF_LIST)()
         count = self.call("describe_kinds", entries, _ROOM_OF_LIST)
         return {entry.name.decode(): int(entry.extents[0]) for entry in entries[:count]}
@@ -279,7 +279,7 @@ class InfrastructureLibrary:
 
 
 class _RankOfCaller:
-    """A block in which the library is a rank of some, and swaps numbers with the others."""
+    """Context in which the library is one of several ranks and can exchange numbers with them."""
 
     def __init__(self, lock: Any, use_ranks: Any, ranks: Ranks) -> None:
         self._lock, self._use_ranks, self._ranks = lock, use_ranks, ranks
@@ -288,18 +288,21 @@ class _RankOfCaller:
         self._callback = _Swap(self._swap)
 
     def __enter__(self) -> None:
-        """Wait for other threads, and notify the library."""
+        """Wait for other threads, and set the ranks of the library."""
         self._lock.acquire()
         self._use_ranks(self._ranks.rank, self._ranks.size, self._callback)
 
     def __exit__(self, *error: object) -> None:
-        """Let other threads in; raise what went wrong between ranks."""
+        """Release other threads; raise an error that occurred in the communication."""
         self._lock.release()
         if self._failure is not None:
             raise self._failure
 
     def _swap(self, ids: Any, counts: Any, received_counts: Any, received: Any) -> int:
-        """Swap numbers between ranks; nothing may be raised through Fortran."""
+        """Exchange numbers between ranks.
+
+        Exceptions are stored, because Fortran cannot raise them.
+        """
         try:
             sizes = counts[: self._ranks.size]
             ends = np.cumsum(sizes)
@@ -319,10 +322,10 @@ class _RankOfCaller:
 
 
 def agreed(ranks: Ranks, work: Callable[[], T]) -> T:
-    """Do something that all ranks do, which fails on all if it fails on one.
+    """Run `work` on all ranks; if it fails on one rank, raise an error on all ranks.
 
     Raises:
-        ValueError: it fails on another rank; on this one it raises what it raises.
+        ValueError: it fails on another rank; on this rank the original exception is raised.
     """
     failure: Exception | None = None
     try:
@@ -339,10 +342,10 @@ def agreed(ranks: Ranks, work: Callable[[], T]) -> T:
 
 
 def infrastructure(ranks: Ranks) -> InfrastructureLibrary:
-    """Return the library; if it has to be compiled, the first rank does so.
+    """Return the library; if it must be compiled, the first rank compiles it.
 
     Raises:
-        NoCompilerError: it has to be compiled, and cannot be.
+        NoCompilerError: the library must be compiled, but cannot be.
     """
     if ranks.size > 1 and ranks.rank > 0:
         ranks.wait_for_all()

@@ -1,4 +1,4 @@
-"""Base of all operators: two spaces on one mesh, matrices in a storage."""
+"""Base class of operators: two function spaces on one mesh, and matrices in a storage."""
 
 from __future__ import annotations
 
@@ -15,21 +15,20 @@ _FIRST_FASTEST = (2, 1, 0)
 
 
 class Matrices(ABC):
-    """Matrices from the dofs of one space to those of another, zero to begin with.
+    """Matrices from the dofs of one space to those of another, initially zero.
 
-    They are there for owned cells and those of the first depth of the halo, at the least, and are
-    never exchanged.
+    They exist at least for owned cells and cells of halo level 1, and are never exchanged.
     """
 
     under_way: ClassVar[None] = None
     """No exchange ever is."""
 
     def __init__(self, to_space: FunctionSpace, from_space: FunctionSpace, label: str) -> None:
-        """Note the spaces.
+        """Set the spaces.
 
         Raises:
             ValueError: the spaces are on different meshes.
-            TypeError: something is no function space.
+            TypeError: an argument is not a function space.
         """
         for space in (to_space, from_space):
             checked_space(space, "An operator maps from and to")
@@ -43,7 +42,7 @@ class Matrices(ABC):
 
     @property
     def mesh(self) -> MeshCells:
-        """The mesh of both spaces."""
+        """Mesh of both spaces."""
         return self.to_space.mesh
 
     @property
@@ -53,11 +52,11 @@ class Matrices(ABC):
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The type of the values."""
+        """Data type of the values."""
         return self._storage.dtype
 
     def reach(self, depth: int, least: int) -> int:
-        """Return a depth of the halo to which a routine uses the operator, `least` or more.
+        """Return the halo depth to which a routine uses the operator; check that it is valid.
 
         Raises:
             ValueError: the operator has no matrices for cells of this depth.
@@ -70,20 +69,20 @@ class Matrices(ABC):
         return depth
 
     def check_idle(self) -> None:  # noqa: B027 - operators of all kinds
-        """Do nothing: operators are not exchanged."""
+        """Do nothing, because operators are not exchanged."""
 
     def describe(self) -> str:
-        """Return the subject of an error message."""
+        """Return the name of the operator in error messages."""
         kind = self._kind
         return f"the {kind} '{self.label}'" if self.label else f"{_article(kind)} without a label"
 
     @property
     @abstractmethod
     def _kind(self) -> str:
-        """The name in error messages."""
+        """Kind of the operator in error messages."""
 
     def _make(self, shape: tuple[int, int, int], dtype: np.dtype[Any]) -> None:
-        """Make matrices that are zero."""
+        """Allocate matrices that are zero."""
         self._storage = zeros(shape, dtype, **self._keywords)
 
     @property
@@ -91,7 +90,7 @@ class Matrices(ABC):
         return {"layout": _FIRST_FASTEST, "label": self.label, "device": self.mesh.device}
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what a pickle holds: the matrices of this rank, and the spaces."""
+        """Return the state for a pickle: this rank's matrices, and the spaces."""
         return {
             "spaces": (self.to_space, self.from_space),
             "label": self.label,
@@ -100,10 +99,10 @@ class Matrices(ABC):
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Make an operator on the same part of the mesh with the matrices of a pickle.
+        """Restore an operator on the same part of the mesh from a pickle.
 
         Raises:
-            ValueError: the program that reads it has divided the mesh otherwise.
+            ValueError: the mesh is distributed differently in this program.
         """
         to_space, from_space = state["spaces"]
         if not np.array_equal(state["cells"], to_space.mesh.global_cell_ids):
@@ -118,7 +117,7 @@ class Matrices(ABC):
     def _make_again(
         self, to_space: FunctionSpace, from_space: FunctionSpace, state: dict[str, Any]
     ) -> None:
-        """Make what a pickle holds, but for its values."""
+        """Create an operator from a pickle, without its values."""
 
 
 def _article(kind: str) -> str:

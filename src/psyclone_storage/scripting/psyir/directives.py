@@ -92,6 +92,10 @@ class OMPMasterDirective(OMPDirective):
     """Statements that the first thread of a team runs."""
 
 
+class OMPCriticalDirective(OMPDirective):
+    """Statements that one thread runs at a time."""
+
+
 class OMPSimdDirective(OMPDirective):
     """A loop whose iterations the lanes of vectors share."""
 
@@ -123,6 +127,7 @@ _CLASSES: dict[Kind, type[Directive]] = {
     Kind.OMP_SIMD: OMPSimdDirective,
     Kind.OMP_SINGLE: OMPSingleDirective,
     Kind.OMP_MASTER: OMPMasterDirective,
+    Kind.OMP_CRITICAL: OMPCriticalDirective,
     Kind.OMP_TASK: OMPTaskDirective,
     Kind.OMP_TASKLOOP: OMPTaskloopDirective,
     Kind.OMP_TARGET: OMPTargetDirective,

@@ -1,1 +1,1 @@
-"""Transformations under PSyclone's names, in terms of our steps."""
+"""Transformations with PSyclone's names, implemented by steps of this compiler."""

@@ -1,12 +1,13 @@
-"""Base of all transformations with PSyclone's names.
+"""Base classes of all transformations with PSyclone's names.
 
-A transformation is an object with `apply` and `validate`, which take nodes and options: in a
-dictionary `options`, as keywords, or both. `apply` returns the schedule and a memento, as 1.8 did;
-the schedule is the one that the script has already, and the memento is what was applied. A
-refusal is a `TransformationError`, which a script may catch.
+A transformation is an object with the methods `apply` and `validate`, which take nodes and options.
+Options are given in a dictionary `options` or as keyword arguments. As in PSyclone 1.8, `apply`
+returns the schedule and a memento. The schedule is the one that the script already has. The memento
+is the applied step. A rejected transformation raises `TransformationError`, which a script may
+catch.
 
-What PSyclone has and we have not can be imported and made, for many scripts do so and use it for
-some machines only. It is refused where it is applied.
+Unsupported PSyclone transformations can be imported and created, because many scripts use them only
+on some machines. They are rejected when applied.
 """
 
 from __future__ import annotations
@@ -73,12 +74,12 @@ class Transformation:
         options: TransformationOptions | None = None,
         **keywords: object,
     ) -> tuple[Schedule | None, Step | None]:
-        """Apply the transformation; return the schedule, and the step unless nothing was to do.
+        """Apply the transformation; return the schedule, and the step or None if nothing changed.
 
-        Nodes of a file are in no schedule.
+        For nodes of a file without an API, both results are None.
 
         Raises:
-            TransformationError: all reasons against it.
+            TransformationError: all reasons for which the transformation is rejected.
         """
         given = {**(options or {}), **keywords}
         if live := live_nodes(node, more):
@@ -99,10 +100,10 @@ class Transformation:
         options: TransformationOptions | None = None,
         **keywords: object,
     ) -> None:
-        """Raise what `apply` would raise.
+        """Check the transformation without applying it.
 
         Raises:
-            TransformationError: all reasons against the transformation.
+            TransformationError: all reasons for which `apply` would reject it.
         """
         given = {**(options or {}), **keywords}
         if live := live_nodes(node, more):
@@ -113,10 +114,10 @@ class Transformation:
             self._tried(self._step(nodes, chosen), nodes[0].session.bench)
 
     def _tried(self, step: Step, bench: Workbench) -> Reasons:
-        """Return what says that there is nothing to do.
+        """Return the diagnostics that mean that nothing has to be changed.
 
         Raises:
-            TransformationError: all reasons against `step`.
+            TransformationError: all reasons for which `step` is rejected.
         """
         reasons = bench.check(step)
         if reasons and not self._is_idle(reasons):
@@ -126,7 +127,7 @@ class Transformation:
     def _read(
         self, node: Nodes, more: Sequence[object], given: TransformationOptions
     ) -> tuple[tuple[ScheduleNode, ...], dict[str, object]]:
-        """Return the nodes and the options; those of 1.8 may come last without a keyword."""
+        """Return the nodes and the options; a last positional argument may contain options."""
         nodes: list[Node] = list(node) if isinstance(node, Sequence) else [node]
         nodes = [item.call if isinstance(item, _IN_KERNELS) else item for item in nodes]
         chosen = dict(given)
@@ -143,7 +144,10 @@ class Transformation:
         return places, {**self.options, **self._own(chosen)}
 
     def _own(self, chosen: TransformationOptions) -> TransformationOptions:
-        """Return those of `chosen` that this transformation looks at."""
+        """Return the options in `chosen` that this transformation uses.
+
+        An unknown option, or an unsupported value, raises `TransformationError`.
+        """
         for name in sorted(set(chosen) - set(self.options) - UNNEEDED):
             value = chosen[name]
             if name not in FIXED:
@@ -157,35 +161,35 @@ class Transformation:
     def _step(self, nodes: tuple[ScheduleNode, ...], options: TransformationOptions) -> Step:
         """Return the step that this transformation applies.
 
-        One that a script defines has no step: its `apply` applies others.
+        A transformation defined by a script has no step. It must define `apply` itself.
         """
         message = f"'{self.name}' does not say what it applies: it needs a method 'apply'."
         raise TransformationError(Diagnostic("T015", message))
 
     def _is_idle(self, reasons: Reasons) -> bool:
-        """Return whether `reasons` only say that there is nothing to do."""
+        """Return whether the diagnostics only mean that nothing has to be changed."""
         return False
 
 
 def _with_last(more: Sequence[object], given: TransformationOptions) -> TransformationOptions:
-    """Return options, with those that come last without a keyword."""
+    """Return options, including those in a last positional argument."""
     return {**given, **{k: v for one in more if isinstance(one, Mapping) for k, v in one.items()}}
 
 
 class RegionTrans(Transformation):
-    """A transformation of neighbouring nodes, which may be a class of a script as well.
+    """Transformation of neighbouring nodes, also usable as a base class in scripts.
 
-    `validate` refuses nodes that do not follow one another, and whatever holds, or is, a node of
+    `validate` rejects nodes that are not neighbours, and nodes that are or contain a node of
     `excluded_node_types`.
     """
 
     excluded_node_types: tuple[type[Node], ...] = ()
 
     def get_node_list(self, nodes: Nodes) -> list[ScheduleNode]:
-        """Return the nodes that are meant: those given, or all in a schedule or a loop's body.
+        """Return the nodes of the region: the given ones, or all in a schedule or loop body.
 
         Raises:
-            TransformationError: `T015`, no node is found.
+            TransformationError: `T015`, there are no nodes.
         """
         places, _ = self._read(nodes, (), {})
         first = places[0]
@@ -201,10 +205,10 @@ class RegionTrans(Transformation):
         options: TransformationOptions | None = None,
         **keywords: object,
     ) -> None:
-        """Raise what `apply` would raise.
+        """Check the transformation without applying it.
 
         Raises:
-            TransformationError: all reasons against the transformation.
+            TransformationError: all reasons for which `apply` would reject it.
         """
         if not live_nodes(node):
             places, _ = self._read(node, more, {**(options or {}), **keywords})
@@ -212,10 +216,10 @@ class RegionTrans(Transformation):
         super().validate(node, *more, options=options, **keywords)
 
     def _ends(self, nodes: tuple[ScheduleNode, ...]) -> tuple[str, str]:
-        """Return the names of the first and the last statement of a region.
+        """Return the uids of the first and the last statement of a region.
 
         Raises:
-            TransformationError: the nodes are no region, or hold what must not be in it.
+            TransformationError: the nodes are not neighbours, or contain an excluded node.
         """
         places = self.get_node_list(nodes)
         if not (isinstance(nodes[0], Schedule | Body) or _are_neighbours(places)):
@@ -230,7 +234,7 @@ class RegionTrans(Transformation):
 
 
 def _are_neighbours(nodes: list[ScheduleNode]) -> bool:
-    """Return whether `nodes` follow one another, apart from what PSyclone does not show."""
+    """Return whether `nodes` are neighbours, ignoring statements that PSyclone does not show."""
     shown = [one for one in nodes[0].siblings if not isinstance(one, MarkHalo | FillHalo)]
     if nodes[0] not in shown:
         return len(nodes) == 1
@@ -239,7 +243,7 @@ def _are_neighbours(nodes: list[ScheduleNode]) -> bool:
 
 
 class Unsupported(Transformation):
-    """A transformation of PSyclone that is refused wherever it is applied."""
+    """PSyclone transformation that is not supported and always rejected."""
 
     def __init__(self, *args: object, **keywords: object) -> None:
         self._made_with = (args, keywords)
@@ -260,10 +264,10 @@ class Unsupported(Transformation):
 def two_nodes(
     transformation: Transformation, nodes: tuple[ScheduleNode, ...]
 ) -> tuple[ScheduleNode, ScheduleNode]:
-    """Return the two nodes that `transformation` works on.
+    """Return the two nodes to which `transformation` is applied.
 
     Raises:
-        TransformationError: `T015`, there are more or less.
+        TransformationError: `T015`, the number of nodes is not two.
     """
     if len(nodes) != 2:
         message = f"'{transformation.name}' takes two nodes, not {len(nodes)}."

@@ -1,4 +1,4 @@
-"""PSyclone's names for changes of kernels, of their bodies and of how they are called."""
+"""PSyclone's names for transformations of kernel bodies and kernel calls."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from psyclone_storage.transform.workbench import NamedStep
 
 
 class WriteOut(Transformation):
-    """Write out a function of the language wherever a kernel calls it."""
+    """Replace calls of an intrinsic function in a kernel by equivalent statements."""
 
     function = ""
     """Its name."""
@@ -46,12 +46,12 @@ class WriteOut(Transformation):
 
 
 def writes_out(function: str) -> type[WriteOut]:
-    """Return the transformation that writes out `function`."""
+    """Return the transformation class that replaces calls of `function`."""
     return type("WriteOut", (WriteOut,), {"function": function, "__doc__": WriteOut.__doc__})
 
 
 class AssignInLoops(Transformation):
-    """Write the array assignments of a kernel as loops."""
+    """Replace the array assignments of a kernel by loops."""
 
     def _step(self, nodes: tuple[ScheduleNode, ...], options: TransformationOptions) -> Step:
         return ArraysToLoops(nodes[0].uid)
@@ -61,7 +61,7 @@ class AssignInLoops(Transformation):
 
 
 class WriteRanges(Transformation):
-    """Write whole arrays in a kernel with their ranges."""
+    """Replace whole arrays in a kernel by array sections."""
 
     rewrites_statement = True
 
@@ -76,14 +76,14 @@ class WriteRanges(Transformation):
 
 
 class Inline(Transformation):
-    """Replace the call of a kernel by its statements."""
+    """Replace a kernel call by the statements of the kernel."""
 
     def _step(self, nodes: tuple[ScheduleNode, ...], options: TransformationOptions) -> Step:
         return InlineCall(nodes[0].uid)
 
 
 class Hoist(Transformation):
-    """Move assignments of a kernel out of the loops that they do not depend on."""
+    """Move loop-invariant assignments of a kernel out of their loops."""
 
     def _step(self, nodes: tuple[ScheduleNode, ...], options: TransformationOptions) -> Step:
         return MoveInvariantAssignments(nodes[0].uid)
@@ -94,7 +94,7 @@ class Hoist(Transformation):
 
 
 class HoistLoopBounds(Transformation):
-    """Compute the bounds of the loops in a kernel in front of them."""
+    """Compute loop bounds in a kernel before the loops."""
 
     def _step(self, nodes: tuple[ScheduleNode, ...], options: TransformationOptions) -> Step:
         return MoveInvariantBounds(nodes[0].uid)
@@ -104,7 +104,7 @@ class HoistLoopBounds(Transformation):
 
 
 class MoveBounds(Transformation):
-    """Let a kernel look at the bounds of its loop, which runs over all points."""
+    """Move the bounds check of a loop into its kernel; the loop then runs over all points."""
 
     def _step(self, nodes: tuple[ScheduleNode, ...], options: TransformationOptions) -> Step:
         return MoveBoundsInside(nodes[0].uid)

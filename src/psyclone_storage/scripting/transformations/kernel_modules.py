@@ -1,7 +1,8 @@
-"""PSyclone's names for what makes a kernel one of the caller's own: inlining, directives, sizes.
+"""PSyclone's names for transformations of kernel modules: inlining, directives, constants.
 
-Each takes a kernel call, or anything with kernels below: then all of them but built-ins change, or
-none. A kernel that already has the requested form does not change.
+Each transformation takes kernel calls, or nodes that contain kernel calls. It changes either all of
+these kernels, except built-ins, or none. A kernel that already has the requested form remains
+unchanged.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from psyclone_storage.transform.step import Step
 
 
 class OnKernels(Transformation):
-    """Change every given kernel, and every kernel below given nodes."""
+    """Transformation of all given kernels, and of all kernels inside given nodes."""
 
     def apply(
         self,
@@ -35,10 +36,10 @@ class OnKernels(Transformation):
         options: TransformationOptions | None = None,
         **keywords: object,
     ) -> tuple[Schedule, Step | None]:
-        """Change the kernels; return the schedule, and the last step unless nothing was to do.
+        """Transform the kernels; return the schedule, and the last step or None if nothing changed.
 
         Raises:
-            TransformationError: all reasons against the change of any of them.
+            TransformationError: all reasons for which a kernel cannot be changed.
         """
         nodes, chosen = self._read(node, more, {**(options or {}), **keywords})
         bench, last = nodes[0].session.bench, None
@@ -54,17 +55,17 @@ class OnKernels(Transformation):
         options: TransformationOptions | None = None,
         **keywords: object,
     ) -> None:
-        """Raise what `apply` would raise.
+        """Check the transformation without applying it.
 
         Raises:
-            TransformationError: all reasons against the change of any of them.
+            TransformationError: all reasons for which a kernel cannot be changed.
         """
         nodes, chosen = self._read(node, more, {**(options or {}), **keywords})
         self._checked(nodes, chosen)
 
     @abstractmethod
     def _step_for(self, uid: str, options: TransformationOptions) -> Step:
-        """Return the step that changes the kernel of the call `uid`."""
+        """Return the step that changes the kernel called by the statement `uid`."""
 
     def _step(self, nodes: tuple[ScheduleNode, ...], options: TransformationOptions) -> Step:
         return self._step_for(nodes[0].uid, options)
@@ -75,7 +76,7 @@ class OnKernels(Transformation):
     def _checked(
         self, nodes: tuple[ScheduleNode, ...], options: TransformationOptions
     ) -> list[Step]:
-        """Return the steps that have anything to do."""
+        """Return the steps that change a kernel; raise `TransformationError` if one is rejected."""
         bench = nodes[0].session.bench
         steps: list[Step] = []
         problems: list[Diagnostic] = []
@@ -104,7 +105,7 @@ class InlineModule(OnKernels):
 
 
 class PassImports(OnKernels):
-    """Pass the variables of modules that kernels use as arguments."""
+    """Pass module variables that kernels use as arguments."""
 
     def _step_for(self, uid: str, options: TransformationOptions) -> Step:
         return ImportsToArguments(uid)
@@ -132,7 +133,7 @@ class DeclareForTarget(OnKernels):
 
 
 class KernelConstants(OnKernels):
-    """Make sizes constants of kernels."""
+    """Replace size arguments of kernels by constants."""
 
     options: Mapping[str, object] = {
         "cellshape": "quadrilateral",
@@ -157,7 +158,7 @@ class KernelConstants(OnKernels):
 
 
 def _calls(nodes: tuple[ScheduleNode, ...]) -> list[str]:
-    """Return the calls that are given, and those of kernels below what else is given."""
+    """Return the uids of the given calls, and of kernel calls inside other given nodes."""
     found: dict[str, None] = {}
     for node in nodes:
         for call in node.walk(KernelCall):

@@ -1,4 +1,4 @@
-"""PSyclone's names for changes of loops and of the exchanges between them."""
+"""PSyclone's names for transformations of loops and of halo exchanges."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from psyclone_storage.transform.workbench import NamedStep, Workbench
 
 
 class Colour(Transformation):
-    """Colour a loop; a loop without races over a space that may share dofs is left unchanged."""
+    """Colour a loop over cells; a loop without races on shared dofs remains unchanged."""
 
     options: Mapping[str, object] = {"tiling": False}
 
@@ -44,10 +44,11 @@ class Colour(Transformation):
         return ColourLoop(nodes[0].uid, tiling=bool(options["tiling"]))
 
     def _tried(self, step: Step, bench: Workbench) -> Reasons:
-        """Return why there is nothing to do; refuse loops over discontinuous spaces.
+        """Return the reasons for which nothing has to be changed.
 
         Raises:
-            TransformationError: all reasons against `step`.
+            TransformationError: all reasons for which `step` is rejected. Loops over discontinuous
+                spaces are rejected.
         """
         reasons = super()._tried(step, bench)
         if reasons and isinstance(step, ColourLoop):
@@ -62,7 +63,7 @@ class Colour(Transformation):
 
 
 class RedundantComputation(Transformation):
-    """Compute a halo redundantly, to a depth or, without one, all of it."""
+    """Compute halo cells redundantly, to a given depth or to the whole halo depth."""
 
     options: Mapping[str, object] = {"depth": None}
 
@@ -76,7 +77,7 @@ class RedundantComputation(Transformation):
 
 
 class LoopFuse(Transformation):
-    """Fuse a loop and the next."""
+    """Fuse a loop with the next loop."""
 
     options: Mapping[str, object] = {"same_space": False}
     tested = False
@@ -97,17 +98,17 @@ class LoopFuse(Transformation):
 
 
 class GeneralLoopFuse(LoopFuse):
-    """Fuse a loop and the next.
+    """Fuse a loop with the next loop, without requiring equal bounds at compile time.
 
-    PSyclone's general transformation does not ask whether loops over a grid have the same bounds,
-    which those of an API do; here it has them compared when the program runs.
+    PSyclone's general transformation does not check whether loops over a grid have equal bounds,
+    unlike the transformation for an API. Here the bounds are compared at run time.
     """
 
     tested = True
 
 
 class LoopSwap(Transformation):
-    """Swap a loop over a grid and the one inside it."""
+    """Interchange a loop over a grid with the loop inside."""
 
     def _step(self, nodes: tuple[ScheduleNode, ...], options: TransformationOptions) -> Step:
         return SwapLoops(nodes[0].uid)
@@ -117,7 +118,7 @@ class LoopSwap(Transformation):
 
 
 class ChunkLoop(Transformation):
-    """Split a loop over a grid into chunks."""
+    """Strip-mine a loop over a grid into chunks."""
 
     options: Mapping[str, object] = {"chunksize": 32}
 
@@ -130,7 +131,7 @@ class ChunkLoop(Transformation):
 
 
 class LoopTiling2D(Transformation):
-    """Tile the two loops over a grid by squares."""
+    """Tile the two loops over a grid with square tiles."""
 
     options: Mapping[str, object] = {"tilesize": 32}
 
@@ -144,7 +145,7 @@ class LoopTiling2D(Transformation):
 
 
 class LoopTiling(Transformation):
-    """Tile the two loops over a grid; `tiledims` are the sizes, that of the outer loop first."""
+    """Tile the two loops over a grid; `tiledims` contains the tile sizes, outer loop first."""
 
     options: Mapping[str, object] = {"tiledims": (32, 32)}
 
@@ -174,9 +175,9 @@ def _size(transformation: Transformation, size: object) -> int:
 
 
 class ConstLoopBounds(Transformation):
-    """Give a loop, or all loops of a schedule, the bounds of GOcean's table.
+    """Use the bounds of GOcean's table for a loop, or for all loops of a schedule.
 
-    With `const_bounds` false they keep those of their fields, as 1.8 had it.
+    If `const_bounds` is false, loops keep the bounds of their fields, as in PSyclone 1.8.
     """
 
     options: Mapping[str, object] = {"const_bounds": True}
@@ -188,10 +189,10 @@ class ConstLoopBounds(Transformation):
         options: TransformationOptions | None = None,
         **keywords: object,
     ) -> tuple[Schedule, Step | None]:
-        """Apply the transformation to each loop; the step is the last one.
+        """Apply the transformation to each loop; return the schedule and the last step.
 
         Raises:
-            TransformationError: all reasons against it; nothing has changed then.
+            TransformationError: all reasons for which a loop is rejected; then no loop changes.
         """
         given = {**(options or {}), **keywords}
         self.validate(node, *more, options=given)
@@ -209,10 +210,10 @@ class ConstLoopBounds(Transformation):
         options: TransformationOptions | None = None,
         **keywords: object,
     ) -> None:
-        """Raise what `apply` would raise.
+        """Check the transformation without applying it.
 
         Raises:
-            TransformationError: all reasons against the transformation.
+            TransformationError: all reasons for which `apply` would reject it.
         """
         nodes, chosen = self._read(node, more, {**(options or {}), **keywords})
         reasons = [
@@ -238,7 +239,7 @@ class ConstLoopBounds(Transformation):
 
 
 class Move(Transformation):
-    """Move a node before or after another."""
+    """Move a node before or after another node."""
 
     options: Mapping[str, object] = {"position": "before"}
 

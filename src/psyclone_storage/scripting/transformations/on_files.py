@@ -1,7 +1,8 @@
-"""Transformations of nodes of files: options become facts, and requests become steps of a bench.
+"""Transformations of nodes in files without an API.
 
-A class of transformations takes nodes of files if it has a method `_on_file`, which returns the
-step for a request.
+Options of a transformation become facts, and its application becomes a step of the file's
+workbench. A transformation class supports nodes of files if it has a method `_on_file`, which
+returns the step for a request.
 """
 
 from __future__ import annotations
@@ -25,7 +26,12 @@ from psyclone_storage.scripting.psyir.loops import Loop
 from psyclone_storage.scripting.psyir.session import apply_step, routine_around
 from psyclone_storage.scripting.psyir.statements import Assignment, Schedule, Statement
 from psyclone_storage.scripting.psyir.symbols import calling_line
-from psyclone_storage.transform.file_bench import AddDirective, FileBench, RewriteStatement
+from psyclone_storage.transform.file_bench import (
+    AddDirective,
+    EditRoutine,
+    FileBench,
+    RewriteStatement,
+)
 from psyclone_storage.transform.kernel.code import ChangesCode
 from psyclone_storage.transform.workbench import NamedStep
 
@@ -43,7 +49,16 @@ and the journal has the reasons. Private arrays are found without `privatise_arr
 
 @dataclass(frozen=True)
 class NodeRequest:
-    """A request of a script for nodes of one routine: options, and the line of the script."""
+    """Request of a script to transform nodes of one routine.
+
+    - `name`: the name of the transformation.
+
+    - `bench`: the workbench of the file.
+
+    - `options`: the options of the transformation.
+
+    - `place`: the line of the script.
+    """
 
     name: str
     nodes: tuple[LiveNode, ...]
@@ -54,10 +69,10 @@ class NodeRequest:
 
     @property
     def loop(self) -> Loop:
-        """The only node, which has to be a loop.
+        """Loop to be transformed, which must be the only node.
 
         Raises:
-            TransformationError: `T015`, it is something else.
+            TransformationError: `T015`, there are other nodes.
         """
         node = self.nodes[0]
         if len(self.nodes) != 1 or not isinstance(node, Loop):
@@ -76,10 +91,10 @@ class NodeRequest:
         return loop.uid
 
     def names(self, option: str) -> tuple[str, ...]:
-        """Return the names that an option lists.
+        """Return the names listed by an option.
 
         Raises:
-            TransformationError: `T015`, the option is no list of names.
+            TransformationError: `T015`, the option is not a list of names.
         """
         value = self.options.get(option) or ()
         names = [value] if isinstance(value, str) else list(value)
@@ -88,7 +103,7 @@ class NodeRequest:
         return tuple(names)
 
     def facts(self) -> Facts:
-        """Return the promises that the options make."""
+        """Return the facts that the options assert."""
         loops = [node.line() for node in self.nodes if isinstance(node, Loop)]
         uids = [loop.uid for loop in loops if isinstance(loop, un.Do)]
         code = self.bench.code(self.routine.key)
@@ -109,9 +124,9 @@ class NodeRequest:
         return tuple(found)
 
     def _known(self, name: str, option: str) -> str:
-        """Return a name that the file has, or that of the variable of a component.
+        """Return a name used in the file; for a component, the name of its variable.
 
-        Recipes list the names of several loops, so another routine may have the name.
+        Recipes list the names of several loops, so the name may belong to another routine.
 
         Raises:
             TransformationError: `T015`, no routine of the file has the name.
@@ -124,10 +139,10 @@ class NodeRequest:
         return variable
 
     def region(self, directive: Directive, options: RegionOptions) -> AddDirective:
-        """Return the step that puts the nodes under a directive.
+        """Return the step that encloses the nodes in a directive.
 
         Raises:
-            TransformationError: `T023`, the nodes do not follow one another.
+            TransformationError: `T023`, the nodes are not neighbours.
         """
         inside = self.nodes
         if len(inside) == 1 and isinstance(inside[0], Schedule):
@@ -190,11 +205,21 @@ class NodeRequest:
         uid = self.uid if loop is None else loop.uid
         return [one.uid for one in self.bench.loops(self.routine.key)].index(uid) + 1
 
+    def lines(self) -> tuple[un.Line, ...]:
+        """Return the statements that the nodes contain, those of a routine for that."""
+        found: list[un.Line] = []
+        for node in self.nodes:
+            if isinstance(node, Schedule):
+                found += node.block()
+            elif isinstance(node, Statement):
+                found += node.lines()
+        return tuple(found)
+
     def over_loop(self, directive: Directive, options: RegionOptions) -> AddDirective:
-        """Return the step that puts the loop under a directive, with the loops to collapse.
+        """Return the step that applies a directive to the loop, with the loops to collapse.
 
         Raises:
-            TransformationError: `T015`, the node is no loop.
+            TransformationError: `T015`, the node is not a loop.
         """
         options = replace(options, sums=bool(self.options.get("enable_reductions")))
         wanted = self._levels()
@@ -212,7 +237,7 @@ class NodeRequest:
         return step
 
     def _levels(self) -> int:
-        """Return the requested number of loops to collapse, True for all that are possible.
+        """Return the requested number of loops to collapse; True means as many as possible.
 
         Raises:
             TransformationError: `T015`, the option has another value.
@@ -232,7 +257,7 @@ def _is_in_block(node: LiveNode) -> bool:
 
 
 def thread_schedule(text: str) -> ThreadSchedule | None:
-    """Return the schedule of a loop that a script asks for, None for `none`.
+    """Return the OpenMP schedule named by `text`; None for `none`.
 
     Raises:
         TransformationError: `T015`, OpenMP has no such schedule.
@@ -261,10 +286,10 @@ def live_nodes(node: object, more: Sequence[object] = ()) -> tuple[LiveNode, ...
 def transform_file(
     transformation: Any, nodes: tuple[LiveNode, ...], given: Mapping[str, object], *, check: bool
 ) -> None:
-    """Apply a transformation to nodes of a file, or only `check` that it can be.
+    """Apply a transformation to nodes of a file; only check it if `check` is true.
 
     Raises:
-        TransformationError: all reasons against it.
+        TransformationError: all reasons for which it is rejected.
     """
     name = transformation.name
     _check_options(transformation, given)
@@ -299,6 +324,8 @@ def _check_options(transformation: Any, given: Mapping[str, object]) -> None:
 def _tried(transformation: Any, request: NodeRequest, *, check: bool) -> bool:
     """Apply the step of a transformation, or only `check` it; return whether there is any to do."""
     step = transformation._on_file(request)  # noqa: SLF001  # pylint: disable=protected-access
+    if isinstance(step, EditRoutine) and step.before is step.after:
+        return False
     reasons = request.bench.check(step)
     # pylint: disable-next=protected-access
     if reasons and transformation._is_idle(reasons):  # noqa: SLF001

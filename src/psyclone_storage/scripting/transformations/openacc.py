@@ -1,4 +1,4 @@
-"""PSyclone's names for what OpenACC does."""
+"""PSyclone's names for OpenACC transformations."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NO_QUEUE = -1
 
 
 class AccLoops(Transformation):
-    """Run a loop under `acc loop`; `collapse` is a number, or true for as many as there are."""
+    """Apply `acc loop` to a loop; `collapse` is a number, or true for all nested loops."""
 
     options: Mapping[str, object] = {
         "collapse": None,
@@ -56,7 +56,7 @@ class AccLoops(Transformation):
 
 
 class AccParallelRegion(RegionTrans):
-    """Put one or several neighbouring nodes, or a whole schedule, under `acc parallel`."""
+    """Enclose neighbouring nodes, or a whole schedule, in `acc parallel`."""
 
     options: Mapping[str, object] = {"default_present": True}
 
@@ -73,7 +73,7 @@ class AccParallelRegion(RegionTrans):
 
 
 class AccKernelsRegion(RegionTrans):
-    """Put one or several neighbouring nodes, or a whole schedule, under `acc kernels`."""
+    """Enclose neighbouring nodes, or a whole schedule, in `acc kernels`."""
 
     options: Mapping[str, object] = {"default_present": False, "async_queue": False}
 
@@ -88,9 +88,9 @@ class AccKernelsRegion(RegionTrans):
 
 
 class AccDataRegion(RegionTrans):
-    """Put one or several neighbouring nodes under `acc data`.
+    """Enclose neighbouring nodes in `acc data`.
 
-    Applied to a schedule it lets the data live on the device, as it did in 2019 (seed, "OpenACC
+    Applied to a schedule, it keeps the data on the device, as PSyclone did in 2019 ("OpenACC
     Support").
     """
 
@@ -101,7 +101,7 @@ class AccDataRegion(RegionTrans):
 
 
 class EnterDataOfSchedule(Transformation):
-    """Let the data of a schedule live on the device."""
+    """Keep the data of a schedule on the device."""
 
     options: Mapping[str, object] = {"async_queue": False}
 
@@ -112,7 +112,7 @@ class EnterDataOfSchedule(Transformation):
 
 
 class UpdateOfSchedule(Transformation):
-    """Let the host know of newer values on the device; a schedule with regions does so anyway."""
+    """Mark host data as outdated after changes on the device; regions imply this."""
 
     options: Mapping[str, object] = {"if_present": True}
 
@@ -125,7 +125,10 @@ class UpdateOfSchedule(Transformation):
 
 
 def _collapse(transformation: Transformation, value: object) -> int:
-    """Return how many loops to count as one; PSyclone says true for all, and nothing for one."""
+    """Return the number of loops to collapse; 0 means all of them.
+
+    PSyclone uses true for all loops, and a false value for one.
+    """
     if value is True:
         return 0
     if not value:
@@ -136,7 +139,10 @@ def _collapse(transformation: Transformation, value: object) -> int:
 
 
 def _queue(transformation: Transformation, value: object) -> int:
-    """Return the number of a queue; PSyclone says true for any, and false for none."""
+    """Return the number of an asynchronous queue.
+
+    PSyclone uses true for any queue, and false for none.
+    """
     if value is True:
         return 0
     if value is False or value is None:

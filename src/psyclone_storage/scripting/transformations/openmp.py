@@ -1,4 +1,4 @@
-"""PSyclone's names for what OpenMP does."""
+"""PSyclone's names for OpenMP transformations."""
 
 from __future__ import annotations
 
@@ -12,9 +12,12 @@ from psyclone_storage.scripting.transformations.base import (
     RegionTrans,
     Transformation,
     TransformationOptions,
+    Unsupported,
 )
 from psyclone_storage.scripting.transformations.on_files import NodeRequest, thread_schedule
 from psyclone_storage.scripting.views import DirectiveRegion, ScheduleNode
+from psyclone_storage.transform.file_bench import EditRoutine
+from psyclone_storage.transform.file_regions import with_teams, without_barriers
 from psyclone_storage.transform.openmp import OpenParallelRegion, ParallelDo, ShareLoop
 from psyclone_storage.transform.openmp_target import OpenTarget, TeamsDo
 from psyclone_storage.transform.openmp_tasks import (
@@ -37,7 +40,7 @@ _DIRECTIVES = ("do", "paralleldo", "teamsdistributeparalleldo", "teamsloop", "lo
 
 
 class ParallelLoop(Transformation):
-    """Run a loop under `omp parallel do`; `omp_directive` makes no difference to PSyclone."""
+    """Apply `omp parallel do` to a loop; `omp_directive` has no effect, as in PSyclone."""
 
     options: Mapping[str, object] = {"reprod": None, "force": False}
 
@@ -55,9 +58,9 @@ class ParallelLoop(Transformation):
 
 
 class WorkshareLoop(Transformation):
-    """Run a loop under `omp do`, or `omp_directive`; `reprod` asks for reproducible sums.
+    """Apply `omp do` or `omp_directive` to a loop; `reprod` requests reproducible sums.
 
-    Where it is not given, the settings decide.
+    Without `reprod`, the settings decide.
     """
 
     options: Mapping[str, object] = {"reprod": None, "force": False}
@@ -99,7 +102,7 @@ def _reproducible(options: TransformationOptions) -> bool | None:
 
 
 class ParallelRegion(RegionTrans):
-    """Put one or several neighbouring nodes under `omp parallel`."""
+    """Enclose neighbouring nodes in `omp parallel`."""
 
     def _step(self, nodes: tuple[ScheduleNode, ...], options: TransformationOptions) -> Step:
         return OpenParallelRegion(*self._ends(nodes))
@@ -109,7 +112,7 @@ class ParallelRegion(RegionTrans):
 
 
 class SingleRegion(RegionTrans):
-    """Put one or several neighbouring nodes under `omp single`."""
+    """Enclose neighbouring nodes in `omp single`."""
 
     options: Mapping[str, object] = {"nowait": None}
 
@@ -127,14 +130,43 @@ class SingleRegion(RegionTrans):
 
 
 class MasterRegion(RegionTrans):
-    """Put one or several neighbouring nodes under `omp master`."""
+    """Enclose neighbouring nodes in `omp master`."""
 
     def _step(self, nodes: tuple[ScheduleNode, ...], options: TransformationOptions) -> Step:
         return OpenMaster(*self._ends(nodes))
 
+    def _on_file(self, request: NodeRequest) -> NamedStep:
+        return request.region(Directive.OMP_MASTER, NO_OPTIONS)
+
+
+class CriticalRegion(Unsupported):
+    """Put one or several neighbouring nodes of a file under `omp critical`."""
+
+    def _on_file(self, request: NodeRequest) -> NamedStep:
+        return request.region(Directive.OMP_CRITICAL, NO_OPTIONS)
+
+
+class MaximalParallelRegions(Unsupported):
+    """Put the longest runs of shared loops of a file under `omp parallel`."""
+
+    def _on_file(self, request: NodeRequest) -> NamedStep:
+        before = request.bench.code(request.routine.key).body
+        after = with_teams(before, request.lines())
+        return EditRoutine(request.routine.key, before, after, "maximal-parallel-regions")
+
+
+class MinimalBarriers(Unsupported):
+    """Leave out the barriers after shared loops of a file that no later access needs."""
+
+    def _on_file(self, request: NodeRequest) -> NamedStep:
+        key = request.routine.key
+        before = request.bench.code(key).body
+        after = without_barriers(request.bench, key)
+        return EditRoutine(key, before, after, "minimal-barriers")
+
 
 class TaskLoops(Transformation):
-    """Make tasks of the iterations of a loop."""
+    """Execute the iterations of a loop as tasks."""
 
     options: Mapping[str, object] = {"nogroup": None, "force": False}
 
@@ -156,7 +188,7 @@ class TaskLoops(Transformation):
 
 
 class Task(Transformation):
-    """Make one task of a loop."""
+    """Execute a loop as one task."""
 
     options: Mapping[str, object] = {"force": False}
 
@@ -165,7 +197,7 @@ class Task(Transformation):
 
 
 class TaskWaits(Transformation):
-    """Wait for tasks where something depends on them, in all that one thread of a team does."""
+    """Insert waits for tasks before dependent statements in a region executed by one thread."""
 
     options: Mapping[str, object] = {"fail_on_no_taskloop": True}
 
@@ -180,7 +212,7 @@ class TaskWaits(Transformation):
 
 
 class TargetRegion(RegionTrans):
-    """Put one or several neighbouring nodes under `omp target`."""
+    """Enclose neighbouring nodes in `omp target`."""
 
     def _step(self, nodes: tuple[ScheduleNode, ...], options: TransformationOptions) -> Step:
         return OpenTarget(*self._ends(nodes))

@@ -1,4 +1,4 @@
-"""PSyclone's names for what watches regions of a program: profiling."""
+"""PSyclone's names for profiling transformations."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from psyclone_storage.transform.step import Step
 
 
 class Profile(RegionTrans):
-    """Let a profiler time one or several neighbouring nodes; `region_name` is two names.
+    """Measure neighbouring nodes with a profiler.
 
-    They are a module and a region, as PSyclone's option of that name.
+    `region_name` contains the names of a module and a region, as in PSyclone.
     """
 
     options: Mapping[str, object] = {"region_name": None}

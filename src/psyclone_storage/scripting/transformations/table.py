@@ -1,8 +1,8 @@
-"""Transformations under PSyclone's names, of 1.8 and of today, in terms of our steps: one table.
+"""Table of transformations with the names of PSyclone 1.8 and the current version.
 
-The other modules of this folder have a class for each supported transformation; `base` has their
-base class. What is not supported can be imported and made, for many scripts
-do so and use it on some machines only. It is refused where it is applied.
+The other modules of this folder define a class for each supported transformation, and `base`
+defines the base class. Unsupported transformations can be imported and created, because many
+scripts use them only on some machines. They are rejected when applied.
 """
 
 from __future__ import annotations
@@ -99,13 +99,10 @@ TABLE: tuple[tuple[type[Transformation], str], ...] = (
         """,
     ),
     (Unsupported, "GOOpenCLTrans OCLTrans"),
-    (
-        Unsupported,
-        """
-            MaximalOMPParallelRegionTrans MaximalRegionTrans OMPCPURoutineTrans OMPCriticalTrans
-            OMPMinimiseSyncTrans
-        """,
-    ),
+    (openmp.CriticalRegion, "OMPCriticalTrans"),
+    (openmp.MaximalParallelRegions, "MaximalOMPParallelRegionTrans"),
+    (openmp.MinimalBarriers, "OMPMinimiseSyncTrans"),
+    (Unsupported, "MaximalRegionTrans OMPCPURoutineTrans"),
     # Code without an API.
     (
         Unsupported,
@@ -131,16 +128,16 @@ TRANSFORMATIONS: Mapping[str, type[Transformation]] = dict(_named())
 
 
 class TransInfo:
-    """All transformations by number and by name, as scripts of 2019 ask for them."""
+    """All transformations by number and by name, for scripts of 2019."""
 
     @property
     def num_trans(self) -> int:
-        """Return the number of transformations."""
+        """Number of transformations."""
         return len(TRANSFORMATIONS)
 
     @property
     def list(self) -> str:
-        """A table of all transformations, one line each."""
+        """Table of all transformations with one line each."""
         lines = [
             f"{number}: {name}: {' '.join((kind.__doc__ or '').split())}"
             for number, (name, kind) in enumerate(TRANSFORMATIONS.items(), start=1)
@@ -148,7 +145,7 @@ class TransInfo:
         return f"There are {len(lines)} transformations available:\n" + "\n".join(lines)
 
     def get_trans_num(self, number: int) -> Transformation:
-        """Return a new transformation by its number, from 1.
+        """Return a new transformation by its number, counted from 1.
 
         Raises:
             TransformationError: `T015`, there is no such number.

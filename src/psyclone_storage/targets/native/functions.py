@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from psyclone_storage.base.diagnostic import InternalError
+from psyclone_storage.base.memo import kept_lately
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.ir.expr import Name
@@ -330,6 +331,7 @@ def _renamed(function: CFunction) -> tuple[Parameter, ...]:
                  for item in function.parameters)  # fmt: skip
 
 
+@kept_lately
 def _passed_arrays(plan: PlannedRoutine) -> dict[str, str]:
     """Return the expressions that Python passes for C arguments that are not scalars, by key."""
     found: dict[str, str] = {}

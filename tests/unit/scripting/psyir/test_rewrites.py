@@ -254,3 +254,128 @@ def test_a_loop_under_a_directive_gets_new_clauses() -> None:
     assert "private(idx)" in finished(tree)
     assert len(tree.walk(Loop)) == 2
     assert len(tree.walk(Routine)) == 1
+
+
+REGIONS = """\
+    do i = 1, n
+      c(i) = i * 2
+    end do
+    ! between the loops
+    do i = 1, n
+      b(i) = b(i) + 1
+    end do
+    do i = 1, n
+      c(i) = c(i) + b(n + 1 - i)
+    end do
+    t = c(1)
+    if (mode > 0) then
+      do j = 1, m
+        d(:, j) = j
+      end do
+    end if
+"""
+DO = TRANSFORMATIONS["OMPLoopTrans"]
+
+
+def test_the_longest_regions_have_the_fewest_barriers(tmp_path: Path) -> None:
+    """Adjacent shared loops get one region; a barrier stays where a later loop needs it."""
+    tree = tree_of(REGIONS)
+    for loop in tree.walk(Loop):
+        DO(omp_schedule="static").apply(loop)
+    (routine,) = tree.walk(Routine)
+    TRANSFORMATIONS["MaximalOMPParallelRegionTrans"]().apply(routine)
+    TRANSFORMATIONS["OMPMinimiseSyncTrans"]().apply(routine)
+    assert tree.bench is not None
+    assert not tree.bench.unfinished()
+    result = finished(tree)
+    directives = [line.strip() for line in result.splitlines() if "!$omp" in line]
+    assert directives == [
+        "!$omp parallel default(shared)",
+        "!$omp do schedule(static)",
+        "!$omp end do nowait",
+        "!$omp do schedule(static)",
+        "!$omp end do",
+        "!$omp do schedule(static)",
+        "!$omp end do nowait",
+        "!$omp end parallel",
+        "!$omp parallel default(shared)",
+        "!$omp do schedule(static)",
+        "!$omp end do nowait",
+        "!$omp end parallel",
+    ]
+    assert [line for line in result.splitlines() if "!$omp" not in line] == (
+        HEAD + REGIONS + TAIL
+    ).splitlines()
+    before = output_of(HEAD + REGIONS + TAIL, tmp_path / "before", 1)
+    for threads in (1, 2, 4):
+        assert output_of(result, tmp_path / f"after{threads}", threads) == before
+
+
+def test_regions_are_not_made_twice() -> None:
+    """A second application has nothing to do, and is no step."""
+    tree = tree_of(REGIONS)
+    for loop in tree.walk(Loop):
+        DO().apply(loop)
+    (routine,) = tree.walk(Routine)
+    for _ in range(2):
+        TRANSFORMATIONS["MaximalOMPParallelRegionTrans"]().apply(routine)
+        TRANSFORMATIONS["OMPMinimiseSyncTrans"]().apply(routine)
+    assert tree.bench is not None
+    assert len(tree.bench.history) == 4 + 2
+    assert finished(tree).count("!$omp parallel") == 2
+
+
+def _in_region(statement: str, name: str, kind: type[LiveNode] = Assignment) -> FileContainer:
+    """Return a tree with a shared loop and a statement under a directive in one region."""
+    tree = tree_of(f"    do i = 1, n\n      c(i) = b(i)\n    end do\n{statement}")
+    loop = tree.walk(Loop)[0]
+    node = nodes_of(tree, kind, statement.strip())[0]
+    DO().apply(loop)
+    TRANSFORMATIONS[name]().apply(node)
+    (routine,) = tree.walk(Routine)
+    first, second = [one for one in routine.children if "!$omp" in one.debug_string()]
+    TRANSFORMATIONS["OMPParallelTrans"]().apply([first, second])
+    return tree
+
+
+def test_master_has_no_barrier() -> None:
+    """One thread runs the statement; no thread waits for it, so a later loop must not need it."""
+    tree = _in_region("    t = c(3)\n", "OMPMasterTrans")
+    assert tree.bench is not None
+    assert not tree.bench.unfinished()
+    assert "!$omp master" in finished(tree)
+    text = "    k = 1\n    do i = 1, n\n      c(i) = k\n    end do\n"
+    for name, count in (("OMPMasterTrans", 1), ("OMPSingleTrans", 0)):
+        tree = tree_of(text)
+        assignment = nodes_of(tree, Assignment, "k = 1")[0]
+        TRANSFORMATIONS[name]().apply(assignment)
+        DO().apply(tree.walk(Loop)[0])
+        (routine,) = tree.walk(Routine)
+        nodes = [one for one in routine.children if "!$omp" in one.debug_string()]
+        TRANSFORMATIONS["OMPParallelTrans"]().apply(nodes)
+        assert tree.bench is not None
+        assert len(tree.bench.unfinished()) == count, name
+
+
+def test_critical_is_for_statements_of_a_shared_loop(tmp_path: Path) -> None:
+    """It makes no loop independent, and all threads of a region would run it."""
+    text = "    do i = 1, n\n      k = max(k, int(b(i)))\n      c(i) = i\n    end do\n"
+    tree = tree_of(text)
+    TRANSFORMATIONS["OMPCriticalTrans"]().apply(nodes_of(tree, Assignment, "c(i) = i")[0])
+    TRANSFORMATIONS["OMPParallelLoopTrans"]().apply(tree.walk(Loop)[0])
+    result = finished(tree)
+    assert "!$omp critical\n      c(i) = i\n      !$omp end critical\n" in result
+    assert "reduction(max:k)" in result
+    before = output_of(HEAD + text + TAIL, tmp_path / "before", 1)
+    for threads in (1, 4):
+        assert output_of(result, tmp_path / f"after{threads}", threads) == before
+    carried = tree_of("    do i = 2, n\n      c(i) = c(i - 1) + b(i)\n    end do\n")
+    TRANSFORMATIONS["OMPCriticalTrans"]().apply(nodes_of(carried, Assignment, "c(i) =")[0])
+    with pytest.raises(TransformationError):
+        TRANSFORMATIONS["OMPParallelLoopTrans"]().apply(carried.walk(Loop)[0])
+    with pytest.raises(TransformationError, match="cannot be inside"):
+        _in_region("    k = k + 1\n", "OMPCriticalTrans")
+    leaving = tree_of("    do i = 1, n\n      if (b(i) > 3) cycle\n      c(i) = 1\n    end do\n")
+    block = leaving.walk(Loop)[0].loop_body
+    with pytest.raises(TransformationError, match="leaves the region"):
+        TRANSFORMATIONS["OMPCriticalTrans"]().apply(block.children[0])

@@ -38,6 +38,7 @@ _WORDS = {
     Directive.OMP_SIMD: "omp simd",
     Directive.OMP_SINGLE: "omp single",
     Directive.OMP_MASTER: "omp master",
+    Directive.OMP_CRITICAL: "omp critical",
     Directive.OMP_TASK: "omp task",
     Directive.OMP_TASKLOOP: "omp taskloop",
     Directive.OMP_TARGET: "omp target",

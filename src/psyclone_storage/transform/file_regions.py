@@ -1,0 +1,103 @@
+"""Regions of a file that several loops share: the longest ones, and those with fewest barriers."""
+
+from __future__ import annotations
+
+from operator import is_
+
+from psyclone_storage.base.records import replace
+from psyclone_storage.ir import unit as un
+from psyclone_storage.ir.directive import NO_OPTIONS, Directive
+from psyclone_storage.ir.rewrite import walk_lines, with_changed_blocks
+from psyclone_storage.transform.file_bench import EditRoutine, FileBench
+
+_SHARING = (Directive.OMP_DO, Directive.OMP_SINGLE, Directive.OMP_MASTER)
+
+
+def with_teams(lines: tuple[un.Line, ...], chosen: tuple[un.Line, ...]) -> tuple[un.Line, ...]:
+    """Return statements in which each run of blocks that share work has one parallel region.
+
+    Only the statements `chosen`, and those in them, are changed. A run without a shared loop
+    does not change.
+    """
+    return _with_teams(lines, {id(one) for one in walk_lines(chosen)})
+
+
+def _with_teams(lines: tuple[un.Line, ...], wanted: set[int]) -> tuple[un.Line, ...]:
+    found: list[un.Line] = []
+    run: list[un.Line] = []
+
+    def end() -> None:
+        last = max((at for at, one in enumerate(run) if _shares(one)), default=-1)
+        inside, after = run[: last + 1], run[last + 1 :]
+        blocks = (one for one in inside if isinstance(one, un.DirectiveBlock))
+        if any(one.directive is Directive.OMP_DO for one in blocks):
+            found.append(un.DirectiveBlock(Directive.OMP_PARALLEL, NO_OPTIONS, (*inside,)))
+            inside = []
+        found.extend((*inside, *after))
+        run.clear()
+
+    for line in lines:
+        chosen = id(line) in wanted
+        if chosen and (_shares(line) or (run and isinstance(line, un.Comment | un.Blank))):
+            run.append(line)
+            continue
+        end()
+        is_region = isinstance(line, un.DirectiveBlock)
+        found.append(
+            line if is_region else with_changed_blocks(line, lambda one: _with_teams(one, wanted))
+        )
+    end()
+    return lines if len(found) == len(lines) and all(map(is_, found, lines)) else tuple(found)
+
+
+def _shares(line: un.Line) -> bool:
+    return isinstance(line, un.DirectiveBlock) and line.directive in _SHARING
+
+
+def without_barriers(bench: FileBench, routine: str) -> tuple[un.Line, ...]:
+    """Return the statements of a routine without the barriers that are proved unnecessary.
+
+    A barrier after a shared loop, or after a block for one thread, is unnecessary if the blocks
+    that may run before the next barrier are independent of it.
+    """
+    body = bench.code(routine).body
+    before = _problems(bench, routine, body)
+    count = sum(1 for one in walk_lines(body) if _waits(one))
+    for number in reversed(range(count)):
+        tried = _without_barrier(body, number)
+        if not _problems(bench, routine, tried) - before:
+            body = tried
+    return body
+
+
+def _waits(line: un.Line) -> bool:
+    return (
+        isinstance(line, un.DirectiveBlock)
+        and line.directive in (Directive.OMP_DO, Directive.OMP_SINGLE)
+        and not line.options.nowait
+    )
+
+
+def _without_barrier(lines: tuple[un.Line, ...], number: int) -> tuple[un.Line, ...]:
+    """Return statements in which the block `number` of those that wait does not."""
+    waiting = [id(one) for one in walk_lines(lines) if _waits(one)][number]
+
+    def change(block: tuple[un.Line, ...]) -> tuple[un.Line, ...]:
+        found: list[un.Line] = []
+        for line in block:
+            inner = with_changed_blocks(line, change)
+            if id(line) == waiting and isinstance(inner, un.DirectiveBlock):
+                inner = replace(inner, options=replace(inner.options, nowait=True))
+            found.append(inner)
+        return block if all(map(is_, found, block)) else tuple(found)
+
+    return change(lines)
+
+
+def _problems(bench: FileBench, routine: str, body: tuple[un.Line, ...]) -> set[str]:
+    """Return what is wrong with the regions of a routine that has other statements."""
+    tree, reasons = bench.attempt(EditRoutine(routine, bench.code(routine).body, body))
+    if reasons:
+        return {one.message for one in reasons}
+    code = tree.get(routine)
+    return set() if code is None else {one.message for one in bench.planned(code).unfinished}
