@@ -76,8 +76,9 @@ class Held:
     """Data that statements use: `array` is the name of the values, `owner` the object with them.
 
     Data that are `written` but not `covered` keep other values. Covered data are overwritten
-    completely and need no transfer. `why` is a comment. `meant` is the expected kind of object,
-    which the runtime checks.
+    completely and need no transfer. Data that are `moved` are read, and their halo is exchanged to
+    that depth if it is dirty. `why` is a comment. `meant` is the expected kind of object, which the
+    runtime checks.
     """
 
     array: str
@@ -86,3 +87,4 @@ class Held:
     covered: bool = False
     why: str = ""
     meant: str = ""
+    moved: int = 0

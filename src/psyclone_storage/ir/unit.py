@@ -480,10 +480,11 @@ class ReductionLine:
 
 @dataclass(frozen=True, slots=True)
 class HoldData:
-    """Statements during which data are acquired on their side; writes are recorded afterwards."""
+    """Statements during which data are acquired; they record dirty halos if it `sets_flags`."""
 
     items: tuple[Held, ...]
     body: tuple[Line, ...]
+    sets_flags: bool = False
 
 
 Generated = (

@@ -6,7 +6,15 @@ import ctypes
 import threading
 import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Iterator, MutableMapping, Sequence
+from collections.abc import (
+    Callable,
+    Hashable,
+    Iterable,
+    Iterator,
+    Mapping,
+    MutableMapping,
+    Sequence,
+)
 from contextlib import contextmanager
 from itertools import chain
 from operator import is_
@@ -117,8 +125,9 @@ def holding(holder: ArrayHolder) -> Iterator[None]:
 class HeldData:
     """Data that NumPy code holds to be changed on the host."""
 
-    def __init__(self, data: Sequence[Any], arrays: Sequence[Any]) -> None:
-        self._arrays = {id(datum): array for datum, array in zip(data, arrays, strict=True)}
+    def __init__(self, pairs: Iterable[tuple[Any, Any]]) -> None:
+        """Take data with their arrays."""
+        self._arrays = {id(datum): array for datum, array in pairs}
 
     def held_on_host(self, data: Sequence[Any], /) -> Sequence[Any] | None:
         """Return the arrays of data, None if they are not all among these."""
@@ -129,15 +138,16 @@ class HeldData:
 class BoundStorages:
     """Cached facts about the data of an invoke: the binding of their storages, and tables.
 
-    `changed` has the positions of data that it changes on the host, by `id`. `addresses` has a
-    place for each storage, followed by the addresses of constant arrays; `numbers` has the other
-    tables. Values of `overwritten` data are not transferred, and `dirty` data are marked. A call of
-    a routine uses one of the `free` runs, or a new one, exclusively.
+    `addresses` has a place for each storage, followed by the addresses of constant arrays;
+    `numbers` has the other tables. Values of `overwritten` data are not transferred, and `dirty`
+    data are marked, unless the functions succeed and the layer `sets_flags` itself. A call of a
+    routine uses one of the `free` runs, or a new one, exclusively; `moving` has those that also
+    exchange halos of data which they only read, by their positions. `ids` are those of the data.
     """
 
     __slots__ = (
-        "addresses", "changed", "device", "dirty", "free", "functions", "numbers", "overwritten",
-        "_places", "watched", "_storages", "_writes",
+        "addresses", "device", "dirty", "free", "functions", "ids", "moving", "numbers",
+        "overwritten", "sets_flags", "watched", "_places", "_storages", "_writes",
     )  # fmt: skip
 
     def __init__(
@@ -148,27 +158,26 @@ class BoundStorages:
         self.overwritten = tuple(one for one in overwritten if one.device is not None)
         self.addresses: Any = ()
         self.numbers: tuple[Any, ...] = ()
-        self.changed: dict[int, int] = {}
         self.dirty: tuple[int, ...] = ()
         self.free: list[BoundRun] = []
+        self.ids: tuple[int, ...] = ()
+        self.moving: dict[tuple[int, ...], list[BoundRun]] = {}
+        self.sets_flags = False
         self.watched: list[weakref.ref[Any]] = []
         self._places = layer.places
         self._storages = tuple(storages)
         self._writes = layer.written
 
-    def new_run(self) -> BoundRun:
-        """Return a run that no other thread uses."""
+    def new_run(self, moving: tuple[int, ...] = ()) -> BoundRun:
+        """Return a run that no other thread uses, and that may exchange the halos of `moving`."""
         names = tuple(map(str, range(len(self._storages))))
         named = dict(zip(names, self._storages, strict=True))
-        writes = tuple(names[at] for at in self._writes)
-        if self.device is None:
-            return BoundRun(bound(named, writes=writes), self.functions)
-        return BoundRun(LaunchBlock(named, self.device, writes), self.functions)
-
-    def note_changed(self, data: Sequence[Any]) -> None:
-        """Note which data the functions change, if they run on the host."""
-        if self.device is None:
-            self.changed = {id(data[at]): at for at in self._writes}
+        changed = (*self._writes, *moving)
+        writes = tuple(names[at] for at in changed)
+        if self.device is not None:
+            return BoundRun(LaunchBlock(named, self.device, writes), self.functions)
+        at_id = {self.ids[at]: at for at in changed if at < len(self.ids)}
+        return BoundRun(bound(named, writes=writes), self.functions, at_id)
 
     def check_layout(self, array: Any) -> None:
         """See that an array is what functions take it to be.
@@ -201,7 +210,12 @@ class BoundStorages:
 
 
 class BoundRoutine(ABC):
-    """Cached facts about data, which later runs with the same data reuse."""
+    """Cached facts about data, which later runs with the same data reuse.
+
+    `moved` has positions of data that are read, with the depth to which dirty halos are exchanged.
+    """
+
+    moved: tuple[tuple[int, int], ...] = ()
 
     def __init__(self) -> None:
         """Know nothing yet."""
@@ -212,12 +226,19 @@ class BoundRoutine(ABC):
         known = self._known.get((*map(id, data), given))
         if known is None:
             known = self._prepared(data, given)
+        free, moving = known.free, self._moving(data) if self.moved else ()
+        if moving:
+            free = known.moving.setdefault(moving, [])
         try:
-            run = known.free.pop()
+            run = free.pop()
         except IndexError:
-            run = known.new_run()
-        run.known, run.data = known, data
+            run = known.new_run(moving)
+        run.known, run.data, run.home = known, data, free
         return run
+
+    def _moving(self, data: tuple[Any, ...]) -> tuple[int, ...]:
+        """Return the positions of data that are read, and whose halo is to be exchanged."""
+        return tuple(at for at, depth in self.moved if data[at].is_moved(depth))
 
     @abstractmethod
     def _prepared(self, data: tuple[Any, ...], given: tuple[Hashable, ...], /) -> BoundStorages:
@@ -228,7 +249,7 @@ class BoundRoutine(ABC):
     ) -> BoundStorages:
         key = (*map(id, data), given)
         known.watched = kept_with(data, key, self._known)
-        known.note_changed(data)
+        known.ids = tuple(map(id, data))
         self._known[key] = known
         return known
 
@@ -242,12 +263,19 @@ class BoundRun:
     """
 
     __slots__ = (
-        "data", "known", "tables", "_arrays", "_binding", "_functions", "_launches", "_outer",
-        "_seen", "_tables", "_untouched",
+        "data", "home", "known", "tables", "_arrays", "_binding", "_changed", "_functions",
+        "_launches", "_outer", "_seen", "_tables", "_untouched",
     )  # fmt: skip
 
-    def __init__(self, binding: Any, functions: Sequence[Any]) -> None:
-        """Take what binds the data. Which data, and what is known of them, is set for each call."""
+    def __init__(
+        self, binding: Any, functions: Sequence[Any], changed: Mapping[int, int] | None = None
+    ) -> None:
+        """Take what binds the data. Which data, and what is known of them, is set for each call.
+
+        `changed` has the positions of data that are changed on the host, by `id`.
+        """
+        self._changed = changed or {}
+        self.home: list[BoundRun] = []
         self.known: Any = None
         self.data: tuple[Any, ...] = ()
         self.tables: tuple[Any, ...] = ()
@@ -280,7 +308,7 @@ class BoundRun:
 
     def held_on_host(self, data: Sequence[Any], /) -> Sequence[Any] | None:
         """Return the arrays of data, None if the routine does not change them on the host."""
-        at = self.known.changed
+        at = self._changed
         try:
             arrays: Any = self._arrays
             return [arrays[at[id(datum)]] for datum in data]
@@ -367,9 +395,10 @@ class BoundRun:
         self._binding.__exit__(*error)
         known, data = self.known, self.data
         self.known, self.data = None, ()
-        for at in known.dirty:
-            data[at].set_dirty()
-        known.free.append(self)
+        if error[0] is not None or not known.sets_flags:
+            for at in known.dirty:
+                data[at].set_dirty()
+        self.home.append(self)
 
 
 def _numbers(scalars: tuple[Any, ...], wanted: tuple[Any, ...]) -> tuple[int | float, ...]:

@@ -234,16 +234,21 @@ def head_of_held(line: un.HoldData, types: Mapping[str, str] | None = None) -> I
     `types` are the NumPy types of the values, by array name.
     """
     yield from held_remarks(line)
-    read = [item for item in line.items if not item.written]
+    read = [item for item in line.items if not item.written and not item.moved]
+    moved = [item for item in line.items if item.moved]
     written = [item for item in line.items if item.written and not item.covered]
     covered = [item for item in line.items if item.covered]
-    groups = [("read", read), ("written", written), ("covered", covered)]
+    groups = [("read", read), ("moved", moved), ("written", written), ("covered", covered)]
     given = [
         f"{word}=({', '.join(owners)}{',' if len(owners) == 1 else ''})"
         for word, items in groups
         if (owners := [expression_text(item.owner) for item in items])
     ]
-    every = (*read, *written, *covered)
+    every = (*read, *moved, *written, *covered)
+    if moved:
+        given.append(f"depths=({', '.join(str(item.moved) for item in moved)},)")
+    if line.sets_flags:
+        given.append("sets_flags=True")
     if meant := [f'"{item.meant}"' for item in every if item.meant]:
         given.append(f"meant=({', '.join(meant)}{',' if len(meant) == 1 else ''})")
     if types is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -12,10 +13,11 @@ import pytest
 
 from psyclone_storage.gocean import configure
 from psyclone_storage.runtime import binding
-from psyclone_storage.runtime.gocean import Field, Grid, exchange, held
+from psyclone_storage.runtime.gocean import Field, Grid, Points, exchange, held
 from psyclone_storage.runtime.ranks import SingleRank
-from psyclone_storage.storage import Storage
+from psyclone_storage.storage import Storage, use_device
 
+EXAMPLE = Path(__file__).parents[3] / "examples" / "python" / "shallow_water"
 PROGRAM = """
 from psyclone_storage.gocean import *
 
@@ -223,3 +225,116 @@ def test_a_storage_that_has_moved_is_exchanged_where_it_is() -> None:
     again = Field(field.grid, values=7.0 * VALUES)
     again.exchange(1)
     np.testing.assert_array_equal(field.storage.data_ro, again.storage.data_ro)
+
+
+# ---------------------------------------------------------------------------- flags
+
+FLAGS = "DIRTY_FLAGS=true"
+
+
+WAVES = """
+from continuity_mod import continuity
+from coriolis_mod import average_u, average_v
+from momentum_mod import momentum_u, momentum_v
+
+from psyclone_storage.gocean import *
+
+
+def advance(height, u, v, depth_u, depth_v, v_at_u, u_at_v, step, gravity, coriolis):
+    invoke(
+        continuity(height, u, v, depth_u, depth_v, step),
+        average_v(v_at_u, v),
+        momentum_u(u, height, v_at_u, step, gravity, coriolis),
+        average_u(u_at_v, u),
+        momentum_v(v, height, u_at_v, step, gravity, coriolis),
+        name="advance",
+    )
+"""
+
+
+@pytest.fixture
+def waves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
+    """Return one step of the example with shallow water."""
+    (tmp_path / "waves_of_the_example.py").write_text(WAVES, encoding="utf-8")
+    monkeypatch.syspath_prepend(EXAMPLE / "kernels")
+    monkeypatch.syspath_prepend(tmp_path)
+    import waves_of_the_example as made  # type: ignore[import-not-found]  # noqa: PLC0415
+
+    yield made.advance
+    del sys.modules["waves_of_the_example"]
+    configure()
+
+
+def waves_on(grid: Grid) -> list[Field]:
+    """Return the fields of a step, with values."""
+    kinds = (Points.T, Points.U, Points.V, Points.U, Points.V, Points.U, Points.V)
+    return [Field(grid, kind, str(at), values=VALUES + at) for at, kind in enumerate(kinds)]
+
+
+@pytest.mark.parametrize(("options", "counts"), [("", [6, 6, 6]), (FLAGS, [6, 3, 3])])
+@pytest.mark.parametrize("target", ["c", "numpy", "cuda"])
+def test_fields_that_no_kernel_writes_are_exchanged_once(
+    waves: Callable[..., None], target: str, options: str, counts: list[int]
+) -> None:
+    configure(distributed=True, target=target, config_opts=options)
+    use_device("emulated")
+    ranks = Echo()
+    fields = waves_on(grid_with(ranks, "gpu" if target == "cuda" else None))
+    found = []
+    for _ in counts:
+        ranks.log.clear()
+        waves(*fields, 0.01, 9.81, 1.0e-4)
+        found.append(len(ranks.log))
+    assert found == counts
+    configure(distributed=True)
+    others = waves_on(grid_with(Echo()))
+    for _ in counts:
+        waves(*others, 0.01, 9.81, 1.0e-4)
+    for field, other in zip(fields, others, strict=True):
+        np.testing.assert_allclose(field.values, other.values, rtol=1e-13, atol=1e-13)
+
+
+@pytest.mark.parametrize("target", ["c", "numpy"])
+def test_an_exchange_that_moves_nothing_leaves_device_copies_valid(
+    waves: Callable[..., None], target: str
+) -> None:
+    configure(distributed=True, target=target, config_opts=FLAGS)
+    use_device("emulated")
+    for ranks in (Echo(), SingleRank()):
+        fields = waves_on(Grid((8, 6), device="gpu", ranks=ranks))
+        waves(*fields, 0.01, 9.81, 1.0e-4)
+        depth = fields[3].storage
+        depth.synchronize()
+        version = depth.buffer.version
+        waves(*fields, 0.01, 9.81, 1.0e-4)
+        assert depth.is_current("gpu")
+        assert depth.buffer.version == version
+        assert not fields[3].is_dirty()
+        assert not fields[0].storage.is_current("gpu")
+        # The flags tell, and not the values, which one rank alone may have written.
+        depth[0, 0] = 3.0
+        assert not fields[3].is_dirty()
+        depth.synchronize()
+        fields[3].set_dirty()
+        waves(*fields, 0.01, 9.81, 1.0e-4)
+        assert depth.is_current("gpu") is (ranks.size == 1)
+
+
+@pytest.mark.parametrize("target", ["c", "numpy"])
+def test_an_invoke_that_fails_leaves_no_field_clean(
+    waves: Callable[..., None], target: str
+) -> None:
+    def fail(_: str) -> None:
+        if len(ranks.log) == 2:
+            raise KeyboardInterrupt
+
+    configure(distributed=True, target=target, config_opts=FLAGS)
+    ranks = Echo()
+    fields = waves_on(grid_with(ranks))
+    waves(*fields, 0.01, 9.81, 1.0e-4)
+    assert [field.is_dirty() for field in fields] == [False, False, True, False, False, True, True]
+    ranks.fail = fail
+    ranks.log.clear()
+    with pytest.raises(KeyboardInterrupt):
+        waves(*fields, 0.01, 9.81, 1.0e-4)
+    assert [field.is_dirty() for field in fields] == [True, True, True, False, False, True, True]

@@ -18,6 +18,7 @@ from psyclone_storage.runtime.gocean.held import check_fields, check_meant
 from psyclone_storage.runtime.native import CompiledLibrary
 from psyclone_storage.storage import Storage
 
+_WRITTEN = ("written", "covered")
 _ARRAYS = 2
 """Where the description of a function has the positions of its arrays, for a device."""
 SetUp = Callable[..., tuple[tuple[Storage, ...], tuple[float, ...], tuple[int, ...]]]
@@ -47,25 +48,32 @@ def check_within(field: Field, columns: tuple[int, int], rows: tuple[int, int]) 
 class CompiledRoutine(BoundRoutine):
     """One invoke: its C functions and their arguments.
 
-    - `accesses`: one word for each field: `read`, `written`, or `covered` if all points of the
-      whole region are written before any is read.
+    - `accesses`: one word for each field: `read`, `moved=1` if a dirty halo is exchanged to
+      depth 1, `written`, or `covered` if all points of the whole region are written before any is
+      read.
 
     - `meant`: words for `check_meant`.
+
+    - `sets_flags`: the routine records dirty halos itself.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what a compiler knows of an invoke
         self,
         library: CompiledLibrary,
         setup: SetUp,
         functions: Sequence[tuple[Any, ...]],
         accesses: str,
+        *,
         meant: Sequence[str] = (),
+        sets_flags: bool = False,
     ) -> None:
         super().__init__()
         self._library, self._setup, self._wanted = library, setup, functions
-        self._meant = meant
+        self._meant, self.sets_flags = meant, sets_flags
         words = accesses.split()
-        self.written = tuple(at for at, word in enumerate(words) if word != "read")
+        halos = ((at, word.partition("=")[2]) for at, word in enumerate(words))
+        self.moved = tuple((at, int(depth)) for at, depth in halos if depth)
+        self.written = tuple(at for at, word in enumerate(words) if word in _WRITTEN)
         self.covered = tuple(at for at, word in enumerate(words) if word == "covered")
         self._functions: tuple[Any, ...] = ()
 
@@ -77,7 +85,8 @@ class CompiledRoutine(BoundRoutine):
             ValueError: a written field is passed twice, or fields are on different grids, or on
                 points or with an offset for which the kernels are not written.
         """
-        check_fields(fields, [fields[at] for at in self.written])
+        changed = (*self.written, *(at for at, _ in self.moved))
+        check_fields(fields, [fields[at] for at in changed])
         check_meant(fields, self._meant)
         if not self._functions:
             self._functions = tuple(self._library.function(*one) for one in self._wanted)
@@ -117,7 +126,8 @@ class _Prepared(BoundStorages):
         storages = [*(field.storage for field in fields), *properties]
         covered = () if routine.device else (fields[at] for at in routine.covered)
         super().__init__(storages, routine, [one.storage for one in covered if one.region_is_all])
-        self.dirty, self._shape = routine.written, fields[0].grid.shape
+        self.dirty, self.sets_flags = routine.written, routine.sets_flags
+        self._shape = fields[0].grid.shape
         self.addresses = (ctypes.c_void_p * len(storages))()
         whole = (*self._shape, *counts)
         self.numbers = (

@@ -164,6 +164,10 @@ class Field:
         """Return whether the halo, up to `depth` points away, may differ from owners' values."""
         return depth > self._clean
 
+    def is_moved(self, depth: int) -> bool:
+        """Return whether an exchange of the halo, if it is dirty, changes a value of this rank."""
+        return depth > self._clean and not self.grid.plan(depth).is_empty
+
     def set_dirty(self) -> None:
         """Record that the field was written, so that its halo is stale."""
         self._clean = 0

@@ -22,37 +22,56 @@ Box = tuple[slice, slice]
 
 
 @contextmanager
-def held(
+def held(  # noqa: PLR0913 - what a compiler knows of an invoke
     read: Sequence[Field] = (),
     written: Sequence[Field] = (),
     covered: Sequence[Field] = (),
     meant: Sequence[str] = (),
+    *,
+    moved: Sequence[Field] = (),
+    depths: Sequence[int] = (),
+    sets_flags: bool = False,
 ) -> Iterator[tuple[Any, ...]]:
-    """Acquire fields on the host for a context and yield their arrays, in this order.
+    """Acquire fields on the host for a context and yield arrays: read, moved, written, covered.
 
-    All points of the whole region of `covered` fields are written. If that region contains all
-    points, their old values are not transferred. Written fields are marked dirty. `meant` contains
-    words for `check_meant`.
+    The halos of `moved` fields are exchanged to their `depths` if they are dirty. All points of the
+    whole region of `covered` fields are written. If that region contains all points, their old
+    values are not transferred. Written fields are marked dirty, unless the block `sets_flags` and
+    does not fail. `meant` contains words for `check_meant`.
 
     Raises:
         TypeError: an argument is not a field.
         ValueError: a written field is passed twice, or fields are on different grids or on
             unexpected points.
     """
-    fields = (*read, *written, *covered)
-    check_fields(fields, (*written, *covered))
+    fields = (*read, *moved, *written, *covered)
+    check_fields(fields, (*moved, *written, *covered))
     check_meant(fields, meant)
     for field in covered:
         if field.region_is_all:
             _ = field.storage.data_wo
     names = {str(number): field.storage for number, field in enumerate(fields)}
-    changed = [str(number) for number in range(len(read), len(fields))]
-    with bound(names, writes=changed) as found, np.errstate(all="ignore"):
-        arrays = tuple(found.values())
-        with holding(HeldData(fields[len(read) :], arrays[len(read) :])):
-            yield arrays
-    for field in (*written, *covered):
-        field.set_dirty()
+    changed = {*written, *covered, *_dirty(moved, depths)}
+    writes = [name for name, field in zip(names, fields, strict=True) if field in changed]
+    is_done = False
+    try:
+        with bound(names, writes=writes) as found, np.errstate(all="ignore"):
+            arrays = tuple(found.values())
+            pairs = zip(fields, arrays, strict=True)
+            with holding(HeldData([pair for pair in pairs if pair[0] in changed])):
+                yield arrays
+        is_done = sets_flags
+    finally:
+        if not is_done:
+            for field in (*written, *covered):
+                field.set_dirty()
+
+
+def _dirty(fields: Sequence[Field], depths: Sequence[int]) -> Iterator[Field]:
+    """Yield the fields of which an exchange to a depth changes the halo."""
+    for field, depth in zip(fields, depths, strict=True):
+        if field.is_moved(depth):
+            yield field
 
 
 def check_fields(fields: Sequence[Any], changed: Sequence[Any]) -> None:

@@ -57,7 +57,7 @@ def held(
     with ExitStack() as ended, np.errstate(all="ignore"):
         ended.push(binding)
         arrays = tuple(found.values())
-        ended.enter_context(holding(HeldData(data[len(read) :], arrays[len(read) :])))
+        ended.enter_context(holding(HeldData(list(zip(data, arrays, strict=True))[len(read) :])))
         yield arrays
 
 

@@ -29,6 +29,7 @@ from psyclone_storage.targets.gocean_python.table import (
     grids_in_python,
     held_fields,
     property_of,
+    sets_flags,
 )
 
 _ENDS = {ops.LoopStart: "first", ops.LoopEnd: "last"}
@@ -133,4 +134,5 @@ def _held(
         if key[1] in arrays
     )
     fields = held_fields(context)
-    return (HoldData((*fields, *properties), lines),) if fields else lines
+    flags = sets_flags(context.schedule)
+    return (HoldData((*fields, *properties), lines, flags),) if fields else lines

@@ -19,12 +19,21 @@ from psyclone_storage.ir import kernel as kern
 from psyclone_storage.ir import runtime_ops as ops
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import substituted
-from psyclone_storage.ir.schedule import Axis, Datum, KernelCall, Loop, Phase
+from psyclone_storage.ir.schedule import (
+    Axis,
+    Datum,
+    HaloExchange,
+    KernelCall,
+    Loop,
+    MarkHalo,
+    Phase,
+    Schedule,
+)
 from psyclone_storage.ir.storage_access import StoragePolicy
 from psyclone_storage.ir.transfer import Held
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Call, Comment, Declare, DeviceItem, HoldData, Line
-from psyclone_storage.ir.walk import kernel_calls
+from psyclone_storage.ir.walk import kernel_calls, sequential_statements
 from psyclone_storage.lowering.emit_storage import why_held
 from psyclone_storage.lowering.infrastructure import Infrastructure, LoweringContext
 from psyclone_storage.lowering.routine_builder import SetupSection
@@ -107,25 +116,57 @@ def field_array(
 def _held(context: LoweringContext, lines: tuple[Line, ...]) -> tuple[Line, ...]:
     """Return the statements of a routine in a block that acquires its fields."""
     items = held_fields(context)
-    return (HoldData(items, lines),) if items else lines
+    return (HoldData(items, lines, sets_flags(context.schedule)),) if items else lines
 
 
 def held_fields(context: LoweringContext) -> tuple[Held, ...]:
     """Return the acquired fields of a routine, with the purpose of each access."""
     acquired = {action.datum: action for action in context.held.acquired}
-    meant = field_contracts(context)
+    meant, moved = field_contracts(context), _moved_depths(context.schedule)
     return tuple(
         Held(
             ex.spell(context.value(ops.DataOf(datum))),
             ex.Name(datum.name),
-            written=acquired[datum.name].writes,
+            written=acquired[datum.name].writes and datum.name not in moved,
             covered=acquired[datum.name].covered is not Fresh.NO,
             why=why_held(context, datum, acquired[datum.name]),
             meant=meant.get(datum.name, ""),
+            moved=moved.get(datum.name, 0),
         )
         for datum in context.schedule.data
         if datum.name in acquired
     )
+
+
+def sets_flags(schedule: Schedule) -> bool:
+    """Return whether the statements of a schedule test or set the flags of halos."""
+    return any(
+        isinstance(item, MarkHalo) or (isinstance(item, HaloExchange) and item.guarded)
+        for item in sequential_statements(schedule)
+    )
+
+
+def _moved_depths(schedule: Schedule) -> dict[str, int]:
+    """Return how deep an invoke exchanges the halo of data that it does not change otherwise.
+
+    Each exchange has a guard: the runtime knows from the flags whether it moves anything.
+    """
+    depths: dict[str, list[int | None]] = {}
+    for item in sequential_statements(schedule):
+        if isinstance(item, HaloExchange):
+            is_tested = item.guarded and item.phase is Phase.WHOLE
+            depths.setdefault(item.datum, []).append(item.depth.known if is_tested else None)
+    written = {
+        actual.datum
+        for call in kernel_calls(schedule)
+        for actual, described in zip(call.args, call.kernel.args, strict=True)
+        if described.access.writes and actual.datum is not None
+    }
+    return {
+        name: max(known)
+        for name, found in depths.items()
+        if name not in written and None not in found and (known := [one for one in found if one])
+    }
 
 
 def property_of(

@@ -16,6 +16,7 @@ from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.infrastructures.lfric import SINGLE
 from psyclone_storage.ir.routine import Routine
+from psyclone_storage.ir.transfer import Held
 from psyclone_storage.ir.unit import Declare, GeneratedRoutine, HoldData, Unit
 from psyclone_storage.languages.c import exact_sums
 from psyclone_storage.languages.c.calls import CFunction
@@ -272,8 +273,7 @@ def _functions(one: _NativeRoutine, form: NativeForm) -> Iterator[list[str]]:
 def _described(one: _NativeRoutine, held: HoldData, api: ProgramApi) -> Iterator[str]:
     """Yield the arguments that describe a routine to the runtime."""
     items = [item for item in held.items if not is_of_grid(item)]
-    words = ["covered" if item.covered else "written" for item in items]
-    accesses = [word if item.written else "read" for word, item in zip(words, items, strict=True)]
+    accesses = [_access(item) for item in items]
     declared = {item.name: item for item in one.plan.routine.variables}
     functions = [f'("{part.name}", "{part.types}"{api.launch(part)})' for part in one.functions]
     yield f"{_LIBRARY},"
@@ -286,6 +286,15 @@ def _described(one: _NativeRoutine, held: HoldData, api: ProgramApi) -> Iterator
     if api.types:
         yield f'"{" ".join(dtype_of(declared[item.array]) for item in items)}",'
     yield from bracketed_list("meant=[", [f'"{item.meant}"' for item in items], "],", "")
+    if held.sets_flags:
+        yield "sets_flags=True,"
+
+
+def _access(item: Held) -> str:
+    """Return the word that describes the access of a routine to data."""
+    if not item.written:
+        return f"moved={item.moved}" if item.moved else "read"
+    return "covered" if item.covered else "written"
 
 
 def _setup_name(routine: GeneratedRoutine) -> str:
