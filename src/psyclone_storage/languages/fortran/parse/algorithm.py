@@ -30,6 +30,7 @@ from psyclone_storage.ir.parsed import (
 from psyclone_storage.languages.fortran.parse.invokes import (
     InvokeCall,
     InvokeLabel,
+    action_start,
     find_invoke,
     read_invoke,
 )
@@ -42,7 +43,7 @@ from psyclone_storage.languages.fortran.parse.syntax import SyntaxCheck
 _FIXED_FORM = regex(
     r"^(?:[cC*](?:[ \t]+[A-Za-z]+){2}|\*|[cC][-=*!]{3}| {5}[1-9$+*#@>|][ \t]*\w)", re.MULTILINE
 )
-_CALLED = regex(r"\bcall\s+(?P<name>[a-z]\w*)\s*\(", re.IGNORECASE)
+_CALLED = regex(r"call\s+(?P<name>[a-z]\w*)\s*\(", re.IGNORECASE)
 _INVOKE = regex(r"\bcall\s+invoke\s*\(", re.IGNORECASE)
 _FIXED_SUFFIXES = (".f", ".for", ".ftn", ".f77")
 _PROGRAM_HINT = "An algorithm is a program, a module, a submodule or a procedure in free form."
@@ -128,7 +129,8 @@ def _resembling_invoke(statement: SourceStatement, scope: ScopeNode | None) -> l
 
     A module that is used as a whole may define any name.
     """
-    called = _CALLED.search(statement.text)
+    start = action_start(statement.text)
+    called = _CALLED.match(statement.text, start) if start >= 0 else None
     name = called["name"].lower() if called else ""
     if called is None or scope is None or not did_you_mean(name, ("invoke",)):
         return []
