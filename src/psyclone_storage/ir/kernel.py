@@ -67,19 +67,19 @@ class StencilShape(Enum):
 
 @dataclass(frozen=True, slots=True)
 class GridStencil:
-    """Number of neighbours that a kernel reads in each direction of a structured grid.
+    """The neighbours that a kernel reads on a grid.
 
-    `rows` run from north to south, and the counts in a row from west to east. The middle count is 1
-    if the kernel reads the point itself.
+    `rows` go from north to south. Of three rows, the counts from west to east are how many points
+    are read in each direction; the one in the middle is 1 if the kernel reads the point itself. A
+    box of five rows or more has a 1 for each point that is read.
     """
 
-    rows: tuple[tuple[int, int, int], tuple[int, int, int], tuple[int, int, int]]
+    rows: tuple[tuple[int, ...], ...]
 
     @property
     def depth(self) -> int:
         """The maximum distance of a neighbour, 0 without any."""
-        counts = [count for row in self.rows for count in row]
-        return max(count for place, count in enumerate(counts) if place != _CENTRE)
+        return max((max(abs(i), abs(j)) for i, j in self.offsets), default=0)
 
     @property
     def offsets(self) -> tuple[tuple[int, int], ...]:
@@ -87,10 +87,11 @@ class GridStencil:
 
         `i` increases to the east and `j` to the north. The point itself is included if it is read.
         """
+        far = len(self.rows) // 2
         return tuple(
             (east * step, north * step)
-            for north, row in zip((1, 0, -1), self.rows, strict=True)
-            for east, count in zip((-1, 0, 1), row, strict=True)
+            for north, row in zip(range(far, -far - 1, -1), self.rows, strict=True)
+            for east, count in zip(range(-far, far + 1), row, strict=True)
             for step in range(1, count + 1)
         )
 
@@ -98,10 +99,6 @@ class GridStencil:
     def value(self) -> str:
         """The stencil in metadata syntax: `000,110,000`."""
         return ",".join("".join(map(str, row)) for row in self.rows)
-
-
-_CENTRE = 4
-"""The place of the point itself among the nine of a stencil."""
 
 
 class MeshRole(Enum):

@@ -180,7 +180,10 @@ class KernelModule(Named):
         """The keys of the Python module variables that the kernel reads; empty for Fortran."""
         if not self.is_python:
             return frozenset()
-        return frozenset(self.declared) | frozenset(self.symbols.symbols)
+        variables = (
+            key for key, one in self.symbols.symbols.items() if one.origin is not Origin.INTRINSIC
+        )
+        return frozenset(self.declared) | frozenset(variables)
 
     @cached_property
     def declared(self) -> Mapping[str, Declare]:

@@ -54,6 +54,11 @@ BITS = {
 """The operators of C for Fortran's functions of bits."""
 COMPLEMENT = Prefix("~", Precedence.PREFIX, Precedence.PREFIX)
 SHIFT = Infix(" >> ", Precedence.SUM, Precedence.PREFIX, Precedence.PREFIX)
+SHIFTS = {
+    "shiftl": Infix(" << ", Precedence.SUM, Precedence.PREFIX, Precedence.PREFIX),
+    "shifta": SHIFT,
+}
+"""The shifts of C and Python for Fortran's functions; Python's bind more weakly than sums."""
 POWER = Infix("**", Precedence.POWER, Precedence.POWER + 1, Precedence.PREFIX)
 """Python's power. C has a function."""
 

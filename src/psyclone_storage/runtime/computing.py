@@ -103,6 +103,27 @@ def greater(first: Any, second: Any) -> Any:
     return np.where(second > first, second, first)[()]
 
 
+def pick(elements: Any, index: Any) -> Any:
+    """Return the element at an index that differs from point to point."""
+    found: Any = 0
+    for place, value in elements.items():
+        found = np.where(_is_at(place, index), value, found)
+    return found
+
+
+def put(elements: Any, index: Any, value: Any, where: Any) -> None:
+    """Assign to the element at an index that differs from point to point, at the points `where`."""
+    for place, old in elements.items():
+        elements[place] = np.where(_is_at(place, index) & where, value, old)
+
+
+def _is_at(place: tuple[int, ...], index: tuple[Any, ...]) -> Any:
+    found: Any = np.True_
+    for own, wanted in zip(place, index, strict=True):
+        found = found & (wanted == own)
+    return found
+
+
 def added(start: Any, values: Any) -> Any:
     """Return the sum of `start` and the values, added in the order of loops."""
     flat = np.ravel(values, order="F")

@@ -296,7 +296,7 @@ def test_wrappers_are_refused(how: str) -> None:
 def test_a_function_within_another_is_no_loop() -> None:
     cells = Cells("own(old[0, 0])")
     cells.do("def own(v):\n    def q(z):\n        return z\n    return q(v)")
-    with pytest.raises(CompileError, match="A kernel cannot have this statement"):
+    with pytest.raises(CompileError, match="Function definitions are not supported in kernels"):
         cells.run()
 
 

@@ -21,7 +21,9 @@ from psyclone_storage.ir.kernel import Access, ArgKind, GridStencil, KernelArg
 from psyclone_storage.ir.parsed import MetadataItem
 from psyclone_storage.ir.types import Intrinsic
 
-_ROW = regex(r"[0-9]{3}")
+_SMALL = ("north", "middle", "south")
+_SIZES = (len(_SMALL), 5, 7, 9)
+_ROW, _ROW_OF_BOX = regex(r"[0-9]{3}"), regex(r"[01]+")
 _STENCIL_HINT = (
     "Write 'go_stencil(abc,def,ghi)': three rows from north to south, in each how many points are"
     " looked at to the west, in the middle and to the east."
@@ -133,18 +135,20 @@ def _read_stencil(item: MetadataItem, problems: list[Diagnostic]) -> GridStencil
             unknown_gocean_word(item, "M102", "a stencil", (POINTWISE, "go_stencil(...)"))
         )
         return None
-    if len(item.items) != 3:
-        message = f"A stencil has three rows, not {len(item.items)}."
+    size = len(item.items)
+    if size not in _SIZES:
+        message = f"A stencil has three rows, or five, seven or nine as a box, not {size}."
         problems.append(Diagnostic("M102", message, item.span, hint=_STENCIL_HINT))
         return None
-    rows = [_read_row(row, problems) for row in item.items]
-    north, middle, south = rows
-    if north is None or middle is None or south is None:
+    rows = [_read_row(row, size, problems) for row in item.items]
+    found = tuple(row for row in rows if row is not None)
+    if len(found) != size:
         return None
-    stencil = GridStencil((north, middle, south))
-    if middle[1] > 1:
-        message = f"The middle of a stencil is the point itself: 0 or 1, not {middle[1]}."
-        problems.append(Diagnostic("M102", message, item.items[1].span, hint=_STENCIL_HINT))
+    stencil = GridStencil(found)
+    middle = found[size // 2]
+    if middle[size // 2] > 1:
+        what = f"The middle of a stencil is the point itself: 0 or 1, not {middle[size // 2]}."
+        problems.append(Diagnostic("M102", what, item.items[size // 2].span, hint=_STENCIL_HINT))
         return None
     if not any(map(any, stencil.rows)):
         message = "A stencil looks at one point at least."
@@ -154,12 +158,15 @@ def _read_stencil(item: MetadataItem, problems: list[Diagnostic]) -> GridStencil
     return stencil if stencil.depth else None
 
 
-def _read_row(item: MetadataItem, problems: list[Diagnostic]) -> tuple[int, int, int] | None:
+def _read_row(item: MetadataItem, size: int, problems: list[Diagnostic]) -> tuple[int, ...] | None:
     text = item.expr.text if isinstance(item.expr, Literal) else ""
-    if item.keyword is None and _ROW.fullmatch(text):
-        west, middle, east = map(int, text)
-        return west, middle, east
+    of = _ROW if size == len(_SMALL) else _ROW_OF_BOX
+    if item.keyword is None and len(text) == size and of.fullmatch(text):
+        return tuple(map(int, text))
     what = counted(len(text), "digit") if text.isdigit() else "something else"
-    message = f"A row of a stencil is three digits, but '{item.span.text}' is {what}."
+    if len(text) == size and text.isdigit():
+        what = "other digits"
+    wanted = "three digits" if size == len(_SMALL) else f"{size} digits, each 0 or 1"
+    message = f"A row of a stencil is {wanted}, but '{item.span.text}' is {what}."
     problems.append(Diagnostic("M102", message, item.span, hint=_STENCIL_HINT))
     return None

@@ -301,6 +301,8 @@ def literal_value(expr: ex.Literal, scope: CScope) -> CValue:
         case int():
             text = integer_literal(value)
             return CValue(text if type_.size <= INTEGER.size else f"INT64_C({value})", type_)
+        case ex.DecimalNumber() if float(value) == float("inf"):
+            return CValue("INFINITY", type_)
         case ex.DecimalNumber():
             return CValue(f"{_decimal(value)}f" if type_ == REAL else _decimal(value), type_)
     raise PrintError("a text has no value that a kernel computes with", expr.text)

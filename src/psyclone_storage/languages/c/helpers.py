@@ -80,6 +80,18 @@ static inline {type} psy_rest{size}({type} a, {type} p)
     return p == 0 || p == -1 ? 0 : a % p;
 }}
 """
+_SHIFT_LEFT = """\
+static inline {type} psy_shiftl{size}({type} a, {type} by)
+{{
+    return by < 0 || by >= {bits} ? 0 : ({type}) ((uint64_t) a << by);
+}}
+"""
+_SHIFT_RIGHT = """\
+static inline {type} psy_shifta{size}({type} a, {type} by)
+{{
+    return a >> (by < 0 || by >= {bits} ? {bits} - 1 : by);
+}}
+"""
 _INTEGER_QUOTIENT = """\
 static inline {type} psy_quotient{size}({type} a, {type} b)
 {{
@@ -145,6 +157,7 @@ def _made() -> dict[str, str]:
         for stem, text in (("ipow", _POWER_OF_WHOLE), ("modulo", _INTEGER),
                            ("isign", _INTEGER_SIGN), ("iabs", _INTEGER_ABS),
                            ("rest", _INTEGER_REST), ("quotient", _INTEGER_QUOTIENT),
+                           ("shiftl", _SHIFT_LEFT), ("shifta", _SHIFT_RIGHT),
                            ("whole", _TO_WHOLE)):  # fmt: skip
             bits = 8 * size
             found[f"psy_{stem}{size}"] = text.format(

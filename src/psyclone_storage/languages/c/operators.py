@@ -239,9 +239,19 @@ def _btest(first: CValue, second: CValue, helper: Helper) -> CValue:
     return CValue(f"({SHIFT.join(first, second)} & 1)", LOGICAL)
 
 
+def _shifted(word: str) -> Callable[[CValue, CValue, Helper], CValue]:
+    def made(first: CValue, second: CValue, helper: Helper) -> CValue:
+        if not (first.type.is_integer and second.type.is_integer):
+            raise PrintError("the bits of a real are shifted")
+        return call_value(helper(f"psy_{word}{first.type.size}"), first.type, first, second)
+
+    return made
+
+
 _OF_TWO: dict[str, Callable[[CValue, CValue, Helper], CValue]] = {
     "mod": _mod, "modulo": _modulo, "sign": _sign, "dim": _dim, "btest": _btest,
     "iand": _bits("iand"), "ior": _bits("ior"), "ieor": _bits("ieor"),
+    "shiftl": _shifted("shiftl"), "shifta": _shifted("shifta"),
 }  # fmt: skip
 
 ELEMENTAL = frozenset({*INTRINSICS, *_OF_ONE, *_OF_TWO})

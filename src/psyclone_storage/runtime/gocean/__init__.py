@@ -1,6 +1,14 @@
 """Rectangular grids of the GOcean API, and fields on them."""
 
-from psyclone_storage.runtime.computing import greater, lesser, module_value, power, quotient
+from psyclone_storage.runtime.computing import (
+    greater,
+    lesser,
+    module_value,
+    pick,
+    power,
+    put,
+    quotient,
+)
 from psyclone_storage.runtime.gocean.compiled import (
     CompiledRoutine,
     check_within,
@@ -26,7 +34,9 @@ __all__ = [
     "held",
     "lesser",
     "module_value",
+    "pick",
     "points",
     "power",
+    "put",
     "quotient",
 ]

@@ -7,10 +7,10 @@ from psyclone_storage.ir.types import Intrinsic, ScalarType
 MODULE = "psyclone_storage.runtime.gocean"
 HELD, POINTS, EXCHANGE, POWER, QUOTIENT = "held", "points", "exchange", "power", "quotient"
 MODULE_VALUE = "module_value"
-LESSER, GREATER = "lesser", "greater"
+LESSER, GREATER, PICK, PUT = "lesser", "greater", "pick", "put"
 LIBRARY, ROUTINE, WITHIN = "CompiledLibrary", "CompiledRoutine", "check_within"
 DEVICE_LIBRARY = "DeviceLibrary"
-FROM_MODULE = (HELD, POINTS, EXCHANGE, POWER, QUOTIENT, LESSER, GREATER, MODULE_VALUE)
+FROM_MODULE = (HELD, POINTS, EXCHANGE, POWER, QUOTIENT, LESSER, GREATER, PICK, PUT, MODULE_VALUE)
 """What generated modules import from there by name."""
 
 GRID, PROPERTY, READ_ONLY = "grid", "property", "data_ro"

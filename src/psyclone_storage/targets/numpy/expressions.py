@@ -17,7 +17,14 @@ from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import AnyOperator, Operator, Precedence, RankedText
 from psyclone_storage.ir.types import Intrinsic
 from psyclone_storage.languages.intrinsics import INTRINSICS, FunctionNames
-from psyclone_storage.languages.operators import FLOOR_QUOTIENT, NUMPY, PYTHON
+from psyclone_storage.languages.operators import (
+    BITS,
+    COMPLEMENT,
+    FLOOR_QUOTIENT,
+    NUMPY,
+    PYTHON,
+    SHIFTS,
+)
 from psyclone_storage.targets.gocean_python import abi
 
 _EXTREMES = {"min": abi.LESSER, "max": abi.GREATER}
@@ -139,6 +146,12 @@ class Spelling:
         match expr.base:
             case ex.Name(text) if (row := INTRINSICS.get(key_of(text))) and row.numpy:
                 return self._function(key_of(text), row, expr.items)
+            case ex.Name(text) if key_of(text) in BITS or key_of(text) in SHIFTS:
+                infix = {**BITS, **SHIFTS}[key_of(text)]
+                first, second = map(self._write, expr.items)
+                return f"({infix.join(first, second)})"
+            case ex.Name(text) if key_of(text) == "not":
+                return f"({COMPLEMENT.apply(self._write(expr.items[0]))})"
             case ex.Member():
                 brackets = "()" if type(expr).__name__ == "CallFunction" else "[]"
                 return f"{self._base(expr.base)}{brackets[0]}{self._list(expr.items)}{brackets[1]}"
@@ -176,7 +189,8 @@ def python_literal(expr: ex.Literal) -> str:
             return text
         case Intrinsic.INTEGER:
             return str(int(text.partition("_")[0]))
-    return repr(float(key_of(text.partition("_")[0]).replace("d", "e")))
+    value = float(key_of(text.partition("_")[0]).replace("d", "e"))
+    return "np.inf" if value == float("inf") else repr(value)
 
 
 def python_identifier(name: str, words: Collection[str] = ()) -> str:

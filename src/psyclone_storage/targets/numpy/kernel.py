@@ -15,6 +15,7 @@ from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir import unit as un
+from psyclone_storage.ir.affine import with_offset
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import expressions_of, place_of_line, walk_lines
@@ -22,6 +23,7 @@ from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.typed import Typing
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.targets.gocean_python import abi
+from psyclone_storage.targets.numpy.differing import diverging, varies_at, varying_names
 from psyclone_storage.targets.numpy.expressions import (
     Spelling,
     UnsupportedError,
@@ -32,7 +34,9 @@ from psyclone_storage.targets.numpy.expressions import (
 _STEP = "    "
 _OWN = (0, 0)
 _WORDS = {Intrinsic.REAL: "float", Intrinsic.INTEGER: "int", Intrinsic.LOGICAL: "bool"}
-_WORDS_HERE = frozenset({*abi.FROM_MODULE, abi.NUMPY, "at", "range", "min", "max", "int"})
+_WORDS_HERE = frozenset(
+    {*abi.FROM_MODULE, abi.NUMPY, "at", "dict", "range", "min", "max", "int", "zip"}
+)
 """The names that functions for kernels compute with."""
 _HINT = "Leave it to a target with a compiler, or write it as assignments under conditions."
 
@@ -53,6 +57,7 @@ def emit_box_function(code: Routine) -> list[str]:
     imports = reading_of(code, _WORDS_HERE)
     like = next(name for name in code.dummies if writer.is_array(name))
     opening = [f"at = points({first}, {second}, {_plain(like)}.shape)", *imports]
+    opening += list(writer.tables())
     if writer.leaves:
         opening.append(f"{writer.alive} = np.True_")
     return [head, *(f"{_STEP}{line}" if line else "" for line in (*opening, *body))]
@@ -135,6 +140,19 @@ class _Mask:
         return " & ".join(self.terms)
 
 
+@dataclass(frozen=True, slots=True)
+class _Loop:
+    """An enclosing loop: its name, and the masks of points that stay in it or in an iteration.
+
+    Masks without a name are not needed. A loop that runs `once` is a construct that jumps leave.
+    """
+
+    name: str
+    stays: str
+    goes_on: str
+    once: bool
+
+
 @dataclass(slots=True)
 class _Writer:
     """Writes the statements of one kernel."""
@@ -145,8 +163,10 @@ class _Writer:
     written: set[str]
     fresh: NameTable
     alive: str
+    arrays: _Arrays
     leaves: bool = False
     left: bool = False
+    loops: list[_Loop] = field(default_factory=list)
     assigned: set[str] = field(default_factory=set)
     problems: list[Diagnostic] = field(default_factory=list)
 
@@ -155,7 +175,7 @@ class _Writer:
         """Return the writer for `code`."""
         local = {getattr(item, "name", "") for item in code.declarations}
         taken = NameTable({*code.dummies, *local, "at", "np", "points", "slice", "range"})
-        varying = _varying(code)
+        varying = varying_names(code)
         arrays = _Arrays(code)
         typing = Typing(code.symbol, code.structure, any_kind=True)
 
@@ -164,21 +184,43 @@ class _Writer:
             return isinstance(kind, ScalarType) and kind.intrinsic is Intrinsic.INTEGER
 
         spelling = Spelling(
-            lambda expr: _differs(expr, varying, code), arrays.element, is_whole, _named
+            lambda expr: varies_at(expr, varying, code),
+            lambda expr: arrays.element(expr, spelling),
+            is_whole,
+            _named,
         )
         written = {
             key_of(name)
             for line in walk_lines(code.body)
             if isinstance(line, un.Assign) and isinstance(line.target, ex.Index)
-            for name in python_names(line.target.base)
+            for name in python_names(line.target.base) & {*map(key_of, code.dummies)}
         }
         leaves = any(isinstance(line, un.Return) for line in walk_lines(code.body))
-        return cls(code, spelling, varying, written, taken, taken.fresh("alive"), leaves)
+        return cls(code, spelling, varying, written, taken, taken.fresh("alive"), arrays, leaves)
 
     def is_array(self, name: str) -> bool:
         """Return whether an argument is an array."""
         declared = self.code.declared(name)
         return declared is not None and bool(declared.shape)
+
+    def tables(self) -> Iterator[str]:
+        """Yield the definitions of tables and local arrays: a value for each index."""
+        for item in self.code.declarations:
+            if not isinstance(item, un.Declare) or not self._is_local_array(item.name):
+                continue
+            keys, value = self._keys(item.name), "0"
+            if item.value is not None:
+                values = item.value.items if isinstance(item.value, ex.ArrayLiteral) else ()
+                match item.value:
+                    case ex.Index(ex.Name("reshape"), (ex.ArrayLiteral(items), _)):
+                        values = items
+                        # The first index is the fastest one in typed code.
+                        extents = ", ".join(map(self.spelling.of, item.shape[::-1]))
+                        keys = f"(one[::-1] for one in np.ndindex({extents}))"
+                value = f"({''.join(f'{self.spelling.of(one)}, ' for one in values)})"
+                yield f"{_plain(item.name)} = dict(zip({keys}, {value}))"
+            else:
+                yield f"{_plain(item.name)} = dict.fromkeys({keys}, {value})"
 
     # ------------------------------------------------------------------ statements
 
@@ -206,20 +248,38 @@ class _Writer:
                 return self._do(line, mask)
             case un.Return(None):
                 return self._return(mask)
-            case un.Exit("") | un.Cycle(""):
-                if self._with_alive(mask).terms:
-                    raise UnsupportedError("some points leave this loop before others do")
-                return ["break" if isinstance(line, un.Exit) else "continue"]
+            case un.Exit() | un.Cycle():
+                return self._jump(line, mask)
         raise UnsupportedError("NumPy has no words for this statement")
 
     def _with_alive(self, mask: _Mask) -> _Mask:
-        return mask.narrowed(self.alive) if self.left else mask
+        whole = mask.narrowed(self.alive) if self.left else mask
+        for loop in self.loops:
+            for term in filter(None, (loop.stays, loop.goes_on)):
+                whole = whole.narrowed(term)
+        return whole
+
+    def _jump(self, line: un.Exit | un.Cycle, mask: _Mask) -> list[str]:
+        """Return a jump: points that leave a loop before others do are masked from then on."""
+        named = [one for one in self.loops if one.name == key_of(line.name)]
+        if not named:
+            raise UnsupportedError("this jump leaves a construct that is not known")
+        loop = named[-1] if line.name else self.loops[-1]
+        term = loop.stays if isinstance(line, un.Exit) else loop.goes_on
+        if not term:
+            return ["break" if isinstance(line, un.Exit) else "continue"]
+        test = " & ".join(mask.terms) if mask.terms else "np.True_"
+        return [f"{term} = {term} & np.logical_not({test})"]
 
     def _assign(self, line: un.Assign, mask: _Mask) -> list[str]:
         value = self.spelling.of(line.value)
         match line.target:
+            case ex.Name(text) if self._is_local_array(text):
+                return [f"{_plain(text)} = dict.fromkeys({self._keys(text)}, {value})"]
             case ex.Name(text):
                 return [self._local(text, line.value, value, mask)]
+            case ex.Index(ex.Name(text)) if self._is_local_array(text):
+                return self._element(line.target, self._kept(line.value, value), mask)
             case ex.Index():
                 target = self.spelling.element(line.target)
                 if target is None or self._looks_around(line.target):
@@ -229,11 +289,39 @@ class _Writer:
                 return [f"{target} = {value}"]
         raise UnsupportedError("this cannot be assigned to")
 
-    def _local(self, text: str, expr: ex.Expr, value: str, mask: _Mask) -> str:
-        key, name = key_of(text), _plain(text)
+    def _kept(self, expr: ex.Expr, value: str) -> str:
+        """Return a value that later writes to a field do not change."""
         is_view = isinstance(expr, ex.Index) and self.spelling.element(expr) is not None
         if is_view and python_names(expr.base) & self.written:  # type: ignore[union-attr]
-            value = f"{value}.copy()"
+            return f"{value}.copy()"
+        return value
+
+    def _is_local_array(self, text: str) -> bool:
+        declared = self.code.declared(text)
+        own = declared is not None and bool(declared.shape)
+        return own and key_of(text) not in map(key_of, self.code.dummies)
+
+    def _keys(self, text: str) -> str:
+        """Return the indices of a local array, which is a dictionary with a value for each."""
+        declared = self.code.declared(text)
+        assert declared is not None
+        return f"np.ndindex({', '.join(map(self.spelling.of, declared.shape))})"
+
+    def _element(self, target: ex.Index, value: str, mask: _Mask) -> list[str]:
+        """Return the assignment of an element of a local array."""
+        assert isinstance(target.base, ex.Name)
+        name, index = _plain(target.base.text), self.arrays.index(target, self.spelling)
+        if any(map(self.spelling.varies, target.items)):
+            where = mask.text if mask.terms else "np.True_"
+            return [f"{abi.PUT}({name}, ({index}), {value}, {where})"]
+        place = f"{name}[{index}]"
+        if mask.terms:
+            return [f"{place} = np.where({mask.text}, {value}, {place})"]
+        return [f"{place} = {value}"]
+
+    def _local(self, text: str, expr: ex.Expr, value: str, mask: _Mask) -> str:
+        key, name = key_of(text), _plain(text)
+        value = self._kept(expr, value)
         if mask.terms and key in self.assigned:
             return f"{name} = np.where({mask.text}, {value}, {name})"
         self.assigned.add(key)
@@ -278,8 +366,31 @@ class _Writer:
         return found
 
     def _do(self, line: un.Do, mask: _Mask) -> list[str]:
-        if line.name:
-            raise UnsupportedError("a loop with a name may be left from inside of another")
+        opening, loop = self._entered(line, mask)
+        self.loops.append(loop)
+        made = self._once(line, mask) if loop.once else self._counted(line, mask, loop)
+        self.loops.pop()
+        return [*opening, *made]
+
+    def _entered(self, line: un.Do, mask: _Mask) -> tuple[list[str], _Loop]:
+        """Return the state of a loop, with the masks of points that jumps may end."""
+        once = bool(line.name) and ex.integer_value(line.start) == ex.integer_value(line.stop)
+        varies = (
+            once or bool(self._with_alive(mask).terms) or diverging(line.body, self.spelling.varies)
+        )
+        jumps = {type(one) for one in walk_lines(line.body) if isinstance(one, un.Exit | un.Cycle)}
+        stays = self.fresh.fresh("stays") if varies and un.Exit in jumps else ""
+        goes_on = self.fresh.fresh("goes_on") if varies and un.Cycle in jumps else ""
+        return [f"{stays} = np.True_"] if stays else [], _Loop(
+            key_of(line.name), stays, goes_on, once
+        )
+
+    def _once(self, line: un.Do, mask: _Mask) -> list[str]:
+        """Return the statements of a construct that runs once, which jumps leave."""
+        self.assigned.add(line.variable.key)
+        return self.block(line.body, mask)
+
+    def _counted(self, line: un.Do, mask: _Mask, loop: _Loop) -> list[str]:
         ends = [line.start, line.stop, *([line.step] if line.step is not None else [])]
         if any(map(self.spelling.varies, ends)):
             raise UnsupportedError("the number of turns differs from point to point")
@@ -295,7 +406,10 @@ class _Writer:
         before = set(self.assigned)
         self.assigned.add(line.variable.key)
         head = f"for {_plain(line.variable.text)} in range({', '.join(bounds)}):"
-        found = [head, *_indented(self.block(line.body, mask))]
+        first = [f"if not np.any({loop.stays}):", f"{_STEP}break"] if loop.stays else []
+        if loop.goes_on:
+            first.append(f"{loop.goes_on} = np.True_")
+        found = [head, *_indented([*first, *self.block(line.body, mask)])]
         if not _certainly_done(line, step):
             self.assigned = before
         return found
@@ -326,7 +440,8 @@ class _Writer:
             if declared is not None and declared.shape:
                 own = key_of(expr.base.text) in map(key_of, self.code.dummies)
                 if not own:
-                    self._refuse(line, f"the local array '{expr.base.text}' is one for each point")
+                    for item in expr.items:
+                        self._check(line, item)
                 elif key_of(expr.base.text) in self.written and self._looks_around(expr):
                     why = f"it looks at neighbours of '{expr.base.text}', which it writes"
                     self._refuse(line, f"{why}, so that the order of points shows")
@@ -351,8 +466,12 @@ class _Arrays:
 
     code: Routine
 
-    def element(self, expr: ex.Index) -> str | None:
-        """Return the text of an array element, or None if `expr` is not one."""
+    def index(self, expr: ex.Index, spelling: Spelling) -> str:
+        """Return the index of an element of a local array, counted from 0, as a tuple."""
+        return "".join(f"{spelling.of(with_offset(one, -1))}, " for one in expr.items).strip()
+
+    def element(self, expr: ex.Index, spelling: Spelling) -> str | None:
+        """Return the text of an element of an array, None if `expr` is not such an element."""
         match expr.base:
             case ex.Name(text):
                 declared = self.code.declared(text)
@@ -360,6 +479,11 @@ class _Arrays:
                 return None
         if declared is None or not declared.shape:
             return None
+        if key_of(text) not in map(key_of, self.code.dummies):
+            index = self.index(expr, spelling)
+            if any(map(spelling.varies, expr.items)):
+                return f"{abi.PICK}({_plain(text)}, ({index}))"
+            return f"{_plain(text)}[{index}]"
         offset = offset_of(expr, self.code)
         if offset is None:
             raise UnsupportedError(f"'{text}' is looked at where the point does not tell")
@@ -415,47 +539,3 @@ def _certainly_done(line: un.Do, step: int) -> bool:
 
 def _indented(lines: list[str]) -> list[str]:
     return [f"{_STEP}{line}" if line else "" for line in lines]
-
-
-# ---------------------------------------------------------------------------- what differs
-
-
-def _varying(code: Routine) -> set[str]:
-    """Return the keys of locals whose values differ between points."""
-    found: set[str] = set()
-    while True:
-        before = len(found)
-        _spread(code.body, code, found, masked=False)
-        if len(found) == before:
-            return found
-
-
-def _spread(lines: Iterable[un.Line], code: Routine, found: set[str], *, masked: bool) -> bool:
-    """Add to `found` the varying locals in `lines`; return whether points may leave early."""
-    for line in lines:
-        match line:
-            case un.Assign(ex.Name(text), value):
-                if masked or _differs(value, found, code):
-                    found.add(key_of(text))
-            case un.If(branches, otherwise):
-                inner = masked or any(_differs(one.condition, found, code) for one in branches)
-                parts = [*(one.body for one in branches), otherwise]
-                left = [_spread(part, code, found, masked=inner) for part in parts]
-                masked = masked or any(left)
-            case un.Do(body=body):
-                left_inside = any(isinstance(one, un.Return) for one in walk_lines(body))
-                _spread(body, code, found, masked=masked or left_inside)
-                masked = masked or left_inside
-            case un.Return():
-                return masked
-    return masked
-
-
-def _differs(expr: ex.Expr, varying: set[str], code: Routine) -> bool:
-    """Return whether a value may differ between points."""
-    for part in ex.walk(expr):
-        if isinstance(part, ex.Name):
-            declared = code.declared(part.text)
-            if key_of(part.text) in varying or (declared is not None and declared.shape):
-                return True
-    return False

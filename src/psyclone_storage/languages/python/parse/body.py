@@ -8,7 +8,7 @@ one type.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from psyclone_storage.base.diagnostic import raise_if_any
 from psyclone_storage.base.names import NameTable
@@ -20,10 +20,11 @@ from psyclone_storage.ir.rewrite import substituted
 from psyclone_storage.ir.routine import KernelModule, Routine, specification_of
 from psyclone_storage.ir.symbols import SymbolTable
 from psyclone_storage.ir.types import Intrinsic, ScalarType
-from psyclone_storage.ir.unit import Declare
+from psyclone_storage.ir.unit import Declare, Line
 from psyclone_storage.languages.python.parse import node_factory as nodes
 from psyclone_storage.languages.python.parse.api_words import Dialect
 from psyclone_storage.languages.python.parse.columns import ColumnAccess
+from psyclone_storage.languages.python.parse.compile_time import declared_arrays, module_values
 from psyclone_storage.languages.python.parse.function_sources import ModuleTexts, no_modules
 from psyclone_storage.languages.python.parse.functions import offered
 from psyclone_storage.languages.python.parse.imports import imported_modules
@@ -46,11 +47,15 @@ from psyclone_storage.languages.python.parse.points import PointAccess
 from psyclone_storage.languages.python.parse.scope import (
     ArgumentAccess,
     KernelScope,
+    LoopPlace,
     ModuleVariable,
 )
 from psyclone_storage.languages.python.parse.statements import read_block
 from psyclone_storage.languages.python.parse.tree import depth_of
 from psyclone_storage.languages.python.parse.weak_types import NumberKinds
+
+_OF_C = frozenset({"cbrt", "exp2", "expm1", "log1p", "log2"})
+"""Functions of C's library that Fortran does not have."""
 
 
 def read_python_body(
@@ -68,32 +73,50 @@ def read_python_body(
         CompileError: everything that is wrong with the body.
     """
     found = _find(dialect, source, name)
-    kinds: dict[str, NumberKinds] = {}
-    changing: set[str] = set()
-    while True:
-        scope = _scope(found, dialect, dummies, beside)
-        scope.helpers = HelpersInPlace(dialect.module, beside, depth_of(found.node))
-        scope.local_kinds, scope.changing = dict(kinds), set(changing)
-        with scope.reached(None if _may_return(found.node) else {}):
-            body = read_block(scope, without_text(found.node.body))
-        if (scope.local_kinds, scope.changing) == (kinds, changing):
-            break
-        # What a local has later is known when it is read again.
-        kinds, changing = scope.local_kinds, scope.changing
+    scope, body = _read_body(found, dialect, dummies, beside)
     _check_names(scope)
     raise_if_any(scope.problems)
-    declarations = (*_dummies(scope), *_locals(scope))
+    declarations = (*_dummies(scope), *_locals(scope), *declared_arrays(scope))
     constants = tuple(
         Declare(one, nodes.scalar_type(kind, dialect.real)) for one, kind in _used(scope)
     )
     routine = found.tree.span(found.node)
-    symbols = SymbolTable({key: _symbol(one, dialect.real) for key, one in scope.imported.items()})
+    symbols = _symbols(scope, dialect.real)
     module = KernelModule(module_name(source), source.whole(), routine, declarations=constants,
                           symbols=symbols, is_python=True)  # fmt: skip
-    order = tuple(scope.passed)
-    return addressed(
-        Routine(code_name(found.node.name), order, specification_of((), declarations), body, module)
-    )
+    specification = specification_of((), declarations)
+    made = Routine(code_name(found.node.name), tuple(scope.passed), specification, body, module)
+    return addressed(made)
+
+
+def _read_body(
+    found: KernelDefinition, dialect: Dialect, dummies: tuple[Dummy, ...], beside: ModuleTexts
+) -> tuple[KernelScope, tuple[Line, ...]]:
+    """Return the statements of a kernel, and the names in it, when nothing new is found."""
+    kinds: dict[str, NumberKinds] = {}
+    changing: set[str] = set()
+    unrolled: set[LoopPlace] = set()
+    while True:
+        scope = _scope(found, dialect, dummies, beside)
+        scope.unrolled = set(unrolled)
+        scope.helpers = HelpersInPlace(dialect.module, beside, depth_of(found.node))
+        scope.local_kinds, scope.changing = dict(kinds), set(changing)
+        with scope.reached(None if _may_return(found.node) else {}):
+            body = read_block(scope, without_text(found.node.body))
+        if (scope.local_kinds, scope.changing, scope.unrolled) == (kinds, changing, unrolled):
+            return scope, body
+        # What a local has later, and which loops are unrolled, is known when it is read again.
+        kinds, changing = scope.local_kinds, scope.changing
+        if scope.unrolled != unrolled:
+            kinds, changing, unrolled = {}, set(), scope.unrolled
+
+
+def _symbols(scope: KernelScope, real: ScalarType) -> SymbolTable:
+    """Return the variables of other modules, and the functions that Fortran does not have."""
+    known = {key: _symbol(one, real) for key, one in scope.imported.items()}
+    known |= {name: Symbol(name, name, Origin.INTRINSIC, Sort.PROCEDURE)
+              for name in scope.called if name in _OF_C}  # fmt: skip
+    return SymbolTable(known)
 
 
 def _may_return(node: ast.FunctionDef) -> bool:
@@ -111,29 +134,70 @@ def _scope(
     found: KernelDefinition, dialect: Dialect, dummies: tuple[Dummy, ...], beside: ModuleTexts
 ) -> KernelScope:
     """Return the initial names in the body of a kernel."""
-    tree, args = found.tree, [*found.node.args.posonlyargs, *found.node.args.args]
-    own = tuple(arg.arg for arg in args)
+    tree, args = found.tree, found.node.args
+    own = tuple(arg.arg for arg in (*args.posonlyargs, *args.args))
     names = NameTable({*own, found.node.name, *_written_names(found.node)})
-    passed = _passed(own, dummies, names)
     assigned = assigned_names(found.node)
     constants = constants_of(tree, dialect.real, offered(tree), beside)
-    arguments = {name: dummy for name, dummy in passed.items() if name in own}
-    first = {own[one.arg]: one for one in dummies if one.arg is not None and one.component == 1}
-    arguments |= {name: one for name, one in first.items() if name not in arguments}
-    access = _access(own, passed, dialect, found)
+    renamed: dict[str, str] = {}
+    if not dialect.ranges:
+        used = (constants.keys() & _written_names(found.node)) - assigned
+        renamed = _renamed((*own, *sorted(assigned)), used, names)
+    inside = tuple(renamed.get(one, one) for one in own)
+    passed = _passed(inside, dummies, names)
+    arguments = _arguments(own, inside, passed, dummies)
     made = KernelScope(
-        tree, dialect.real, offered(tree), access, passed, arguments, constants, assigned
+        tree,
+        dialect.real,
+        offered(tree),
+        _access(inside, passed, dialect, found),
+        passed,
+        arguments,
+        constants,
+        assigned,
     )
+    made.names = renamed
     made.modules = imported_modules(tree)
+    made.tables = module_values(tree, beside)
+    made.single = _other_real(passed, dialect)
+    made.taken = names
+    made.variables = {made.code(one).lower() for one in (*arguments, *assigned)}
+    made.variables |= {one.lower() for one in passed}
+    return made
+
+
+def _other_real(passed: Mapping[str, Dummy], dialect: Dialect) -> ScalarType | None:
+    """Return the type of arguments with another precision than the default; None without any."""
     others = [
         one.type for one in passed.values()
         if one.type.intrinsic is Intrinsic.REAL and one.type != dialect.real
         and one.role is not Role.CMA_MATRIX  # its elements are widened where they are looked at
     ]  # fmt: skip
-    made.single = others[0] if others else None
-    made.taken = names
-    made.variables = {one.lower() for one in (*passed, *arguments, *assigned)}
-    return made
+    return others[0] if others else None
+
+
+def _arguments(
+    own: tuple[str, ...],
+    inside: tuple[str, ...],
+    passed: Mapping[str, Dummy],
+    dummies: tuple[Dummy, ...],
+) -> dict[str, Dummy]:
+    """Return the arguments by their names, which are `inside` in the code."""
+    found = {name: passed[code] for name, code in zip(own, inside, strict=True) if code in passed}
+    first = {own[one.arg]: one for one in dummies if one.arg is not None and one.component == 1}
+    return found | {name: one for name, one in first.items() if name not in found}
+
+
+def _renamed(own: tuple[str, ...], constants: set[str], names: NameTable) -> dict[str, str]:
+    """Return names in the code for those that differ from others in case alone, or are `_`."""
+    seen = {name.lower(): name for name in constants}
+    found = {}
+    for name in own:
+        if name.startswith("_") and name.isascii():
+            found[name] = names.fresh(f"own{name}".rstrip("_"))
+        elif seen.setdefault(name.lower(), name) != name:
+            found[name] = names.fresh(f"{name}_of_kernel")
+    return found
 
 
 def _written_names(node: ast.AST) -> set[str]:
@@ -168,7 +232,7 @@ def _passed(own: tuple[str, ...], dummies: tuple[Dummy, ...], names: NameTable) 
 
 def _check_names(scope: KernelScope) -> None:
     """Record errors for names that differ only in case, including those of called functions."""
-    seen = {name.lower(): name for name in scope.arguments}
+    seen = {scope.code(name).lower(): scope.code(name) for name in scope.arguments}
     for name, local in scope.locals.items():
         if problem := check_kernel_name(name, seen, local.first):
             scope.problems.append(problem)
@@ -176,7 +240,8 @@ def _check_names(scope: KernelScope) -> None:
         if (other := seen.setdefault(name.lower(), name)) != name:
             what = f"'{name}' of the module and '{other}' differ in case alone."
             scope.refuse("P052", what, scope.used[name][1], IN_FORTRAN_TOO)
-    own = {name.lower() for name in (*scope.arguments, *scope.locals, *scope.used)}
+    own = {scope.code(name).lower() for name in scope.arguments}
+    own |= {name.lower() for name in (*scope.locals, *scope.used)}
     for function, span in scope.called.items():
         if function in own:
             what = f"'{function}' is a variable of this kernel and is needed as a function here."

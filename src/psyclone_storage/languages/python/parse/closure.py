@@ -10,6 +10,8 @@ import builtins
 import inspect
 import linecache
 import math
+import sys
+import textwrap
 import unicodedata
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from itertools import islice
@@ -255,12 +257,17 @@ class FunctionReader:
         around = inspect.getclosurevars(function).nonlocals
         values = getattr(function, "__globals__", {})
         in_code = _names_in(lines.code)
+        fixed = _fixed_names(lines.text, values)
         statements, odd = [], []
         for name in sorted(set(_WORD.findall(unicodedata.normalize("NFKC", lines.text)))):
             value = around[name] if name in around else values.get(name)
             # pylint: disable-next=unidiomatic-typecheck  # a derived class may look names up
             if name in in_code and type(value) is ModuleType:
                 _looked_up(function, name, snapshot)
+            elif name in fixed and name not in around and _is_fixed(value):
+                snapshot.look_up(values.get, name)
+                if not isinstance(value, (int, tuple)):
+                    snapshot.look_up(_text_of_table, value)
             try:
                 statements += [(name, one) for one in _statements_for(module, name, value)]
             except Exception:  # noqa: BLE001  # pylint: disable=broad-exception-caught
@@ -298,6 +305,70 @@ class FunctionReader:
         return True
 
 
+def _fixed_names(text: str, values: Mapping[str, Any]) -> set[str]:
+    """Return the names of a function whose values the compiled code is made for.
+
+    These are tables, and integers in indices and in the bounds of loops.
+    """
+    found = {name for name in _WORD.findall(text) if _is_table(values.get(name))}
+    try:
+        tree = ast.parse(textwrap.dedent(text))
+    except SyntaxError:
+        return found
+    for node in ast.walk(tree):
+        parts: list[ast.AST] = []
+        match node:
+            case ast.Subscript(slice=index):
+                parts = [index]
+            case ast.While(test=test):
+                parts = [test]
+            case ast.For(iter=items):
+                parts = [items]
+            case ast.Call(args=args, keywords=keywords) if _passes_a_name(node):
+                parts = [*args, *keywords]
+        found |= {
+            one.id for part in parts for one in ast.walk(part)
+            if isinstance(one, ast.Name) and isinstance(values.get(one.id), int)
+        }  # fmt: skip
+    return found
+
+
+def _passes_a_name(node: ast.Call) -> bool:
+    """Return whether a call may pass a field, and offsets for it."""
+    names = [one for one in node.args if isinstance(one, ast.Name)]
+    return bool(names) and len(node.args) + len(node.keywords) > 1
+
+
+def _is_fixed(value: Any) -> bool:
+    return isinstance(value, int) or _is_table(value)
+
+
+def _is_table(value: Any) -> bool:
+    """Return whether a value is a tuple, a list or an array."""
+    return isinstance(value, (tuple, list)) or type(value).__name__ == "ndarray"
+
+
+def _text_of_table(value: Any) -> str:
+    """Return the elements of a table as text: one object for equal tables; empty for others."""
+    found = _items(value.tolist() if type(value).__name__ == "ndarray" else value)
+    return "" if found is None else sys.intern(repr(found))
+
+
+def _items(value: Any, depth: int = 4) -> Any:
+    """Return nested tuples with the numbers of a table, None if it has other elements."""
+    if isinstance(value, (tuple, list)) and depth and len(value) <= _MOST_ITEMS:
+        inner = tuple(_items(one, depth - 1) for one in value)
+        return None if None in inner else inner
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, int):
+        return int(value)
+    return float(value) if isinstance(value, float) else None
+
+
+_MOST_ITEMS = 1000
 _MOST_FUNCTIONS = 200
 _PARTS = tuple(map(attrgetter, ("__code__", "__defaults__", "__kwdefaults__")))
 """The parts of a function that may be replaced, for example by tools that reload files."""
@@ -371,6 +442,8 @@ def _statements_for(module: str, name: str, value: Any) -> Iterator[str]:
     elif (word := getattr(value, "name", "")) and type(value).__name__ in _WORDS:
         if word != name:
             yield f"from {module} import {word} as {name}"
+    elif _is_table(value) and (text := _text_of_table(value)):
+        yield f"{name} = {text}"
     elif own == "kernel" and name != own:
         yield f"from {module} import {own} as {name}"
     elif _hides_builtin(name, value):

@@ -8,18 +8,30 @@ at its location.
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from psyclone_storage.base.names import did_you_mean
 from psyclone_storage.base.records import replace
-from psyclone_storage.ir.expr import Expr, Name
+from psyclone_storage.ir.affine import with_offset
+from psyclone_storage.ir.expr import Element, Expr, Name, integer_value
 from psyclone_storage.ir.interface import Role
 from psyclone_storage.ir.types import Intrinsic
 from psyclone_storage.ir.unit import Assign, Branch, If, Line
 from psyclone_storage.languages.python.parse import node_factory as nodes
 from psyclone_storage.languages.python.parse import promotion as precision
 from psyclone_storage.languages.python.parse import rounding_integers as rounded
+from psyclone_storage.languages.python.parse.array_functions import as_operations, product_of
+from psyclone_storage.languages.python.parse.compile_time import (
+    UNKNOWN_VALUE,
+    constant_array,
+    folded_condition,
+    shape_of,
+    value_of,
+    written,
+)
+from psyclone_storage.languages.python.parse.constructs import unsupported
 from psyclone_storage.languages.python.parse.functions import (
     ALL,
     Signature,
@@ -28,8 +40,10 @@ from psyclone_storage.languages.python.parse.functions import (
 )
 from psyclone_storage.languages.python.parse.imports import dotted, imported_from
 from psyclone_storage.languages.python.parse.operations import (
+    BITS,
     LARGEST,
     applied,
+    bit_operation,
     bounded,
     by_numpy,
     conditional_expression,
@@ -44,6 +58,7 @@ from psyclone_storage.languages.python.parse.scope import (
     KernelScope,
     TypedExpression,
 )
+from psyclone_storage.languages.python.parse.sequences import indexed, item_of, sequence_items
 from psyclone_storage.languages.python.parse.weak_types import (
     DOUBLE,
     SINGLE,
@@ -57,6 +72,7 @@ _REAL, _WHOLE, _TRUTH = Intrinsic.REAL, Intrinsic.INTEGER, Intrinsic.LOGICAL
 _COMPARED: Mapping[type[ast.cmpop], str] = {
     ast.Eq: "==", ast.NotEq: "/=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
 }  # fmt: skip
+_DIGITS = tuple("0123456789.")
 _OF_CONDITIONS = {"==": ".eqv.", "/=": ".neqv."}
 
 
@@ -64,10 +80,8 @@ def read(scope: KernelScope, node: ast.expr) -> TypedExpression:
     """Return the typed expression for `node`; errors are recorded in `scope`."""
     reader = _READERS.get(type(node))
     if reader is None:
-        what = f"'{scope.text(node)}' is nothing that a kernel can compute."
-        return scope.refuse(
-            "P051", what, node, "Write numbers, conditions and the usual functions."
-        )
+        hint = "Write numbers, conditions and the usual functions."
+        return scope.refuse("P051", unsupported(node), node, hint)
     return reader(scope, node)
 
 
@@ -100,16 +114,34 @@ def _constant(scope: KernelScope, node: ast.Constant) -> TypedExpression:
             return too_large(scope, node)
         return TypedExpression(nodes.signed_integer(value), _WHOLE)
     if isinstance(value, float):
-        if value == float("inf"):
+        if value == float("inf") and scope.text(node)[:1] in _DIGITS:
             what = f"'{scope.text(node)}' is more than a real number can be."
             return scope.refuse("P054", what, node)
+        return _real(scope, value)
+    return scope.refuse("P054", unsupported(node), node)
+
+
+def _real(scope: KernelScope, value: float) -> TypedExpression:
+    """Return a real number; one that is not finite is computed."""
+    if math.isfinite(value):
         return TypedExpression(nodes.real(value, scope.real), _REAL)
-    what = f"'{scope.text(node)}' is no number."
-    return scope.refuse("P054", what, node)
+    infinite = nodes.infinity(scope.real)
+    if value == math.inf:
+        return TypedExpression(infinite, _REAL)
+    if value == -math.inf:
+        return TypedExpression(nodes.unary_operation(infinite), _REAL)
+    return TypedExpression(
+        nodes.parenthesized(nodes.binary_operation("-", infinite, infinite)), _REAL
+    )
 
 
 def _name(scope: KernelScope, node: ast.Name) -> TypedExpression:
     name = node.id
+    if name in scope.literals and not isinstance(scope.literals[name], tuple | range):
+        return read(scope, written(scope.literals[name], node))
+    if name in scope.parts or isinstance(value_of(scope, node), tuple | range):
+        hint = f"Write an item, as in '{name}[0]'."
+        return scope.refuse("P051", f"'{name}' is a table or a tuple, not a number.", node, hint)
     if (dummy := scope.arguments.get(name)) is not None:
         if dummy.rank or dummy.role is Role.DOF_VALUE:
             what = f"'{name}' is looked at as a whole."
@@ -125,8 +157,8 @@ def _name(scope: KernelScope, node: ast.Name) -> TypedExpression:
             hint = "Give it one on every way that leads here."
             return scope.refuse("P053", what, node, hint)
         if local.shape:
-            hint = f"Write an element, as in '{name}[0]'."
-            return scope.refuse("P051", f"'{name}' is looked at as a whole.", node, hint)
+            what = f"'{name}' is an array; operations on whole arrays are not supported in kernels."
+            return scope.refuse("P051", what, node, f"Write an element, as in '{name}[0]'.")
         code = Name(scope.code(name))
         if code.text in scope.from_one:
             return TypedExpression(
@@ -136,7 +168,7 @@ def _name(scope: KernelScope, node: ast.Name) -> TypedExpression:
     if (constant := scope.constants.get(name)) is not None:
         return scope.constant(node, constant)
     if (number := scope.offered.constant(node)) is not None:
-        return TypedExpression(nodes.real(number, scope.real), _REAL)
+        return _real(scope, number)
     known = (*scope.arguments, *scope.assigned, *scope.values, *scope.constants)
     hint = did_you_mean(name, known) or (
         "A kernel knows its arguments, what it has assigned, and numbers that its module assigns."
@@ -146,7 +178,7 @@ def _name(scope: KernelScope, node: ast.Name) -> TypedExpression:
 
 def _attribute(scope: KernelScope, node: ast.Attribute) -> TypedExpression:
     if (value := scope.offered.constant(node)) is not None:
-        return TypedExpression(nodes.real(value, scope.real), _REAL)
+        return _real(scope, value)
     what = f"'{scope.text(node)}' is not known to a kernel."
     hint = "Assign it to a name of the module, as a number, or pass it."
     if (module := scope.modules.get(dotted(node.value) or "")) is not None:
@@ -158,7 +190,41 @@ def _attribute(scope: KernelScope, node: ast.Attribute) -> TypedExpression:
 
 
 def _subscript(scope: KernelScope, node: ast.Subscript) -> TypedExpression:
+    base, index = indexed(node)
+    name = base.id if isinstance(base, ast.Name) else ""
+    if name not in scope.arguments:
+        known = value_of(scope, node)
+        if known is not UNKNOWN_VALUE and not isinstance(known, tuple | range):
+            return read(scope, written(known, node))
+        if (item := item_of(scope, node)) is not None:
+            return read(scope, item)
+        table = value_of(scope, base)
+        if isinstance(table, tuple):
+            return _element_of_table(scope, node, table, index)
     return scope.access.read(scope, node)
+
+
+def _element_of_table(
+    scope: KernelScope, node: ast.Subscript, table: tuple[Any, ...], index: list[ast.expr]
+) -> TypedExpression:
+    """Return the element of a table that an index selects when the kernel runs."""
+    shape, what = shape_of(table), scope.text(node)
+    if not shape or len(shape) != len(index):
+        message = f"'{what}' is no number of a table with elements of one type."
+        return scope.refuse("P051", message, node, "Write an index for each dimension.")
+    parts = [read_number(scope, one) for one in index]
+    if any(part.type is not _WHOLE for part in parts):
+        if all(part.type is not None for part in parts):
+            scope.refuse("P054", f"'{what}' has an index that is no whole number.", node)
+        return UNKNOWN
+    for part, extent, at in zip(parts, shape, index, strict=True):
+        number = integer_value(part.expr)
+        if number is not None and not -extent <= number < extent:
+            message = f"'{scope.text(at)}' is out of range: the table has {extent} elements."
+            return scope.refuse("P051", message, at)
+    array = constant_array(scope, node, table)
+    places = tuple(with_offset(part.expr, 1) for part in parts)
+    return TypedExpression(Element(Name(array.name), places), array.type)
 
 
 # ---------------------------------------------------------------------------- operations
@@ -173,7 +239,7 @@ def _unary(scope: KernelScope, node: ast.UnaryOp) -> TypedExpression:
             else TypedExpression(nodes.unary_operation(found.expr, ".not."), _TRUTH)
         )
     if isinstance(node.op, ast.Invert):
-        return scope.refuse("P051", "A kernel does not compute with bits.", node)
+        return bit_operation(scope, node, "not", [read(scope, node.operand)])
     found = read_number(scope, node.operand)
     if found.type is None:
         return found
@@ -185,6 +251,13 @@ def _unary(scope: KernelScope, node: ast.UnaryOp) -> TypedExpression:
 
 
 def _binary(scope: KernelScope, node: ast.BinOp) -> TypedExpression:
+    if isinstance(node.op, ast.MatMult):
+        if (product := product_of(scope, node.left, node.right)) is not None:
+            return read(scope, product)
+        what = f"'{scope.text(node)}' is no product of two arrays of one length."
+        return scope.refuse("P051", what, node, "'@' and 'np.dot' take local arrays or tables.")
+    if (word := BITS.get(type(node.op))) is not None:
+        return bit_operation(scope, node, word, [read(scope, node.left), read(scope, node.right)])
     left, right = read_number(scope, node.left), read_number(scope, node.right)
     if left.type is None or right.type is None:
         return UNKNOWN
@@ -237,6 +310,10 @@ def _kept(scope: KernelScope, node: ast.expr, found: TypedExpression) -> TypedEx
 
 
 def _comparison(scope: KernelScope, node: ast.Compare) -> TypedExpression:
+    if isinstance(node.ops[0], ast.In | ast.NotIn) and len(node.ops) == 1:
+        return _membership(scope, node)
+    if len(node.ops) == 1 and isinstance(node.left, ast.Tuple | ast.List):
+        return _of_tuples(scope, node)
     values = [read(scope, part) for part in (node.left, node.comparators[0])]
     for later in node.comparators[1:]:
         value, before = _apart(scope, later, read)
@@ -264,6 +341,43 @@ def _comparison(scope: KernelScope, node: ast.Compare) -> TypedExpression:
         )
         whole = part if whole is None else nodes.binary_operation(".and.", whole, part)
     return UNKNOWN if whole is None else TypedExpression(whole, _TRUTH)
+
+
+def _membership(scope: KernelScope, node: ast.Compare) -> TypedExpression:
+    """Return whether a value equals one of the items of a sequence."""
+    items = sequence_items(scope, node.comparators[0])
+    if items is None:
+        what = f"'{scope.text(node.comparators[0])}' is no sequence known at compile time."
+        return scope.refuse("P051", what, node.comparators[0], "Write a tuple, as 'n in (1, 2)'.")
+    is_in = isinstance(node.ops[0], ast.In)
+    if not items:
+        return TypedExpression(nodes.truth(not is_in), _TRUTH)
+    op: ast.cmpop = ast.Eq() if is_in else ast.NotEq()
+    tests = [ast.copy_location(ast.Compare(node.left, [op], [item]), node) for item in items]
+    return _all_of(scope, node, tests, is_any=is_in)
+
+
+def _of_tuples(scope: KernelScope, node: ast.Compare) -> TypedExpression:
+    """Return whether two tuples are equal or differ."""
+    pairs = sequence_items(scope, node.left), sequence_items(scope, node.comparators[0])
+    is_equal = isinstance(node.ops[0], ast.Eq)
+    if None in pairs or not isinstance(node.ops[0], ast.Eq | ast.NotEq):
+        return scope.refuse("P051", "Only '==' and '!=' of tuples are supported in kernels.", node)
+    left, right = (one or [] for one in pairs)
+    if len(left) != len(right) or not left:
+        return TypedExpression(nodes.truth((left == right) is is_equal), _TRUTH)
+    tests = [ast.copy_location(ast.Compare(one, node.ops, [other]), node)
+             for one, other in zip(left, right, strict=True)]  # fmt: skip
+    return _all_of(scope, node, tests, is_any=not is_equal)
+
+
+def _all_of(
+    scope: KernelScope, node: ast.Compare, tests: list[ast.Compare], *, is_any: bool
+) -> TypedExpression:
+    if len(tests) == 1:
+        return read(scope, tests[0])
+    op: ast.boolop = ast.Or() if is_any else ast.And()
+    return read(scope, ast.copy_location(ast.BoolOp(op, [*tests]), node))
 
 
 def _joint(scope: KernelScope, node: ast.BoolOp) -> TypedExpression:
@@ -316,6 +430,9 @@ def _joint_by_statements(
 
 
 def _choice(scope: KernelScope, node: ast.IfExp) -> TypedExpression:
+    folded = folded_condition(scope, node.test)
+    if folded is not None:
+        return read(scope, node.body if folded else node.orelse)
     test = read_condition(scope, node.test)
     (first, before_first), (second, before_second) = (
         _apart(scope, one, read) for one in (node.body, node.orelse)
@@ -343,14 +460,14 @@ def _choice(scope: KernelScope, node: ast.IfExp) -> TypedExpression:
 
 def _call(scope: KernelScope, node: ast.Call) -> TypedExpression:
     name = scope.text(node.func)
-    if name == "len" and len(node.args) == 1 and not node.keywords:
-        length = scope.access.length(scope, node.args[0])
-        if length is not None:
-            return length
+    if (length := _length(scope, node, name)) is not None:
+        return length
     if (number := scope.access.number(scope, node)) is not None:
         return number
     if scope.helpers is not None and (helped := scope.helpers.value(scope, node)) is not None:
         return helped
+    if (made := as_operations(scope, node)) is not None:
+        return read(scope, made)
     function = None if name in scope.assigned else scope.offered.function(node.func)
     if function is None or name in scope.arguments or name in scope.values:
         what = f"'{name}' is no function that a kernel can call."
@@ -372,6 +489,16 @@ def _call(scope: KernelScope, node: ast.Call) -> TypedExpression:
         what = f"'{name}' takes {_count(function)}, not {len(node.args)}."
         return scope.refuse("P051", what, node)
     return _called(scope, node, function)
+
+
+def _length(scope: KernelScope, node: ast.Call, name: str) -> TypedExpression | None:
+    """Return the length of a sequence or of a range of the API; None for another call."""
+    if name != "len" or len(node.args) != 1 or node.keywords:
+        return None
+    length = scope.access.length(scope, node.args[0])
+    if length is None and (items := sequence_items(scope, node.args[0])) is not None:
+        return TypedExpression(nodes.signed_integer(len(items)), _WHOLE)
+    return length
 
 
 def _count(function: TypedFunction) -> str:

@@ -80,7 +80,9 @@ NUMPY: Mapping[str, TypedFunction] = {
     "float32": TypedFunction("real", Signature.TO_SINGLE),
     "float64": TypedFunction("real", Signature.TO_DOUBLE),
 }  # fmt: skip
-CONSTANTS: Mapping[str, float] = {"pi": math.pi, "e": math.e}
+CONSTANTS: Mapping[str, float] = {
+    "pi": math.pi, "e": math.e, "tau": math.tau, "inf": math.inf, "nan": math.nan,
+}  # fmt: skip
 ALL = sorted({*BUILTINS, *MATH})
 
 
@@ -146,7 +148,6 @@ _NEAREST = (
 _INSTEAD: Mapping[str, str] = {
     "sign": "Write '1.0 if x > 0.0 else -1.0 if x < 0.0 else x', or 'math.copysign(1.0, x)'.",
     **dict.fromkeys(("round", "rint", "around"), _NEAREST),
-    "clip": "Write 'min(max(x, lowest), highest)'.",
     "fmin": "Write 'min(x, y)'.",
     "fmax": "Write 'max(x, y)'.",
     "floor": "Write 'math.floor(x)'.",
@@ -154,14 +155,8 @@ _INSTEAD: Mapping[str, str] = {
     **dict.fromkeys(("trunc", "fix"), "Write 'math.trunc(x)'."),
     "mod": "Write 'x % y', which has the sign of 'y'.",
     **dict.fromkeys(("floor_divide", "divmod"), "Write 'math.floor(x / y)', and 'x % y'."),
-    "square": "Write 'x * x'.",
-    "cbrt": "Write 'math.copysign(abs(x) ** (1.0 / 3.0), x)'.",
-    "log2": "Write 'math.log(x) / math.log(2.0)'.",
-    "isnan": "Write 'x != x'.",
-    **dict.fromkeys(("degrees", "rad2deg"), "Write 'x * (180.0 / math.pi)'."),
-    **dict.fromkeys(("radians", "deg2rad"), "Write 'x * (math.pi / 180.0)'."),
     "bool": "Write 'x != 0'.",
-    "sum": "Write a loop that adds, or the terms with '+' between them.",
+    "sum": "Write a loop that adds, or 'np.sum' of a local array or a tuple.",
     "range": "Write it as what a loop counts: 'for n in range(...)'.",
     "print": "Leave it out: 'kernel.at(...)' runs the function for one point, in Python.",
 }

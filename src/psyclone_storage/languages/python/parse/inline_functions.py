@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.source import SourceText
@@ -17,6 +18,12 @@ from psyclone_storage.ir.interface import Role
 from psyclone_storage.ir.types import Intrinsic
 from psyclone_storage.ir.unit import Assign, Line
 from psyclone_storage.languages.python.parse import node_factory as nodes
+from psyclone_storage.languages.python.parse.assignments import ANNOTATIONS
+from psyclone_storage.languages.python.parse.compile_time import (
+    UNKNOWN_VALUE,
+    module_values,
+    value_of,
+)
 from psyclone_storage.languages.python.parse.expressions import read
 from psyclone_storage.languages.python.parse.function_sources import (
     WRAPS,
@@ -45,7 +52,7 @@ from psyclone_storage.languages.python.parse.scope import (
     KernelScope,
     TypedExpression,
 )
-from psyclone_storage.languages.python.parse.statements import ANNOTATIONS, read_block
+from psyclone_storage.languages.python.parse.statements import read_block
 from psyclone_storage.languages.python.parse.tree import MAX_DEPTH, PythonTree, depth_of
 
 _MOST, _MOST_RETURNS, _LARGEST = 500, 30, 200
@@ -66,6 +73,7 @@ class _NamesOfFile:
     access: ArgumentAccess
     constants: Mapping[str, Intrinsic]
     modules: Mapping[str, str]
+    tables: Mapping[str, Any]
 
 
 @dataclass(slots=True)
@@ -97,12 +105,38 @@ class HelpersInPlace:
             return UNKNOWN
         if helper is None:
             return None
+        if _count_of_results(helper.node):
+            what = f"'{helper.node.name}' returns a tuple, which is no number."
+            hint = "Assign its items, as in 'a, b = f(x)', or index it."
+            return scope.refuse("P051", what, node, hint)
         inner = self._entered(scope, node, helper, frozen=_arrays(scope))
         if inner is None:
             return UNKNOWN
         found = _value(inner, helper.node)
         scope.known = inner.known
         return found
+
+    def parts(self, scope: KernelScope, node: ast.Call) -> list[ast.expr] | None:
+        """Return the names of the results of a call; None if it calls no function with several."""
+        try:
+            helper = self._helper(scope, node)
+        except RefusedError:
+            return None
+        count = 0 if helper is None else _count_of_results(helper.node)
+        if helper is None or not count:
+            return None
+        inner = self._entered(scope, node, helper, frozen=_arrays(scope))
+        if inner is None:
+            return None
+        if not _always_returns(without_text(helper.node.body)):
+            what = f"'{helper.node.name}' may end without a value, which is needed."
+            inner.refuse("P051", what, inner.tree.name_of(helper.node), "Return one on every way.")
+            return None
+        returns = _Returns(inner, helper.node)
+        with inner.reached(None):
+            inner.before += read_block(inner, returns.put_in_place())
+        scope.known = inner.known
+        return _aliases(scope, inner, returns.result, node)
 
     def statements(self, scope: KernelScope, node: ast.Call) -> list[Line] | None:
         """Return the statements of an inlined call; return None if it calls no user function."""
@@ -151,6 +185,10 @@ class HelpersInPlace:
             values={},
             frozen=frozen,
             modules=about.modules,
+            tables=about.tables,
+            literals={},
+            current={},
+            parts={},
         )
         written = {*call.args, *(one.value for one in call.keywords)}
         is_right = [
@@ -166,8 +204,9 @@ class HelpersInPlace:
             known = offered(tree)
             constants = constants_of(tree, scope.real, known, self.beside)
             access = scope.access.within(tree)
+            tables = module_values(tree, self.beside)
             self._known[tree.source] = _NamesOfFile(
-                known, access, constants, imported_modules(tree)
+                known, access, constants, imported_modules(tree), tables
             )
         return self._known[tree.source]
 
@@ -191,6 +230,27 @@ class HelpersInPlace:
         if self.count > _MOST:
             return f"A kernel calls no more than {_MOST} functions.", "Make it several kernels."
         return None
+
+
+def _count_of_results(node: ast.FunctionDef) -> int:
+    """Return how many values a function returns as a tuple, 0 if it returns none or one."""
+    returns = [one.value for one in ast.walk(node) if isinstance(one, ast.Return)]
+    counts = {len(one.elts) if isinstance(one, ast.Tuple) else 0 for one in returns}
+    return counts.pop() if len(counts) == 1 else 0
+
+
+def _aliases(
+    scope: KernelScope, inner: KernelScope, name: str, place: ast.expr
+) -> list[ast.expr] | None:
+    """Return the items of a function's tuple, as names of the caller."""
+    found: list[ast.expr] = []
+    for part in inner.parts.get(name, ()):
+        if part in inner.parts:
+            items = _aliases(scope, inner, part, place) or []
+            found.append(ast.copy_location(ast.Tuple(items, ast.Load()), place))
+        else:
+            found.append(scope.alias(inner.code(part), place))
+    return found or None
 
 
 def _depth_of(node: ast.FunctionDef) -> int:
@@ -292,6 +352,12 @@ def _passed(
         return False
     if isinstance(value, ast.Name) and _is_array(reader, value.id):
         return _array(scope, inner, arg, value)
+    known = value_of(reader, value)
+    if isinstance(known, tuple | range):
+        inner.literals = {**inner.literals, arg.arg: known}
+        return True
+    if known is not UNKNOWN_VALUE:
+        inner.current = {**inner.current, arg.arg: known}
     found = read(reader, value)
     if found.type is None:
         return False

@@ -7,27 +7,44 @@ ranges. Each execution of the statement sets all elements to zero.
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator, Mapping
+from itertools import product
+from typing import Any
 
-from psyclone_storage.ir.expr import CallFunction, Element, Expr, Name, integer_value, walk
+from psyclone_storage.ir.expr import (
+    CallFunction,
+    Element,
+    Expr,
+    Literal,
+    Name,
+    integer_value,
+    walk,
+)
+from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rewrite import names_in
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Assign, Line
 from psyclone_storage.languages.python.parse import node_factory as nodes
-from psyclone_storage.languages.python.parse.expressions import read_number
+from psyclone_storage.languages.python.parse.array_functions import product_of
+from psyclone_storage.languages.python.parse.compile_time import is_int, value_of
+from psyclone_storage.languages.python.parse.expressions import read, read_number
 from psyclone_storage.languages.python.parse.indices import (
     from_one,
     is_within,
     is_written,
     read_index,
 )
+from psyclone_storage.languages.python.parse.rounding_integers import as_real
 from psyclone_storage.languages.python.parse.scope import (
     UNKNOWN,
     KernelScope,
     LocalVariable,
     TypedExpression,
 )
+from psyclone_storage.languages.python.parse.sequences import MOST_ITEMS, indexed, sequence_items
 
-_MAKES = "zeros"
+_MAKES: Mapping[str, float | None] = {"zeros": 0.0, "empty": 0.0, "ones": 1.0, "full": None}
+_LISTS = ("array", "asarray")
 _TYPES = {"float": Intrinsic.REAL, "int": Intrinsic.INTEGER, "bool": Intrinsic.LOGICAL}
 _SIZED = ("float32", "float64")
 _MOST_DIMENSIONS = 7
@@ -36,56 +53,209 @@ _WRITE = "Write 'a = np.zeros(extent)' or 'np.zeros((first, second), dtype=int)'
 
 def is_array(scope: KernelScope, node: ast.expr) -> bool:
     """Return whether an expression creates an array."""
-    return isinstance(node, ast.Call) and scope.offered.numpy.meant(node.func) == _MAKES
+    match node:
+        case ast.List():
+            return True
+        case ast.BinOp(left=ast.List(), op=ast.Mult()) | ast.BinOp(right=ast.List(), op=ast.Mult()):
+            return True
+        case ast.BinOp(op=ast.MatMult()):
+            return _product_rows(scope, node) is not None
+        case ast.Call(func=function):
+            word = scope.offered.numpy.meant(function)
+            return word in _MAKES or word in _LISTS
+    return False
 
 
 def local_array(scope: KernelScope, node: ast.Subscript) -> LocalVariable | None:
     """Return the local array that a subscript refers to, or None."""
-    found = scope.local(node.value.id) if isinstance(node.value, ast.Name) else None
+    base, _ = indexed(node)
+    found = scope.local(base.id) if isinstance(base, ast.Name) else None
     return found if found is not None and found.shape else None
 
 
 def make_array(scope: KernelScope, node: ast.Assign) -> list[Line]:
-    """Return the statement that sets a new array to zero; declare the array at its first use."""
-    target, call = node.targets[0], node.value
-    if not isinstance(call, ast.Call) or not isinstance(target, ast.Name):
+    """Return the statements that set a new array; declare the array at its first use."""
+    target, value = node.targets[0], node.value
+    if not isinstance(target, ast.Name):
         scope.refuse("P051", f"'{scope.text(target)}' cannot be an array.", target, _WRITE)
         return []
-    name = target.id
-    if not scope.access.has_arrays:
-        what = "A kernel for a point has no arrays of its own."
-        scope.refuse("P051", what, node, "Write a local for each number.")
-        return []
+    word = scope.offered.numpy.meant(value.func) if isinstance(value, ast.Call) else ""
+    if not isinstance(value, ast.Call) or word in _LISTS:
+        return _make_list(scope, node, target)
+    name, call = target.id, value
     if name in scope.arguments or scope.code(name) in scope.counters:
         scope.refuse("P051", f"'{name}' cannot be an array.", target, "Give it another name.")
         return []
-    found, shape = _type(scope, call), _shape(scope, call)
-    if found is None or not shape:
+    fill = _fill(scope, call, word)
+    if fill is None:
         return []
-    type_, real = found
-    known = scope.local(name)
+    if word == "full":
+        call = ast.copy_location(ast.Call(call.func, call.args[:1], call.keywords), call)
+    found, shape = _type(scope, call, fill.type), _shape(scope, call)
+    if found is None or not shape or not _declared(scope, node, target, (*found, shape)):
+        return []
+    type_, _ = found
+    values = {
+        Intrinsic.REAL: as_real(scope, fill).expr if fill.type is not Intrinsic.LOGICAL else None,
+        Intrinsic.INTEGER: _integer(fill.expr),
+    }
+    filled = values.get(type_) or fill.expr
+    if type_ is Intrinsic.LOGICAL:
+        filled = nodes.truth(word == "ones")
+    return [Assign(Name(scope.code(name)), filled, place=scope.tree.span(node))]
+
+
+def _fill(scope: KernelScope, call: ast.Call, word: str) -> TypedExpression | None:
+    """Return the value of all elements of a new array; None, with a note, if it is invalid."""
+    value = _MAKES[word]
+    if value is not None:
+        return TypedExpression(nodes.real(value, scope.real), Intrinsic.REAL)
+    if len(call.args) != len(("extent", "value")):
+        scope.refuse("P051", f"'{scope.text(call)}' has no extents and value.", call, _WRITE)
+        return None
+    found = read_number(scope, call.args[1])
+    return None if found.type is None else found
+
+
+def _integer(expr: Expr) -> Expr | None:
+    if isinstance(expr, Literal) and expr.intrinsic is Intrinsic.REAL:
+        return nodes.signed_integer(int(float(key_of(expr.text.partition("_")[0]))))
+    return expr
+
+
+def _declared(
+    scope: KernelScope,
+    node: ast.stmt,
+    target: ast.Name,
+    wanted: tuple[Intrinsic, ScalarType | None, tuple[Expr, ...]],
+) -> bool:
+    """Declare an array the first time; return whether it agrees with what is known of it."""
+    type_, real, shape = wanted
+    name, known = target.id, scope.local(target.id)
     if known is not None and (known.shape, known.type, known.real) != (shape, type_, real):
         what = f"'{name}' has another type or other extents elsewhere."
         scope.refuse("P054", what, node, "Give each array a name of its own.")
-        return []
+        return False
     if known is None:
         scope.locals[scope.code(name)] = LocalVariable(type_, scope.tree.span(target), shape, real)
+    scope.current.pop(name, None)
     scope.gives_value(name)
-    zero = {
-        Intrinsic.REAL: nodes.real(0.0, scope.real),
-        Intrinsic.INTEGER: nodes.signed_integer(0),
-    }
-    value = zero.get(type_, nodes.truth(False))
-    return [Assign(Name(scope.code(name)), value, place=scope.tree.span(node))]
+    return True
 
 
-def _type(scope: KernelScope, call: ast.Call) -> tuple[Intrinsic, ScalarType | None] | None:
+def _make_list(scope: KernelScope, node: ast.Assign, target: ast.Name) -> list[Line]:
+    """Return the assignments of the elements of a new array that are written one by one."""
+    rows = _product_rows(scope, node.value) or _rows(scope, node.value)
+    shape = () if rows is None else _extents(rows)
+    if rows is None or not shape:
+        what = f"'{scope.text(node.value)}' is no array of numbers."
+        scope.refuse("P051", what, node.value, _WRITE)
+        return []
+    values = [read(scope, one) for one in _flat(rows)]
+    types = {one.type for one in values}
+    if None in types:
+        return []
+    if types == {Intrinsic.REAL, Intrinsic.INTEGER}:
+        types = {Intrinsic.REAL}
+    if len(types) != 1:
+        scope.refuse("P054", "The elements of an array have one type.", node.value)
+        return []
+    (type_,) = types
+    made = [*scope.before]
+    scope.before = []
+    extents = tuple(map(nodes.signed_integer, shape))
+    real = scope.real if type_ is Intrinsic.REAL else None
+    kept, lines = _kept_elements(scope, node, values, type_)
+    if type_ is None or not _declared(scope, node, target, (type_, real, extents)):
+        return []
+    return [*made, *lines, *_elements(scope, node, Name(scope.code(target.id)), (shape, kept))]
+
+
+def _elements(
+    scope: KernelScope, node: ast.stmt, array: Name, content: tuple[tuple[int, ...], list[Expr]]
+) -> Iterator[Line]:
+    """Yield the assignments of the elements of an array, given its extents and the elements."""
+    shape, kept = content
+    for index, expr in zip(product(*map(range, shape)), kept, strict=True):
+        at = tuple(nodes.signed_integer(part + 1) for part in index)
+        yield Assign(Element(array, at), expr, place=scope.tree.span(node))
+
+
+def _kept_elements(
+    scope: KernelScope, node: ast.stmt, values: list[TypedExpression], type_: Intrinsic | None
+) -> tuple[list[Expr], list[Line]]:
+    """Return the elements of an array as locals, which are computed before it is assigned."""
+    kept: list[Expr] = []
+    made: list[Line] = []
+    for value in values:
+        expr = as_real(scope, value).expr if type_ is Intrinsic.REAL else value.expr
+        if not isinstance(expr, Literal):
+            local = scope.fresh("element", type_, scope.tree.span(node), scope.real)
+            made.append(Assign(local, expr, place=scope.tree.span(node)))
+            expr = local
+        kept.append(expr)
+    return kept, made
+
+
+Rows = list[Any]
+"""Elements, or rows of elements."""
+
+
+def _rows(scope: KernelScope, node: ast.expr) -> Rows | None:
+    """Return the elements of a list that is written out, or of a list of lists."""
+    match node:
+        case ast.Call(args=[inner], keywords=[]):
+            return _rows(scope, inner)
+        case (
+            ast.BinOp(left=ast.List() as items, op=ast.Mult(), right=by)
+            | ast.BinOp(left=by, op=ast.Mult(), right=ast.List() as items)
+        ):
+            count, one = value_of(scope, by), sequence_items(scope, items)
+            if not is_int(count) or one is None or not 0 < count * len(one) <= MOST_ITEMS:
+                return None
+            return [*one] * count
+    found = sequence_items(scope, node)
+    if found is None:
+        return None
+    rows = [_rows(scope, one) if isinstance(one, ast.List | ast.Tuple) else one for one in found]
+    return None if None in rows else rows
+
+
+def _product_rows(scope: KernelScope, node: ast.expr) -> Rows | None:
+    """Return the elements of the product of a matrix and a vector; None for other values."""
+    match node:
+        case ast.BinOp(left, ast.MatMult(), right):
+            rows = sequence_items(scope, left)
+            if rows is None or not all(sequence_items(scope, row) for row in rows):
+                return None
+            made = [product_of(scope, row, right) for row in rows]
+            return None if None in made else [*made]
+    return None
+
+
+def _extents(rows: Rows) -> tuple[int, ...]:
+    """Return the extents of an array; nothing if its rows differ in length."""
+    inner = {_extents(one) if isinstance(one, list) else () for one in rows}
+    if len(inner) != 1 or (any(isinstance(one, list) for one in rows) and inner == {()}):
+        return ()
+    return (len(rows), *inner.pop())
+
+
+def _flat(rows: Rows) -> list[ast.expr]:
+    return [part for one in rows for part in (_flat(one) if isinstance(one, list) else [one])]
+
+
+def _type(
+    scope: KernelScope, call: ast.Call, usual: Intrinsic | None
+) -> tuple[Intrinsic, ScalarType | None] | None:
     """Return the element type of a new array; record an error and return None if invalid."""
     said = call.keywords[0].value if call.keywords else None
     if len(call.keywords) > 1 or (call.keywords and call.keywords[0].arg != "dtype"):
         what = f"'{scope.text(call.keywords[-1])}' says nothing of an array of a kernel."
         scope.refuse("P051", what, call.keywords[-1], _WRITE)
         return None
+    if said is None and usual is not None:
+        return usual, scope.real if usual is Intrinsic.REAL else None
     word = "float" if said is None else scope.text(said)
     sized = "" if said is None else scope.offered.numpy.meant(said)
     if sized in _SIZED and word not in _TYPES:
@@ -119,17 +289,17 @@ def _shape(scope: KernelScope, call: ast.Call) -> tuple[Expr, ...]:
 
 
 def _extent(scope: KernelScope, part: ast.expr) -> Expr | None:
-    read = read_number(scope, part)
-    if read.type is None:
+    found = read_number(scope, part)
+    if found.type is None:
         return None
-    value = integer_value(read.expr)
-    known = is_known_where_called(scope, read.expr)
-    if read.type is not Intrinsic.INTEGER or not known or (value is not None and value < 0):
+    value = integer_value(found.expr)
+    known = is_known_where_called(scope, found.expr)
+    if found.type is not Intrinsic.INTEGER or not known or (value is not None and value < 0):
         what = f"'{scope.text(part)}' is no extent that is known where the kernel is called."
         hint = "Write whole numbers, arguments, or lengths as 'len(layers())'."
         scope.refuse("P054", what, part, hint)
         return None
-    return read.expr
+    return found.expr
 
 
 def is_known_where_called(scope: KernelScope, extent: Expr) -> bool:
@@ -165,34 +335,49 @@ def written_element(
     wanted = local.type or Intrinsic.REAL
     if found is None or not scope.accepts(node, scope.text(node.value), wanted, value):
         return None
-    if not scope.is_free(node):
+    base, _ = indexed(node)
+    if not scope.is_free(ast.copy_location(ast.Subscript(base, node.slice, ast.Store()), node)):
         return None
     return found
 
 
 def _element(scope: KernelScope, node: ast.Subscript, local: LocalVariable) -> Expr | None:
-    name = scope.text(node.value)
+    base, _ = indexed(node)
+    name = base.id if isinstance(base, ast.Name) else ""
     if not scope.has_value(name):
         what = f"'{name}' may have no value here."
         scope.refuse("P053", what, node, "Make it on every way that leads here.")
         return None
-    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    _, parts = indexed(node)
     if len(parts) != len(local.shape):
         what = f"'{name}' has {len(local.shape)} dimensions, not {len(parts)}."
         scope.refuse("P051", what, node, "Write a number for each.")
         return None
-    index = [read_index(scope, part) for part in parts]
-    for part, at, extent in zip(parts, index, local.shape, strict=True):
-        value, most = integer_value(at) if at is not None else None, integer_value(extent)
-        if is_written(part) and value is not None and most is not None and value >= most:
-            what = f"'{scope.text(part)}' is behind the last element of '{name}'."
-            scope.refuse("P051", what, part, f"It has {most}, counted from 0.")
-            return None
-        if at is not None and not is_within(scope, part, at, extent):
-            return None
+    index = [_index(scope, part, extent, name)
+             for part, extent in zip(parts, local.shape, strict=True)]  # fmt: skip
     known = [one for one in index if one is not None]
     return (
         Element(Name(scope.code(name)), tuple(map(from_one, known)))
         if len(known) == len(index)
         else None
     )
+
+
+def _index(scope: KernelScope, part: ast.expr, extent: Expr, name: str) -> Expr | None:
+    """Return a part of an index, counted from 0; None, with a note, if it is out of range."""
+    known, most = value_of(scope, part), integer_value(extent)
+    if scope.literals and is_int(known) and most is not None:
+        if not -most <= known < most:
+            what = f"'{scope.text(part)}' is out of range: '{name}' has {most} elements."
+            scope.refuse("P051", what, part)
+            return None
+        return nodes.signed_integer(known % most)
+    at = read_index(scope, part)
+    if at is None:
+        return None
+    value = integer_value(at)
+    if is_written(part) and value is not None and most is not None and value >= most:
+        what = f"'{scope.text(part)}' is behind the last element of '{name}'."
+        scope.refuse("P051", what, part, f"It has {most}, counted from 0.")
+        return None
+    return at if is_within(scope, part, at, extent) else None

@@ -53,7 +53,7 @@ def read_python_kernel(
             file is not Python; P052, the function cannot be a kernel.
     """
     found = find_kernel_definition(dialect, source, type_name, wanted_by)
-    problems = [*_check_signature(found)]
+    problems = [*_check_signature(found, dialect)]
     items = tuple(_entries(found, dialect, problems))
     components = tuple(_components(found, dialect, problems))
     raise_if_any(problems)
@@ -129,7 +129,7 @@ def _definitions(tree: PythonTree, dialect: Dialect) -> Iterator[KernelDefinitio
 # ---------------------------------------------------------------------------- the head
 
 
-def _check_signature(found: KernelDefinition) -> Iterator[Diagnostic]:
+def _check_signature(found: KernelDefinition, dialect: Dialect) -> Iterator[Diagnostic]:
     node, tree = found.node, found.tree
     args = node.args
     odd: list[ast.AST] = [*args.kwonlyargs, *args.defaults]
@@ -145,16 +145,19 @@ def _check_signature(found: KernelDefinition) -> Iterator[Diagnostic]:
         other, *_ = (one for one in node.decorator_list if one is not found.decorator)
         message = f"The kernel '{node.name}' has a second decorator."
         yield Diagnostic("P052", message, tree.span(other), hint="A kernel is read and not run.")
-    yield from _check_names(found)
+    yield from _check_names(found, differ=bool(dialect.ranges))
 
 
-def _check_names(found: KernelDefinition) -> Iterator[Diagnostic]:
-    """Yield diagnostics for names that are invalid in other languages or differ only in case."""
+def _check_names(found: KernelDefinition, *, differ: bool) -> Iterator[Diagnostic]:
+    """Yield names that code in other languages cannot have.
+
+    If names must `differ`, those that do so in case alone are among them.
+    """
     tree, seen = found.tree, dict[str, str]()
     places = [(found.node.name, tree.name_of(found.node))]
     places += [(arg.arg, tree.span(arg)) for arg in _all_args(found.node)]
     for name, span in places:
-        if problem := check_kernel_name(name, seen, span):
+        if problem := check_kernel_name(name, seen if differ else {}, span):
             yield problem
 
 

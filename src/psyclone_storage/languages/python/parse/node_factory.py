@@ -36,6 +36,12 @@ def real(value: float, type_: ScalarType) -> Expr:
     return made if type_.kind is None else made.with_kind(type_.kind)
 
 
+def infinity(type_: ScalarType) -> Expr:
+    """Return the real that is larger than all numbers of a type."""
+    made = Literal("1.0e9999", Intrinsic.REAL)
+    return made if type_.kind is None else made.with_kind(type_.kind)
+
+
 def truth(value: bool) -> Expr:
     """Return a logical constant."""
     return Literal(f".{str(value).lower()}.", Intrinsic.LOGICAL)

@@ -106,6 +106,8 @@ def _operation(
     operands: tuple[TypedExpression, TypedExpression],
 ) -> TypedExpression:
     left, right = operands
+    if (word := BITS.get(type(op))) is not None:
+        return bit_operation(scope, node, word, (left, right))
     wide = rounded.integer_operation(scope, node, op, (left, right))
     if (sign := _PLAIN.get(type(op))) is not None:
         made = nodes.binary_operation(sign, left.expr, right.expr)
@@ -124,6 +126,36 @@ def _operation(
             return replace(power_operation(scope, node, left, right), wide=wide)
     what = f"'{scope.text(node)}' is no operation on numbers."
     return scope.refuse("P051", what, node, "Write '+', '-', '*', '/', '//', '%' or '**'.")
+
+
+BITS: Mapping[type[ast.operator], str] = {
+    ast.BitAnd: "iand", ast.BitOr: "ior", ast.BitXor: "ieor", ast.LShift: "shiftl",
+    ast.RShift: "shifta",
+}  # fmt: skip
+_OF_TRUTHS = {"iand": ".and.", "ior": ".or.", "ieor": ".neqv."}
+
+
+def bit_operation(
+    scope: KernelScope, node: ast.AST, word: str, operands: Sequence[TypedExpression]
+) -> TypedExpression:
+    """Return an operation on the bits of integers, or on conditions, which are both computed."""
+    types = {one.type for one in operands}
+    if None in types:
+        return UNKNOWN
+    if types == {_TRUTH} and word in _OF_TRUTHS:
+        left, right = operands
+        return TypedExpression(
+            nodes.parenthesized(nodes.binary_operation(_OF_TRUTHS[word], left.expr, right.expr)),
+            _TRUTH,
+        )
+    if types != {_WHOLE}:
+        what = f"'{scope.text(node)}' does not combine two whole numbers, or two conditions."
+        return scope.refuse("P054", what, node)
+    shift = integer_value(operands[-1].expr)
+    if word in ("shiftl", "shifta") and shift is not None and not 0 <= shift <= _BITS:
+        what = f"'{scope.text(node)}' shifts by a number that is not from 0 to {_BITS}."
+        return scope.refuse("P054", what, node)
+    return TypedExpression(nodes.intrinsic_call(word, *(one.expr for one in operands)), _WHOLE)
 
 
 def _divided(scope: KernelScope, left: TypedExpression, right: TypedExpression) -> TypedExpression:

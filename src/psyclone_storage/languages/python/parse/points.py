@@ -7,11 +7,18 @@ assigned.
 from __future__ import annotations
 
 import ast
+from typing import Any
 
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.expr import Expr
 from psyclone_storage.ir.interface import Dummy
 from psyclone_storage.languages.python.parse import node_factory as nodes
+from psyclone_storage.languages.python.parse.compile_time import UNKNOWN_VALUE, is_int, value_of
+from psyclone_storage.languages.python.parse.local_arrays import (
+    local_array,
+    read_element,
+    written_element,
+)
 from psyclone_storage.languages.python.parse.scope import (
     UNKNOWN,
     CountedRange,
@@ -20,7 +27,10 @@ from psyclone_storage.languages.python.parse.scope import (
 )
 from psyclone_storage.languages.python.parse.tree import PythonTree
 
-_OFFSETS = "Write the distance from the point, as in 'height[1, 0]': whole numbers."
+_OFFSETS = (
+    "Write the distance from the point, as in 'height[1, 0]': whole numbers, constants of the"
+    " module, and counters of loops with constant bounds."
+)
 _OWN = (0, 0)
 _AXES = ("i", "j")
 _FARTHEST = 1000
@@ -43,7 +53,9 @@ class PointAccess:
         return self
 
     def read(self, scope: KernelScope, node: ast.Subscript) -> TypedExpression:
-        """Return an element relative to the point as a typed expression."""
+        """Return an element near the point."""
+        if (local := local_array(scope, node)) is not None:
+            return read_element(scope, node, local)
         name = node.value.id if isinstance(node.value, ast.Name) else ""
         dummy = scope.arguments.get(name)
         if dummy is None or not dummy.rank:
@@ -59,7 +71,9 @@ class PointAccess:
     def target(
         self, scope: KernelScope, node: ast.Subscript, value: TypedExpression
     ) -> Expr | None:
-        """Return the assigned element at the point; record an error and return None if illegal."""
+        """Return the assigned element at the point, or one of a local array."""
+        if (local := local_array(scope, node)) is not None:
+            return written_element(scope, node, local, value)
         name = node.value.id if isinstance(node.value, ast.Name) else ""
         dummy = scope.arguments.get(name)
         if dummy is None or not dummy.rank:
@@ -96,24 +110,17 @@ def _offset_of(scope: KernelScope, node: ast.expr) -> tuple[int, int] | None:
     Record an error and return None if invalid.
     """
     parts = node.elts if isinstance(node, ast.Tuple) else [node]
-    values = [_distance(part) for part in parts]
-    if len(values) == len(_AXES) and values[0] is not None and values[1] is not None:
+    values = [value_of(scope, part) for part in parts]
+    if len(values) == len(_AXES) and all(map(_is_distance, values)):
         return values[0], values[1]
+    if len(values) == len(_AXES) and UNKNOWN_VALUE in values and scope.needs_unrolling():
+        return None
     scope.refuse("P051", f"'{scope.text(node)}' is no distance from a point.", node, _OFFSETS)
     return None
 
 
-def _distance(node: ast.expr) -> int | None:
-    sign = 1
-    while isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
-        sign = -sign if isinstance(node.op, ast.USub) else sign
-        node = node.operand
-    match node:
-        case ast.Constant(value=bool()):
-            return None
-        case ast.Constant(value=int() as value) if value <= _FARTHEST:
-            return sign * value
-    return None
+def _is_distance(value: Any) -> bool:
+    return is_int(value) and abs(value) <= _FARTHEST
 
 
 def _may_read(

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from enum import Enum
-from typing import Protocol
+from typing import Any, Protocol
 
 from psyclone_storage.base.diagnostic import Diagnostic, Related
 from psyclone_storage.base.names import NameTable
@@ -156,6 +156,9 @@ class HelperCalls(Protocol):
     def value(self, scope: KernelScope, node: ast.Call) -> TypedExpression | None:
         """Return the value of an inlined call; return None if it calls no user function."""
 
+    def parts(self, scope: KernelScope, node: ast.Call) -> list[ast.expr] | None:
+        """Return the names of the results of a call; None if it calls no function with several."""
+
     def statements(self, scope: KernelScope, node: ast.Call) -> list[Line] | None:
         """Return the statements of an inlined call; return None if it calls no user function."""
 
@@ -177,6 +180,31 @@ class CalledHelper:
     called_at: Span
     module: str | None = ""
     depth: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ConstantArray:
+    """A table as an array in the code: its name there, its type and its values."""
+
+    name: str
+    type: Intrinsic
+    value: Any
+
+
+LoopPlace = tuple[str, int, int]
+"""The place of a loop: the file, the line and the column."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenLoop:
+    """An enclosing loop: its place, and the names of its construct that jumps refer to.
+
+    A loop that cannot be unrolled, or is unrolled already, has no place.
+    """
+
+    place: LoopPlace | None = None
+    leave: str = ""
+    following: str = ""
 
 
 @dataclass(slots=True)
@@ -225,6 +253,20 @@ class KernelScope:
       constants.
 
     - `frozen`: arrays that must not be written.
+
+    Values known at compile time:
+
+    - `tables`: the values of the module's names.
+
+    - `literals`, `current`: values of the targets of unrolled loops, and of local variables and
+      arguments at the current statement.
+
+    - `parts`: names of the items of local tuples.
+
+    - `arrays`: tables that typed code declares as arrays.
+
+    - `loops`, `unrolled`: enclosing loops, and loops parsed once for each iteration. A loop
+      whose variable is needed at compile time is added, and the kernel is parsed again.
     """
 
     tree: PythonTree
@@ -257,6 +299,13 @@ class KernelScope:
     local_kinds: dict[str, NumberKinds] = field(default_factory=dict)
     changing: set[str] = field(default_factory=set)
     certain: Mapping[str, CountedRange] | None = None
+    tables: Mapping[str, Any] = field(default_factory=dict)
+    literals: dict[str, Any] = field(default_factory=dict)
+    current: dict[str, Any] = field(default_factory=dict)
+    parts: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    arrays: dict[str, ConstantArray] = field(default_factory=dict)
+    loops: list[OpenLoop] = field(default_factory=list)
+    unrolled: set[LoopPlace] = field(default_factory=set)
 
     @contextmanager
     def reached(self, certain: Mapping[str, CountedRange] | None) -> Iterator[None]:
@@ -275,12 +324,10 @@ class KernelScope:
     ) -> TypedExpression:
         """Record an error at a location, and return an expression without a type.
 
-        An error in a function that is inlined several times is recorded once.
+        An error is recorded once if an expression is read several times.
         """
         span = place if isinstance(place, Span) else self.tree.span(place)
-        if not self.chain or not any(
-            one.message == message and one.span == span for one in self.problems
-        ):
+        if not any(one.message == message and one.span == span for one in self.problems):
             calls = (Related(one.called_at, f"'{one.name}' is called here")
                      for one in reversed(self.chain))  # fmt: skip
             made = Diagnostic(code, message, span, hint=hint, related=(*related, *calls))
@@ -392,6 +439,21 @@ class KernelScope:
         self.variables.add(key)
         return Name(key)
 
+    def alias(self, code: str, place: ast.AST) -> ast.expr:
+        """Return an alias of a local of typed code, at a place of the text."""
+        name = f"{_RESULT}{code}"
+        self.names = {**self.names, name: code}
+        return ast.copy_location(ast.Name(name, ast.Load()), place)
+
+    def needs_unrolling(self) -> bool:
+        """Return whether a value may be known at compile time once enclosing loops are unrolled.
+
+        These loops are unrolled when the kernel is read again.
+        """
+        places = {one.place for one in self.loops if one.place is not None}
+        self.unrolled |= places
+        return bool(places)
+
     def has_value(self, name: str) -> bool:
         """Return whether a local variable certainly has a value here."""
         return self.has_element(self.code(name))
@@ -427,6 +489,7 @@ def _spelled_out(word: str) -> str:
 
 
 _SHOWN = 60
+_RESULT = "a result: "
 A_VALUE = {
     Intrinsic.REAL: "a real number",
     Intrinsic.INTEGER: "a whole number",

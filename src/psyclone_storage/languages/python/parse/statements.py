@@ -8,35 +8,53 @@ has no value after the loop.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
-from psyclone_storage.base.diagnostic import Related
+from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.ir.expr import Expr, Name, integer_value
 from psyclone_storage.ir.types import Intrinsic
-from psyclone_storage.ir.unit import Assign, Branch, Cycle, Do, Exit, If, Line, Return
+from psyclone_storage.ir.unit import Branch, Cycle, Do, Exit, If, Line, Return
 from psyclone_storage.languages.python.parse import node_factory as nodes
-from psyclone_storage.languages.python.parse import promotion as precision
-from psyclone_storage.languages.python.parse.expressions import read, read_condition, read_number
-from psyclone_storage.languages.python.parse.imports import dotted
-from psyclone_storage.languages.python.parse.local_arrays import is_array, make_array
-from psyclone_storage.languages.python.parse.operations import operation
-from psyclone_storage.languages.python.parse.rounding_integers import as_real_if_rounded
+from psyclone_storage.languages.python.parse.assignments import (
+    assign_before,
+    assigned_local,
+    in_temporaries,
+    read_annotated,
+    read_assignment,
+    read_augmented,
+)
+from psyclone_storage.languages.python.parse.compile_time import (
+    UNKNOWN_VALUE,
+    folded_condition,
+    is_int,
+    value_of,
+)
+from psyclone_storage.languages.python.parse.constructs import unsupported
+from psyclone_storage.languages.python.parse.expressions import read_condition, read_number
 from psyclone_storage.languages.python.parse.scope import (
     A_VALUE,
     CountedRange,
     KernelScope,
+    LoopPlace,
+    OpenLoop,
     TypedExpression,
     both,
-    fits,
 )
-from psyclone_storage.languages.python.parse.slices import assign_slices, has_slice
+from psyclone_storage.languages.python.parse.sequences import MOST_ITEMS, sequence_items
 from psyclone_storage.languages.python.parse.weak_types import UNKNOWN_NUMBER
+from psyclone_storage.languages.python.parse.while_loops import (
+    CountedCondition,
+    counted_condition,
+    iterations,
+    own_jumps,
+    stored_names,
+)
 
 _REAL, _WHOLE, _TRUTH = Intrinsic.REAL, Intrinsic.INTEGER, Intrinsic.LOGICAL
-_NO_STATEMENT = "A kernel cannot have this statement."
 _STATEMENTS = "Write assignments, 'if', 'for ... in range(...)' and 'return'."
-ANNOTATIONS = {"float": _REAL, "int": _WHOLE, "bool": _TRUTH}
 
 
 def read_block(scope: KernelScope, body: Iterable[ast.stmt]) -> tuple[Line, ...]:
@@ -46,7 +64,7 @@ def read_block(scope: KernelScope, body: Iterable[ast.stmt]) -> tuple[Line, ...]
         reader = _READERS.get(type(node))
         scope.before, around = [], scope.before
         if reader is None:
-            scope.refuse("P051", _NO_STATEMENT, node, _STATEMENTS)
+            scope.refuse("P051", unsupported(node), node, _STATEMENTS)
         else:
             made = reader(scope, node)
             lines += [*scope.before, *made]
@@ -54,148 +72,18 @@ def read_block(scope: KernelScope, body: Iterable[ast.stmt]) -> tuple[Line, ...]
     return tuple(lines)
 
 
-# ---------------------------------------------------------------------------- assignments
-
-
-def _assign(scope: KernelScope, node: ast.Assign) -> list[Line]:
-    if len(node.targets) > 1:
-        scope.refuse("P051", "A kernel assigns to one name at a time.", node)
-        return []
-    if is_array(scope, node.value):
-        return make_array(scope, node)
-    target = node.targets[0]
-    if isinstance(target, ast.Subscript) and _is_sliced(scope, target):
-        return assign_slices(scope, node, target, node.value)
-    value = read(scope, node.value)
-    return _assigned(scope, node, node.targets[0], value)
-
-
-def _annotated(scope: KernelScope, node: ast.AnnAssign) -> list[Line]:
-    said = ANNOTATIONS.get(scope.text(node.annotation))
-    if said is None or node.value is None or not isinstance(node.target, ast.Name):
-        what = f"'{scope.text(node)}' gives no local of a kernel its type and value."
-        scope.refuse("P051", what, node, "Write 'name: float = value', or int or bool.")
-        return []
-    module, _, name = _of_module(node.value).rpartition(".")
-    if module in scope.modules and scope.offered.constant(node.value) is None:
-        variable = TypedExpression(scope.variable_of(module, name, said), said)
-        return _assigned(scope, node, node.target, variable)
-    value = read(scope, node.value)
-    if value.type is not None and value.type is not said:
-        what = f"'{scope.text(node.value)}' is {A_VALUE[value.type]}, not {A_VALUE[said]}."
-        scope.refuse("P054", what, node.value)
-        return []
-    return _assigned(scope, node, node.target, value)
-
-
-def _of_module(value: ast.expr) -> str:
-    """Return a dotted name, or an element of such an array with constant indices, as text."""
-    match value:
-        case ast.Subscript(value=ast.Attribute() as array, slice=ast.Constant() | ast.Tuple()):
-            parts = value.slice.elts if isinstance(value.slice, ast.Tuple) else [value.slice]
-            index = [part.value for part in parts
-                     if isinstance(part, ast.Constant) and isinstance(part.value, int)
-                     and not isinstance(part.value, bool)]  # fmt: skip
-            if index and len(index) == len(parts) and dotted(array):
-                return f"{dotted(array)}[{', '.join(map(str, index))}]"
-    return dotted(value)
-
-
-def _augmented(scope: KernelScope, node: ast.AugAssign) -> list[Line]:
-    if isinstance(node.target, ast.Subscript) and _is_sliced(scope, node.target):
-        old_slice = ast.copy_location(
-            ast.Subscript(node.target.value, node.target.slice, ast.Load()), node.target
-        )
-        made = ast.copy_location(ast.BinOp(old_slice, node.op, node.value), node)
-        return assign_slices(scope, node, node.target, made)
-    old = read_number(scope, node.target)
-    if old.may_change:
-        what = f"'{scope.text(node.target)}' may be what 'np.where' gives, which changes in place."
-        hint = "Other names may stand for it, too: write 'a = a + b' for 'a += b'."
-        scope.refuse("P051", what, node, hint)
-    value = read_number(scope, node.value)
-    if old.type is None or value.type is None:
-        return []
-    return _assigned(scope, node, node.target, operation(scope, node, node.op, (old, value)))
-
-
-def _is_sliced(scope: KernelScope, target: ast.Subscript) -> bool:
-    return scope.access.has_arrays and has_slice(target.slice)
-
-
-def _assigned(
-    scope: KernelScope, node: ast.stmt, target: ast.expr, value: TypedExpression
-) -> list[Line]:
-    match target:
-        case ast.Name():
-            to = _local(scope, target, value)
-        case ast.Subscript():
-            to = scope.access.target(scope, target, value)
-        case _:
-            scope.refuse("P051", f"'{scope.text(target)}' cannot be assigned to.", target)
-            return []
-    if to is None or value.type is None:
-        return []
-    return [Assign(to, _converted(scope, target, value), place=scope.tree.span(node))]
-
-
-def _converted(scope: KernelScope, target: ast.expr, value: TypedExpression) -> Expr:
-    """Return a value converted for its assignment target.
-
-    A rounded number is assigned to a real without conversion to an integer.
-    """
-    array = target.value if isinstance(target, ast.Subscript) else target
-    name = array.id if isinstance(array, ast.Name) else ""
-    local, dummy = scope.local(name), scope.arguments.get(name)
-    wanted = local.type if local is not None else dummy and dummy.type.intrinsic
-    if wanted is not _REAL:
-        return value.expr
-    made = as_real_if_rounded(scope, value)
-    if not precision.has_room(scope, local or dummy, made):
-        precision.refuse(scope, target)
-    return made.expr
-
-
-def _local(scope: KernelScope, target: ast.Name, value: TypedExpression) -> Expr | None:
-    name = target.id
-    if (dummy := scope.arguments.get(name)) is not None:
-        what = f"'{name}' is an argument, which a kernel cannot assign to."
-        hint = scope.access.assigned(name, dummy) if dummy.rank else "Give the value another name."
-        scope.refuse("M204", what, target, hint)
-        return None
-    if scope.code(name) in scope.counters:
-        scope.refuse("P051", f"'{name}' counts the loop around.", target, "Use another name.")
-        return None
-    known = scope.local(name)
-    scope.gives_value(name)
-    scope.forgets(name)
-    scope.from_one.discard(scope.code(name))
-    if known is not None and known.shape:
-        what = f"'{name}' is an array and is given a number."
-        scope.refuse("P054", what, target, f"Write '{name}[...] = ...', or another name.")
-        return None
-    if (
-        known is not None
-        and known.type is not None
-        and value.type is not None
-        and not fits(value.type, known.type)
-    ):
-        what = f"'{name}' is {A_VALUE[known.type]} and is given {A_VALUE[value.type]}."
-        hint = "A local has one type. Write '0.0', not '0', where it gets its first value."
-        related = (Related(known.first, "its first value"),)
-        scope.refuse("P054", what, target, hint, related)
-        return None
-    precision.record_local(scope, scope.code(name), value, scope.tree.span(target))
-    if value.may_change:
-        scope.changing.add(scope.code(name))
-    return Name(scope.code(name))
-
-
 # ---------------------------------------------------------------------------- control
 
 
 def _if(scope: KernelScope, node: ast.If) -> list[Line]:
-    """Return an `if` construct; names have a value after it if they have one in all branches."""
+    """Return a choice with all its branches; the state after it is the join of all branches.
+
+    A branch that depends on the iteration of an unrolled loop alone is chosen now.
+    """
+    folded = folded_condition(scope, node.test)
+    if folded is not None:
+        return [*read_block(scope, node.body if folded else node.orelse)]
+    current = scope.current
     branches: list[Branch] = []
     left: frozenset[str] | None = None
     otherwise: list[ast.stmt] = [node]
@@ -204,29 +92,60 @@ def _if(scope: KernelScope, node: ast.If) -> list[Line]:
         if branches and scope.helpers is not None and scope.helpers.is_called(scope, one.test):
             # What has to be done before the condition is done where it is reached.
             break
+        if branches and folded_condition(scope, one.test) is not None:
+            break
         test = read_condition(scope, one.test)
         before = scope.known
+        scope.current = dict(current)
         with scope.reached(None):
             body = read_block(scope, one.body)
         branches.append(Branch(test.expr, body, place=scope.tree.span(one)))
         left, scope.known = both(left, scope.known), before
         otherwise = one.orelse
+    scope.current = dict(current)
     with scope.reached(None):
         last = read_block(scope, otherwise)
     scope.known = both(left, scope.known)
+    scope.current = current
+    _forget_values(scope, [node])
     return [If(tuple(branches), last, extent=scope.tree.span(node))]
 
 
+def _forget_values(scope: KernelScope, body: list[ast.stmt]) -> None:
+    """Note that the values of what statements assign are not known any more."""
+    for name in stored_names(body):
+        scope.current.pop(name, None)
+
+
 def _for(scope: KernelScope, node: ast.For) -> list[Line]:
-    bounds = scope.access.counted(scope, node.iter) or _range(scope, node)
-    target = node.target
     if node.orelse:
-        scope.refuse("P051", "A loop of a kernel has no 'else'.", node.orelse[0])
+        what = "'else' clauses of loops are not supported in kernels."
+        scope.refuse("P051", what, node.orelse[0])
+    counted = scope.access.counted(scope, node.iter)
+    place = _place_of(scope, node)
+    if counted is None and (place in scope.unrolled or not _is_range(scope, node)):
+        return _unrolled(scope, node)
+    bounds = counted or _range(scope, node)
+    target = node.target
     if not isinstance(target, ast.Name):
-        scope.refuse("P051", "A loop of a kernel counts one name.", target)
+        scope.refuse("P051", "A loop over a range counts one name.", target)
         return []
+    can_unroll = counted is None and value_of(scope, node.iter) is not UNKNOWN_VALUE
+    scope.loops.append(OpenLoop(place if can_unroll else None))
+    _forget_values(scope, node.body)
+    made = _counted_loop(scope, node, target, bounds)
+    scope.loops.pop()
+    _forget_values(scope, node.body)
+    return made
+
+
+def _counted_loop(
+    scope: KernelScope, node: ast.For, target: ast.Name, bounds: CountedRange | None
+) -> list[Line]:
     name = scope.code(target.id)
-    counter = _local(scope, target, TypedExpression(Name(name), _WHOLE, kinds=UNKNOWN_NUMBER))
+    counter = assigned_local(
+        scope, target, TypedExpression(Name(name), _WHOLE, kinds=UNKNOWN_NUMBER)
+    )
     if counter is not None and (known := scope.locals[name].type) is not _WHOLE:
         scope.refuse(
             "P054", f"'{target.id}' is {A_VALUE[known or _REAL]}, and cannot count.", target
@@ -253,12 +172,235 @@ def _for(scope: KernelScope, node: ast.For) -> list[Line]:
     return [Do(Name(name), first, last, body, step, place=span, extent=span)]
 
 
+def _place_of(scope: KernelScope, node: ast.stmt) -> LoopPlace:
+    """Return the place of a loop, which is the same when the kernel is read again."""
+    return scope.tree.source.name, node.lineno, node.col_offset
+
+
+def _is_range(scope: KernelScope, node: ast.For) -> bool:
+    call = node.iter
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+        return False
+    return call.func.id == "range" and "range" not in scope.offered.bound
+
+
+def _unrolled(scope: KernelScope, node: ast.For) -> list[Line]:
+    """Return the statements of a loop over a sequence, once for each item."""
+    items = sequence_items(scope, node.iter)
+    if items is None:
+        if _is_range(scope, node) and scope.needs_unrolling():
+            return []
+        what = f"Loops over '{scope.text(node.iter)}' are not supported in kernels."
+        hint = "Write 'for name in range(first, end)', or loop over a tuple or a table."
+        scope.refuse("P051", what, node.iter, hint)
+        return []
+    made = [*scope.before]
+    scope.before = []
+    if len(items) > 1 and not all(value_of(scope, one) is not UNKNOWN_VALUE for one in items):
+        value, lines = in_temporaries(scope, items, node, live=True)
+        items, made = value.elts, [*made, *lines]
+    _forget_values(scope, node.body)
+    with _copies(scope, node) as copies:
+        for item in items:
+            copies.add(partial(_one_copy, scope, node, item))
+    _forget_values(scope, [node])
+    if scope.known is not None:
+        scope.known -= {scope.code(name) for name in _names_of(node.target)}
+    return [*made, *copies.lines()]
+
+
+def _names_of(target: ast.expr) -> set[str]:
+    return {one.id for one in ast.walk(target) if isinstance(one, ast.Name)}
+
+
+def _one_copy(scope: KernelScope, node: ast.For, item: ast.expr) -> tuple[Line, ...]:
+    """Return the statements of one iteration of a loop over a sequence."""
+    before = dict(scope.literals)
+    lines = _bind(scope, node, node.target, item)
+    body = read_block(scope, node.body)
+    scope.literals = before
+    return *lines, *body
+
+
+def _bind(scope: KernelScope, node: ast.For, target: ast.expr, item: ast.expr) -> list[Line]:
+    """Return the assignment of an item to the target of a loop; a constant needs none."""
+    value = value_of(scope, item)
+    if isinstance(target, ast.Name) and value is not UNKNOWN_VALUE:
+        if target.id in scope.arguments or scope.code(target.id) in scope.counters:
+            scope.refuse("P051", f"'{target.id}' cannot count a loop here.", target)
+            return []
+        scope.literals = {**scope.literals, target.id: value}
+        return []
+    if isinstance(target, ast.Tuple | ast.List):
+        parts = sequence_items(scope, item)
+        if parts is None or len(parts) != len(target.elts):
+            what = f"'{scope.text(item)}' is no sequence of {len(target.elts)} items."
+            scope.refuse("P051", what, target)
+            return []
+        return [line for one, part in zip(target.elts, parts, strict=True)
+                for line in _bind(scope, node, one, part)]  # fmt: skip
+    return assign_before(scope, ast.copy_location(ast.Assign([target], item), node))
+
+
+@dataclass(slots=True)
+class _UnrolledLoop:
+    """The copies of an unrolled loop; jumps leave constructs around them that run once."""
+
+    scope: KernelScope
+    node: ast.For | ast.While
+    loop: OpenLoop
+    once: Name | None
+    known: frozenset[str] | None
+    made: list[Line] = field(default_factory=list)
+
+    def add(self, read_copy: Callable[[], tuple[Line, ...]]) -> None:
+        """Add the statements of an iteration."""
+        scope = self.scope
+        scope.known = self.known if self.once is not None else scope.known
+        before = scope.known
+        if self.loop.following:
+            _forget_values(scope, self.node.body)
+        body = read_copy()
+        if self.loop.following and self.once is not None:
+            body = (self._construct(self.loop.following, body),)
+        self.made += body
+        if self.once is not None:
+            scope.known = before
+
+    def _construct(self, name: str, body: tuple[Line, ...]) -> Line:
+        one = nodes.signed_integer(1)
+        assert self.once is not None
+        return Do(self.once, one, one, body, name=name, place=self.scope.tree.span(self.node))
+
+    def lines(self) -> list[Line]:
+        """Return all copies."""
+        if self.loop.leave and self.once is not None:
+            return [self._construct(self.loop.leave, tuple(self.made))]
+        return self.made
+
+
+@contextmanager
+def _copies(
+    scope: KernelScope, node: ast.For | ast.While, *, leaves: bool = False
+) -> Iterator[_UnrolledLoop]:
+    """Read the copies of an unrolled loop, which its condition may leave if it `leaves`."""
+    jumps = own_jumps(node)
+    leave = scope.fresh_name("leave") if leaves or ast.Break in jumps else ""
+    following = scope.fresh_name("next") if ast.Continue in jumps else ""
+    loop = OpenLoop(None, leave, following)
+    span = scope.tree.span(node)
+    once = scope.fresh("once", _WHOLE, span) if leave or following else None
+    scope.loops.append(loop)
+    with scope.reached(None if once is not None else scope.certain):
+        yield _UnrolledLoop(scope, node, loop, once, scope.known)
+    scope.loops.pop()
+
+
+def _while(scope: KernelScope, node: ast.While) -> list[Line]:
+    """Return a loop with a provable bound as a counted one that its condition leaves."""
+    if node.orelse:
+        what = "'else' clauses of loops are not supported in kernels."
+        scope.refuse("P051", what, node.orelse[0])
+    found = counted_condition(scope, node)
+    if found is None:
+        what = "'while' statements without a provable bound are not supported in kernels."
+        hint = "Count the iterations: 'while n < 20 and ...', with 'n += 1' in the loop."
+        scope.refuse("P051", what, node.test, hint)
+        return []
+    start, limit = value_of(scope, _loaded(found.counter, node)), value_of(scope, found.limit)
+    is_known = is_int(start) and is_int(limit)
+    place = _place_of(scope, node)
+    if is_known and place in scope.unrolled:
+        return _unrolled_while(scope, node, found, (start, limit))
+    scope.loops.append(OpenLoop(place if is_known else None))
+    bound = _bound_of(scope, node, found, start if is_int(start) else None)
+    _forget_values(scope, node.body)
+    before = scope.known
+    body = () if found.complete else _leaving(scope, node, "")
+    with scope.reached(None):
+        body = (*body, *read_block(scope, node.body))
+    scope.known = before
+    scope.loops.pop()
+    _forget_values(scope, node.body)
+    if bound is None:
+        return []
+    span = scope.tree.span(node)
+    trip = scope.fresh("trip", _WHOLE, span)
+    return [Do(trip, nodes.signed_integer(1), bound, body, place=span, extent=span)]
+
+
+def _loaded(name: str, place: ast.AST) -> ast.expr:
+    return ast.copy_location(ast.Name(name, ast.Load()), place)
+
+
+def _bound_of(
+    scope: KernelScope, node: ast.While, found: CountedCondition, start: int | None
+) -> Expr | None:
+    """Return how often a loop runs at most, as an expression where it begins."""
+    counter = read_number(scope, _loaded(found.counter, node.test))
+    limit = read_number(scope, found.limit)
+    if counter.type is not _WHOLE or limit.type is not _WHOLE:
+        if counter.type is not None and limit.type is not None:
+            what = f"'{found.counter}' and its limit are not both whole numbers."
+            scope.refuse("P054", what, node.test)
+        return None
+    first = counter.expr if start is None else nodes.signed_integer(start)
+    known = integer_value(first), integer_value(limit.expr)
+    if known[0] is not None and known[1] is not None:
+        return nodes.signed_integer(iterations(found, known[0], known[1]))
+    ends = (limit.expr, first) if found.step > 0 else (first, limit.expr)
+    size = abs(found.step)
+    distance = nodes.parenthesized(
+        nodes.binary_operation("-", ends[0], nodes.parenthesized(ends[1]))
+    )
+    more = size if found.inclusive else size - 1
+    if more:
+        distance = nodes.binary_operation("+", distance, nodes.signed_integer(more))
+    if size == 1:
+        return distance
+    return nodes.binary_operation("/", distance, nodes.signed_integer(size))
+
+
+def _unrolled_while(
+    scope: KernelScope, node: ast.While, found: CountedCondition, ends: tuple[int, int]
+) -> list[Line]:
+    """Return the statements of a loop once for each iteration that it can have."""
+    start, limit = ends
+    count = iterations(found, start, limit)
+    if count > MOST_ITEMS:
+        what = f"The loop has {count} iterations, too many for offsets that depend on its counter."
+        scope.refuse("P051", what, node.test)
+        return []
+    with _copies(scope, node, leaves=not found.complete) as copies:
+        for number in range(count):
+            value = start + number * found.step
+            copies.add(partial(_copy_of_while, scope, node, found, copies.loop, value))
+    jumps = own_jumps(node)
+    if not found.complete or ast.Break in jumps:
+        _forget_values(scope, node.body)
+    return copies.lines()
+
+
+def _copy_of_while(
+    scope: KernelScope, node: ast.While, found: CountedCondition, loop: OpenLoop, value: int
+) -> tuple[Line, ...]:
+    scope.current[found.counter] = value
+    made = () if found.complete else _leaving(scope, node, loop.leave)
+    return *made, *read_block(scope, node.body)
+
+
+def _leaving(scope: KernelScope, node: ast.While, name: str) -> tuple[Line, ...]:
+    """Return the statements that leave a loop if its condition does not hold."""
+    around, scope.before = scope.before, []
+    test = read_condition(scope, node.test)
+    left = If((Branch(nodes.unary_operation(test.expr, ".not."), (Exit(name),)),))
+    made, scope.before = (*scope.before, left), around
+    return made
+
+
 def _range(scope: KernelScope, node: ast.For) -> CountedRange | None:
     call = node.iter
-    is_range = isinstance(call, ast.Call) and isinstance(call.func, ast.Name)
-    if not isinstance(call, ast.Call) or not is_range or scope.text(call.func) != "range":
-        what = f"'{scope.text(call)}' is nothing that a kernel can loop over."
-        scope.refuse("P051", what, call, "Write 'for name in range(first, behind_last)'.")
+    if not isinstance(call, ast.Call):
         return None
     if call.keywords or not 1 <= len(call.args) <= _ALL_OF_RANGE:
         scope.refuse("P051", "A 'range' has one to three bounds.", call)
@@ -301,8 +443,12 @@ def _return(scope: KernelScope, node: ast.Return) -> list[Line]:
 
 def _jump(scope: KernelScope, node: ast.Break | ast.Continue) -> list[Line]:
     scope.known = None
-    kind = Exit if isinstance(node, ast.Break) else Cycle
-    return [kind(place=scope.tree.span(node))]
+    loop = scope.loops[-1] if scope.loops else OpenLoop()
+    place = scope.tree.span(node)
+    if isinstance(node, ast.Break):
+        return [Exit(loop.leave, place=place)]
+    # A construct that runs once has no next iteration: its end is where the next one begins.
+    return [Exit(loop.following, place=place)] if loop.following else [Cycle(place=place)]
 
 
 def _expression(scope: KernelScope, node: ast.Expr) -> list[Line]:
@@ -311,7 +457,7 @@ def _expression(scope: KernelScope, node: ast.Expr) -> list[Line]:
         found = scope.helpers.statements(scope, node.value)
         if found is not None:
             return found
-    scope.refuse("P051", _NO_STATEMENT, node, _STATEMENTS)
+    scope.refuse("P051", unsupported(node), node, _STATEMENTS)
     return []
 
 
@@ -320,11 +466,12 @@ def _pass(_scope: KernelScope, _node: ast.Pass) -> list[Line]:
 
 
 _READERS: Mapping[type[ast.stmt], Callable[[KernelScope, Any], list[Line]]] = {
-    ast.Assign: _assign,
-    ast.AnnAssign: _annotated,
-    ast.AugAssign: _augmented,
+    ast.Assign: read_assignment,
+    ast.AnnAssign: read_annotated,
+    ast.AugAssign: read_augmented,
     ast.If: _if,
     ast.For: _for,
+    ast.While: _while,
     ast.Return: _return,
     ast.Break: _jump,
     ast.Continue: _jump,

@@ -1,0 +1,116 @@
+"""Sequences in kernels in Python whose length is known at compile time, item by item.
+
+These are tuples and lists, tables of the module, ranges, local arrays, the results of functions
+that return tuples, and `enumerate`, `zip` and `reversed` of sequences.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from psyclone_storage.ir.expr import integer_value
+from psyclone_storage.languages.python.parse.compile_time import UNKNOWN_VALUE, value_of, written
+from psyclone_storage.languages.python.parse.scope import KernelScope
+
+MOST_ITEMS = 1000
+_OF_SEQUENCES = ("enumerate", "reversed", "zip")
+
+
+def sequence_items(scope: KernelScope, node: ast.expr) -> list[ast.expr] | None:
+    """Return the items of a sequence as expressions; None if `node` is no known sequence.
+
+    Statements that a called function needs are added to those before the current statement.
+    """
+    value = value_of(scope, node)
+    if value is not UNKNOWN_VALUE:
+        is_long = not isinstance(value, tuple | range) or len(value) > MOST_ITEMS
+        return None if is_long else [written(one, node) for one in value]
+    match node:
+        case ast.Tuple(elts=items) | ast.List(elts=items) | ast.Set(elts=items):
+            return None if any(isinstance(one, ast.Starred) for one in items) else items
+        case ast.Name(id=name) if name in scope.parts:
+            return [ast.copy_location(ast.Name(one, ast.Load()), node) for one in scope.parts[name]]
+        case ast.Name() | ast.Subscript():
+            return _elements(scope, node)
+        case ast.Call():
+            return _of_call(scope, node)
+    return None
+
+
+def _of_call(scope: KernelScope, node: ast.Call) -> list[ast.expr] | None:
+    name = node.func.id if isinstance(node.func, ast.Name) else ""
+    is_own = name in scope.offered.bound or name in scope.assigned or name in scope.arguments
+    if name == "divmod" and not is_own and len(node.args) == 2:
+        first, second = node.args
+        return [ast.copy_location(ast.BinOp(first, op, second), node)
+                for op in (ast.FloorDiv(), ast.Mod())]  # fmt: skip
+    if name in _OF_SEQUENCES and not is_own:
+        return _of_function(scope, node, name)
+    return None if scope.helpers is None else scope.helpers.parts(scope, node)
+
+
+def _of_function(scope: KernelScope, node: ast.Call, name: str) -> list[ast.expr] | None:
+    start = 0
+    if name == "enumerate" and (said := [*node.args[1:], *(one.value for one in node.keywords)]):
+        start = value_of(scope, said[0])
+        if not isinstance(start, int):
+            return None
+    args = node.args[:1] if name == "enumerate" else node.args
+    found = [sequence_items(scope, one) for one in args]
+    known = [one for one in found if one is not None]
+    if len(known) != len(args) or not known or (node.keywords and name != "enumerate"):
+        return None
+    if name == "enumerate":
+        numbers = (written(number, node) for number in range(start, start + len(known[0])))
+        return _tuples(node, [[*numbers], known[0]])
+    if name == "zip":
+        return _tuples(node, known)
+    return known[0][::-1]
+
+
+def _tuples(node: ast.Call, columns: Sequence[Sequence[ast.expr]]) -> list[ast.expr]:
+    rows = zip(*columns, strict=False)
+    return [ast.copy_location(ast.Tuple([*row], ast.Load()), node) for row in rows]
+
+
+def _elements(scope: KernelScope, node: ast.expr) -> list[ast.expr] | None:
+    """Return the elements of a local array, or of a row of one."""
+    base, index = indexed(node)
+    local = scope.local(base.id) if isinstance(base, ast.Name) else None
+    if local is None or len(index) >= len(local.shape):
+        return None
+    length = integer_value(local.shape[len(index)])
+    if length is None or length > MOST_ITEMS:
+        return None
+    places = [
+        ast.copy_location(ast.Tuple([*index, written(number, node)], ast.Load()), node)
+        for number in range(length)
+    ]
+    return [ast.copy_location(ast.Subscript(base, one, ast.Load()), node) for one in places]
+
+
+def indexed(node: ast.expr) -> tuple[ast.expr, list[ast.expr]]:
+    """Return an array, and all parts of its index: `a[i][j]` is `a[i, j]`."""
+    index: list[ast.expr] = []
+    while isinstance(node, ast.Subscript):
+        parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        index = [*parts, *index]
+        node = node.value
+    return node, index
+
+
+def item_of(scope: KernelScope, node: ast.Subscript) -> ast.expr | None:
+    """Return the item of a tuple that a subscript selects; None if that is not known."""
+    base, index = indexed(node)
+    name = base.id if isinstance(base, ast.Name) else ""
+    if name in scope.arguments or not (name in scope.parts or isinstance(base, ast.Call)):
+        return None
+    found: ast.expr = base
+    for part in index:
+        items, number = sequence_items(scope, found), value_of(scope, part)
+        is_number = isinstance(number, int) and not isinstance(number, bool)
+        if items is None or not is_number or not -len(items) <= number < len(items):
+            return None
+        found = items[number]
+    return found

@@ -1,0 +1,65 @@
+"""The language survey: accepted kernels compute what CPython does; refusals name the construct."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from psyclone_storage.storage.core.device import DeviceKind, use_device
+from survey.survey import SURVEY, outcome_of
+
+REFUSED = {
+    "offset_conditional_expression": "is no distance from a point",
+    "offset_runtime": "is no distance from a point",
+    "helper_early_return_in_loop": "returns from within a loop",
+    "helper_lambda": "'square' is no function",
+    "bits_flag": "is a number, not a condition",
+    "while_true": "'while' statements without a provable bound",
+    "while_unbounded": "'while' statements without a provable bound",
+    "while_else": "'else' clauses of loops",
+    "for_else": "'else' clauses of loops",
+    "loop_counter_afterwards": "'k' may have no value here",
+    "function_sign": "'np.sign' is no function",
+    "function_round": "'round' is no function",
+    "function_sum_builtin": "'sum' is no function",
+    "array_scaled": "operations on whole arrays are not supported",
+    "array_table_sum": "'sum' is no function",
+    "refused_try": "'try' statements",
+    "refused_with": "'with' statements",
+    "refused_comprehension": "'sum' is no function",
+    "refused_generator": "'sum' is no function",
+    "refused_dictionary": "Dictionaries",
+    "refused_lambda": "'lambda' expressions",
+    "refused_walrus": "Assignment expressions (':=')",
+    "refused_match": "'match' statements",
+    "refused_assert": "'assert' statements",
+    "refused_delete": "'del' statements",
+    "refused_global": "'global' statements",
+    "refused_nested_function": "Function definitions",
+    "refused_text": "Texts",
+    "refused_print": "Calls whose value is not used",
+    "refused_complex": "Complex numbers",
+    "refused_raise": "'raise' statements",
+    "refused_import": "'import' statements",
+    "refused_starred": "Starred targets",
+}
+
+
+def test_most_kernels_are_accepted() -> None:
+    assert len(SURVEY) >= 150
+    assert len(SURVEY) - len(REFUSED) >= 120
+    assert REFUSED.keys() <= SURVEY.keys()
+
+
+@pytest.mark.parametrize("name", [*SURVEY])
+def test_kernel(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The order of threads differs from kernel to kernel; the command tries all three."""
+    monkeypatch.setenv("PSYCLONE_STORAGE_CFLAGS", "-O1")
+    use_device(DeviceKind.EMULATED)
+    found = outcome_of(SURVEY[name], tmp_path, orders=str(len(name) % 3))
+    if name in REFUSED:
+        assert REFUSED[name] in found.refused[0]
+    else:
+        assert not found.refused
+        assert not found.different
