@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from lfric_in_python import CORPUS, KERNELS, in_python
-from properties.mutated_texts import WORDS_OF_COLUMNS, mutated, seeds
+from mutated_texts import WORDS_OF_COLUMNS, mutated, seeds
 from properties.python_columns import (
     REALS,
     ColumnWriter,

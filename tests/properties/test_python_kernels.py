@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from properties.mutated_texts import mutated, seeds
+from mutated_texts import mutated, seeds
 from properties.python_kernels import (
     SETTINGS,
     Writer,

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from mutated_texts import seeds
 from properties import random_models
-from properties.mutated_texts import seeds
 from runtime.programs import command
 
 ROOT = Path(__file__).parents[2]

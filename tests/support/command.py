@@ -49,12 +49,18 @@ def run_folder(folder: Path, options: str, scratch: Path, kernels: Path | None =
 def run_command(words: list[str], directory: Path) -> Outcome:
     """Run the command that `words` start with, or else `psyclone-storage`, in `directory`."""
     before = _texts(directory)
+    status, out, err = run_words(words, directory)
+    after = _texts(directory)
+    written = {name: text for name, text in after.items() if before.get(name) != text}
+    return Outcome(status, out, err, written)
+
+
+def run_words(words: list[str], directory: Path) -> tuple[int, str, str]:
+    """Run a command in `directory`; return its exit status and both streams."""
     out, err = io.StringIO(), io.StringIO()
     with _inside(directory), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         status = _status(words)
-    after = _texts(directory)
-    written = {name: text for name, text in after.items() if before.get(name) != text}
-    return Outcome(status, out.getvalue(), err.getvalue(), written)
+    return status, out.getvalue(), err.getvalue()
 
 
 def _status(words: list[str]) -> int:

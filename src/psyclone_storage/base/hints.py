@@ -129,7 +129,7 @@ CURES: dict[str, str] = {
     "P008": "Mend the declaration: what stands here has to be an expression.",
     "P009": "A name begins with a letter; behind 'only:' stand names, with commas between.",
     "P010": "Preprocess the file first, or put one whole invoke into each branch.",
-    "P011": "Close the string with the character that opened it, or end the line with '&'.",
+    "P011": "Close the string with the quote that opened it, or end the line with '&'.",
     "P012": "Break the line with '&', or leave '-l' out.",
     "P013": "Give it to the Fortran compiler as it is, if that is meant; else write an invoke.",
     "P014": "Mend the statement: what is generated would not compile.",

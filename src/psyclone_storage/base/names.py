@@ -10,6 +10,13 @@ from collections.abc import Iterable, Set
 from psyclone_storage.base.regex import regex
 
 MAX_FORTRAN_NAME = 63
+_NOT_IN_WORD = regex(r"\W")
+
+
+def module_word(stem: str) -> str:
+    """Return the stem of a file as a module can be named: `_` replaces all other characters."""
+    word = _NOT_IN_WORD.sub("_", stem)
+    return f"_{word}" if word[:1].isdecimal() else word
 
 
 class NameTable:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from psyclone_storage import __version__
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, Severity
-from psyclone_storage.base.names import listed
+from psyclone_storage.base.names import listed, module_word
 from psyclone_storage.base.package_files import shared_file
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.cli.clear_cache import ClearCache
@@ -220,7 +220,9 @@ def psy_path(file: Path, options: CommandOptions) -> Path | None:
     if options.without_api:
         return None
     if options.output_dir is not None:
-        return options.output_dir / f"{file.stem}_psy{_suffix(file)}"
+        suffix = _suffix(file)
+        stem = module_word(file.stem) if suffix == ".py" else file.stem
+        return options.output_dir / f"{stem}_psy{suffix}"
     return options.psy_output
 
 

@@ -95,6 +95,8 @@ def _sets_dof(code: Routine, dummies: tuple[Dummy, ...], arg: int) -> bool:
 
 def _always(code: Routine, arg: int) -> bool:
     """Return whether each path through `code` first writes the current point of argument `arg`."""
+    if len(code.dummies) < arg + 3:
+        return False
     key, point = code.dummy_keys[arg + 2], code.dummy_keys[:2]
     paths = list(_paths(code.body))
     return len(paths) < _MOST_PATHS and all(_first_is_a_write(path, key, point) for path in paths)

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
-from psyclone_storage.base.names import NameTable
+from psyclone_storage.base.names import NameTable, module_word
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.domains.data import DataTable
 from psyclone_storage.domains.declared import check_declared_bounds
@@ -101,7 +101,7 @@ def build_program(
             problems += domain.check_schedule(schedule)
             invokes.append(sch.Invoke(schedule, parsed))
     raise_if_any(problems)
-    return sch.Program(f"{algorithm.unit.key}_psy", algorithm, tuple(invokes))
+    return sch.Program(f"{module_word(algorithm.unit.key)}_psy", algorithm, tuple(invokes))
 
 
 def check_calls(

@@ -12,6 +12,7 @@ from psyclone_storage.base.diagnostic import Diagnostic, Related
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.affine import integer_constant
+from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.parsed import ParsedArgument, ParsedInvoke
 from psyclone_storage.ir.types import DataType, Intrinsic, ScalarType
@@ -87,6 +88,18 @@ def is_named_constant(expr: ex.Expr) -> bool:
         and expr.symbol is not None
         and expr.symbol.sort is ex.Sort.CONSTANT
     )
+
+
+def is_read_only(known: Declared) -> bool:
+    """Return whether a dummy argument may not be changed; the target of a pointer may be."""
+    words = {"".join(key_of(one).split()) for one in known.symbol.attributes}
+    return "intent(in)" in words and "pointer" not in words
+
+
+def write_real(digits: str, kind: str | None) -> str:
+    """Return the hint to write a real constant instead of an integer one."""
+    real = f"{digits}.0_{kind}" if kind else f"{digits}.0"
+    return f"Write {real}, or change the metadata if the kernel takes an integer."
 
 
 def check_declared_bounds(invoke: ParsedInvoke) -> Iterator[Diagnostic]:

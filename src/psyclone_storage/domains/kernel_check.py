@@ -7,16 +7,18 @@ permitted differences as an `InterfaceTolerance`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from psyclone_storage.base.diagnostic import Diagnostic, Related, Severity
 from psyclone_storage.base.records import dataclass
+from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import Span
 from psyclone_storage.base.text import counted
 from psyclone_storage.ir.expr import Element, Expr, Literal, Name, spell, whole_number
-from psyclone_storage.ir.interface import ANY, Dummy, shape_of_extents
-from psyclone_storage.ir.kernel import Kernel
+from psyclone_storage.ir.interface import ANY, Dummy, Role, shape_of_extents
+from psyclone_storage.ir.kernel import Access, Kernel
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.parsed import Declaration, ParsedRoutine
 from psyclone_storage.ir.types import DataType, DerivedType, Intent, Intrinsic, ScalarType
@@ -44,6 +46,10 @@ class InterfaceTolerance:
     same_extent: Callable[[Expr], Expr] = _as_named
 
 
+_EXTENTS = regex(r"[ \t]*\(([^()\n]*)\)")
+_EXTENT = regex(r"[^,\s]+(?:[ \t]+[^,\s]+)*")
+
+
 class _DummyPair(NamedTuple):
     """Required dummy, with the corresponding declaration in the subroutine."""
 
@@ -53,25 +59,66 @@ class _DummyPair(NamedTuple):
     tolerance: InterfaceTolerance
 
 
+_STRICT = InterfaceTolerance(lambda _, __: True, lambda _: True)
+
+
 def check_interface(
     kernel: Kernel, routine: ParsedRoutine, wanted: tuple[Dummy, ...], tolerance: InterfaceTolerance
 ) -> tuple[Diagnostic, ...]:
     """Return a diagnostic for each difference between `routine` and the `wanted` dummies."""
     if len(wanted) != len(routine.dummies):
         return (_wrong_count(kernel, routine, wanted),)
-    declared = {declaration.key: declaration for declaration in routine.declarations}
-    problems: list[Diagnostic] = []
-    pairs: list[_DummyPair] = []
-    for number, (dummy, name) in enumerate(zip(wanted, routine.dummies, strict=True), start=1):
-        found = declared.get(key_of(name))
-        if found is None:
-            problems.append(_undeclared(name, number, dummy, routine))
-        else:
-            pairs.append(_DummyPair(number, dummy, found, tolerance))
+    pairs = _pairs(routine, wanted, tolerance)
+    known = {pair.number for pair in pairs}
+    problems = [
+        _undeclared(name, number, dummy, routine)
+        for number, (dummy, name) in enumerate(zip(wanted, routine.dummies, strict=True), start=1)
+        if number not in known
+    ]
     meaning = {pair.found.key: pair.wanted.name for pair in pairs}
     for pair in pairs:
         problems += _differences(pair, kernel, meaning)
     return tuple(problems)
+
+
+def check_contradictions(
+    kernel: Kernel, routine: ParsedRoutine, wanted: tuple[Dummy, ...]
+) -> Iterator[Diagnostic]:
+    """Yield `M203` as warnings where `routine` cannot be what the metadata of `kernel` describe.
+
+    Other differences are common in kernels that work. No kernel can increment an argument with
+    `intent(in)`, and a field does not have the dofs of another named function space.
+    """
+    pairs = _pairs(routine, wanted, _STRICT) if len(wanted) == len(routine.dummies) else []
+    meaning = {pair.found.key: pair.wanted.name for pair in pairs}
+    for pair in pairs:
+        increments = pair.wanted.access in (Access.INC, Access.READINC)
+        if increments and pair.found.intent is Intent.IN and (text := _intent_problem(pair)):
+            yield _difference(pair, kernel, text, Severity.WARNING)
+        elif pair.wanted.rank == pair.found.rank == 1 and pair.wanted.role is Role.FIELD:
+            said = _in_names_of_metadata(pair.found.shape[0], meaning)
+            if _is_named_space(said) and _is_named_space(pair.wanted.shape[0]):
+                text, place = _wrong_extent(pair, meaning) or ("", None)
+                if text:
+                    yield _difference(pair, kernel, text, Severity.WARNING, place)
+
+
+def _is_named_space(extent: Expr | None) -> bool:
+    """Return whether an extent is the number of dofs on a function space of a certain kind."""
+    name = extent.key if isinstance(extent, Name) else ""
+    return name.startswith("undf_") and "any" not in name
+
+
+def _pairs(
+    routine: ParsedRoutine, wanted: tuple[Dummy, ...], tolerance: InterfaceTolerance
+) -> list[_DummyPair]:
+    """Return the declared dummies with the wanted ones."""
+    declared = {declaration.key: declaration for declaration in routine.declarations}
+    return [
+        _DummyPair(number, dummy, declared[key_of(name)], tolerance)
+        for number, (dummy, name) in enumerate(zip(wanted, routine.dummies, strict=True), start=1)
+        if key_of(name) in declared
+    ]
 
 
 def _wrong_count(kernel: Kernel, routine: ParsedRoutine, wanted: tuple[Dummy, ...]) -> Diagnostic:
@@ -81,8 +128,27 @@ def _wrong_count(kernel: Kernel, routine: ParsedRoutine, wanted: tuple[Dummy, ..
         f"'{kernel.name}' asks for {len(wanted)}.",
         routine.span,
         hint="It asks for: " + ", ".join(dummy.name for dummy in wanted) + ".",
-        related=_metadata(kernel.span),
+        related=(*_first_different(routine, wanted), *_metadata(kernel.span)),
     )
+
+
+def _first_different(routine: ParsedRoutine, wanted: tuple[Dummy, ...]) -> Iterator[Related]:
+    """Yield the place of the first dummy argument of another type or rank than the `wanted` one."""
+    declared = {one.key: one for one in routine.declarations}
+    text = routine.span.text
+    at = text.find("(") + 1
+    for name, dummy in zip(routine.dummies, wanted, strict=False):
+        head = re.compile(rf"\b{name}\b", re.IGNORECASE).search(text, at)
+        found = declared.get(key_of(name))
+        if head is None or found is None:
+            return
+        at = head.end()
+        same = isinstance(found.type, ScalarType) and found.type.intrinsic is dummy.type.intrinsic
+        if not same or found.rank != dummy.rank:
+            start = routine.span.start + head.start()
+            place = routine.span.source.span(start, start + len(name))
+            yield Related(place, f"the metadata ask for '{dummy.name}' here")
+            return
 
 
 def _undeclared(name: str, number: int, wanted: Dummy, routine: ParsedRoutine) -> Diagnostic:
@@ -111,24 +177,29 @@ def describe_dummy(dummy: Dummy) -> str:
 def _differences(pair: _DummyPair, kernel: Kernel, meaning: dict[str, str]) -> Iterator[Diagnostic]:
     checks = (_type_problem, _kind_problem, _rank_problem, _intent_problem)
     texts = [text for check in checks if (text := check(pair))]
-    if not texts and (text := _shape_problem(pair, meaning)):
-        texts = [text]
     for text in texts:
         yield _difference(pair, kernel, text)
+    if not texts and (wrong := _wrong_extent(pair, meaning)):
+        text, place = wrong
+        yield _difference(pair, kernel, text, place=place)
     if _has_default_integer_kind(pair):
         text = f"has the default kind, not '{pair.wanted.type.kind}'"
         yield _difference(pair, kernel, text, Severity.WARNING)
 
 
 def _difference(
-    pair: _DummyPair, kernel: Kernel, text: str, severity: Severity = Severity.ERROR
+    pair: _DummyPair,
+    kernel: Kernel,
+    text: str,
+    severity: Severity = Severity.ERROR,
+    place: Span | None = None,
 ) -> Diagnostic:
     arg = pair.wanted.arg
     entry = kernel.args[arg].span if arg is not None else kernel.span
     return Diagnostic(
         "M203",
         f"Argument {pair.number}, '{pair.found.name}', {text}.",
-        pair.found.span,
+        place or pair.found.span,
         hint=f"The metadata asks for: {describe_dummy(pair.wanted)}.",
         related=_metadata(entry),
         severity=severity,
@@ -199,8 +270,8 @@ def _intent_problem(pair: _DummyPair) -> str:
     return ""
 
 
-def _shape_problem(pair: _DummyPair, meaning: dict[str, str]) -> str:
-    """Return the error in an extent that is another dummy argument or a number, or ''.
+def _wrong_extent(pair: _DummyPair, meaning: dict[str, str]) -> tuple[str, Span | None] | None:
+    """Return the error in an extent that is another dummy argument or a number, and its place.
 
     A number is accepted where metadata require a named extent. Assumed shapes and expressions are
     also accepted.
@@ -213,8 +284,18 @@ def _shape_problem(pair: _DummyPair, meaning: dict[str, str]) -> str:
             continue
         if pair.tolerance.same_extent(said) != pair.tolerance.same_extent(wanted):
             has, wish = spell(found), spell(wanted)
-            return f"has extent '{has}' in dimension {dimension}, which is not '{wish}'"
-    return ""
+            text = f"has extent '{has}' in dimension {dimension}, which is not '{wish}'"
+            return text, _place_of_extent(pair.found.span, dimension)
+    return None
+
+
+def _place_of_extent(name: Span, dimension: int) -> Span | None:
+    extents = _EXTENTS.match(name.source.text, name.stop)
+    if extents is None:
+        return None
+    items = list(_EXTENT.finditer(name.source.text, *extents.span(1)))
+    place = items[dimension - 1].span() if dimension <= len(items) else None
+    return name.source.span(*place) if place else None
 
 
 def _in_names_of_metadata(extent: Expr, meaning: dict[str, str]) -> Expr | None:

@@ -37,36 +37,40 @@ _made = tuple.__new__
 _MOST_PLACES = 10_000
 
 
-_CHECKED: dict[tuple[int, int], CodeType] = {}
-"""The call sites that were checked: the identity of their code, and the instruction.
-
-The reference to the code keeps its identity unique.
-"""
 _caller = sys._getframe  # noqa: SLF001  # pylint: disable=protected-access
 
 
-def _check_use(frame: FrameType, called: object, name: str) -> None:
-    """Warn if the statement at which a frame is calls `called` and discards the value."""
-    if len(_CHECKED) >= _MOST_PLACES:
-        _CHECKED.clear()
-    _CHECKED[id(frame.f_code), frame.f_lasti] = frame.f_code
+class CallSites(dict[tuple[int, int], CodeType]):
+    """The call sites of one kernel that were checked: the identity of their code, the instruction.
+
+    The reference to the code keeps its identity unique.
+    """
+
+    def check(self, frame: FrameType, called: object, name: str) -> None:
+        """Warn if the statement at which a frame is calls `called` and discards the value."""
+        if len(self) >= _MOST_PLACES:
+            self.clear()
+        self[id(frame.f_code), frame.f_lasti] = frame.f_code
+        if _is_discarded(frame, called, name):
+            warnings.warn(
+                f"The call of the kernel '{name}' has no effect, as it is not passed to an invoke: "
+                f"write invoke({name}(...)).",
+                RuntimeWarning,
+                stacklevel=3,
+            )
+
+
+def _is_discarded(frame: FrameType, called: object, name: str) -> bool:
+    """Return whether the value of the current call of a frame is that of `called`, and unused."""
     following = (one for one in dis.get_instructions(frame.f_code) if one.offset > frame.f_lasti)
     instruction = next(following, None)
     if instruction is None or instruction.opname != "POP_TOP":
-        return
+        return False
     # `calls.extend(map(smooth, fields))` discards a value as well, but not that of the kernel.
     word = _called_name(frame)
     if word in frame.f_locals or word in frame.f_globals:
-        if frame.f_locals.get(word, frame.f_globals.get(word)) is not called:
-            return
-    elif word.rpartition(".")[2] != name:
-        return
-    warnings.warn(
-        f"The call of the kernel '{name}' has no effect, as it is not passed to an invoke: "
-        f"write invoke({name}(...)).",
-        RuntimeWarning,
-        stacklevel=3,
-    )
+        return frame.f_locals.get(word, frame.f_globals.get(word)) is called
+    return word.rpartition(".")[2] == name
 
 
 def _called_name(frame: FrameType) -> str:
@@ -85,6 +89,7 @@ class PythonKernel:
 
     function: Callable[..., Any]
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    sites: CallSites = field(default_factory=CallSites, init=False, repr=False, compare=False)
 
     @property
     def name(self) -> str:
@@ -110,8 +115,8 @@ class PythonKernel:
                 f" ({', '.join(wanted)}) but is given {len(args)}."
             )
         frame = _caller(1)
-        if (id(frame.f_code), frame.f_lasti) not in _CHECKED:
-            _check_use(frame, self, self.name)
+        if (id(frame.f_code), frame.f_lasti) not in self.sites:
+            self.sites.check(frame, self, self.name)
         return _made(RequestedCall, (self, args))
 
     def at(self, *args: Any, given: Mapping[str, Any] | None = None, **named: Any) -> Any:
@@ -182,12 +187,13 @@ class BuiltIn:
     """A kernel that is part of the API, by its name."""
 
     name: str
+    sites: CallSites = field(default_factory=CallSites, init=False, repr=False, compare=False)
 
     def __call__(self, *args: Any) -> RequestedCall:
         """Return a call, which an invoke executes."""
         frame = _caller(1)
-        if (id(frame.f_code), frame.f_lasti) not in _CHECKED:
-            _check_use(frame, self, self.name)
+        if (id(frame.f_code), frame.f_lasti) not in self.sites:
+            self.sites.check(frame, self, self.name)
         return _made(RequestedCall, (self, args))
 
 
@@ -197,12 +203,13 @@ class FortranKernel:
 
     file: Path
     name: str
+    sites: CallSites = field(default_factory=CallSites, init=False, repr=False, compare=False)
 
     def __call__(self, *args: Any) -> RequestedCall:
         """Return a call, which an invoke executes."""
         frame = _caller(1)
-        if (id(frame.f_code), frame.f_lasti) not in _CHECKED:
-            _check_use(frame, self, self.name)
+        if (id(frame.f_code), frame.f_lasti) not in self.sites:
+            self.sites.check(frame, self, self.name)
         return _made(RequestedCall, (self, args))
 
 

@@ -42,7 +42,7 @@ from psyclone_storage.pipeline.kernels import (
     read_checked,
     with_codes,
 )
-from psyclone_storage.pipeline.precisions import with_precisions
+from psyclone_storage.pipeline.precisions import check_precisions, with_precisions
 from psyclone_storage.pipeline.request import CompileRequest, LineLimit, suffixes_of
 from psyclone_storage.pipeline.thread_safety import (
     add_thread_comments,
@@ -178,8 +178,12 @@ class Compiler:
             warnings=(
                 *notes,
                 *self.kernels.warnings_of(called.files),
+                *self.kernels.interface_warnings(called.by_name.values()),
                 *(check_reproducible_sums(program) if self._wants_order else ()),
                 *check_known_effects(program, self.kernels),
+                *check_precisions(
+                    program, self.settings.lfric.precision_map, self.kernels.routines_of
+                ),
                 *(self.requested.warnings(program, refused, rules) if self.requested else ()),
             ),
             refused=refused,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,10 +20,11 @@ from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.settings import Settings
 from psyclone_storage.domains.imports import Import, find_imports
+from psyclone_storage.domains.kernel_check import check_contradictions
 from psyclone_storage.ir.interface import Dummy
 from psyclone_storage.ir.kernel import Kernel
 from psyclone_storage.ir.keys import key_of
-from psyclone_storage.ir.parsed import ParsedAlgorithm
+from psyclone_storage.ir.parsed import ParsedAlgorithm, ParsedRoutine
 from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.rules import SharedProcedure
 from psyclone_storage.ir.schedule import Program
@@ -61,6 +62,7 @@ class KernelRepository:
     warnings: dict[Path, tuple[Diagnostic, ...]] = field(default_factory=dict)
     _known: dict[tuple[Path, str], Kernel] = field(default_factory=dict)
     _counted: dict[tuple[SourceText, str], tuple[Diagnostic, ...]] = field(default_factory=dict)
+    _routines: dict[tuple[SourceText, str], tuple[ParsedRoutine, ...]] = field(default_factory=dict)
     _codes: dict[tuple[SourceText, str, Dummies], Routine] = field(default_factory=dict)
     _modules: ModuleFinder = field(init=False)
     _contexts: ModuleContexts = field(init=False)
@@ -114,20 +116,37 @@ class KernelRepository:
             return ()
         key = (kernel.span.source, kernel.key)
         if key not in self._counted:
-            names = kernel.implementations or (kernel.procedure,)
-            found = tuple(self._wrong_count(kernel, key[0], name) for name in names)
-            self._counted[key] = tuple(problem for each in found for problem in each)
+            found = (self.api.check_kernel(kernel, one) for one in self.routines_of(kernel))
+            self._counted[key] = tuple(
+                problem for each in found for problem in each if problem.code == "M201"
+            )
         return self._counted[key]
 
-    def _wrong_count(self, kernel: Kernel, source: SourceText, name: str) -> tuple[Diagnostic, ...]:
+    def interface_warnings(self, kernels: Iterable[Kernel]) -> Iterator[Diagnostic]:
+        """Yield `M203` as warnings for subroutines that contradict the metadata of `kernels`."""
+        for kernel in kernels:
+            for routine in self.routines_of(kernel):
+                yield from check_contradictions(kernel, routine, self.api.dummies(kernel))
+
+    def routines_of(self, kernel: Kernel) -> tuple[ParsedRoutine, ...]:
+        """Return the interfaces of the subroutines of a kernel, without those that are skipped."""
+        if kernel.span is None:
+            return ()
+        key = (kernel.span.source, kernel.key)
+        if key not in self._routines:
+            names = kernel.implementations or (kernel.procedure,)
+            found = (self._routine(key[0], name) for name in names)
+            self._routines[key] = tuple(one for one in found if one is not None)
+        return self._routines[key]
+
+    def _routine(self, source: SourceText, name: str) -> ParsedRoutine | None:
         try:
             routine = self.language.read_routine(source, name)
         except CompileError:
-            return ()
+            return None
         if routine is None or not routine.dummies or _CONDITIONAL.search(routine.span.text):
-            return ()
-        found = self.api.check_kernel(kernel, routine)
-        return tuple(problem for problem in found if problem.code == "M201")
+            return None
+        return routine
 
     def warnings_of(self, files: tuple[Path, ...]) -> Iterator[Diagnostic]:
         """Yield the warnings for the given files, which were read."""

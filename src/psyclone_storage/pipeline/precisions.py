@@ -1,23 +1,27 @@
-"""Real kinds of arguments, for targets that print kernels together with their calls.
+"""Real kinds of arguments: metadata declare an argument as real, the algorithm declares its kind.
 
-Metadata declare an argument as real, and the algorithm declares its kind. A Python kernel is parsed
-for the kinds of its call. For Fortran, the subroutine with these kinds is selected.
+A Fortran kernel needs a subroutine for the kinds of each call. For targets that print kernels
+together with their calls, a Python kernel is parsed for the kinds of its call, and the Fortran
+subroutine with these kinds is selected.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from psyclone_storage.base.diagnostic import CompileError, Diagnostic
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic, Related, Severity
 from psyclone_storage.base.records import replace
+from psyclone_storage.base.source import Span
+from psyclone_storage.domains.declared import declared
 from psyclone_storage.infrastructures.lfric import OBJECT_TYPES, OF_SIZE, REAL
 from psyclone_storage.ir.expr import Expr, Literal, Unary
-from psyclone_storage.ir.interface import Dummy
+from psyclone_storage.ir.interface import Dummy, Role
 from psyclone_storage.ir.kernel import ArgKind, Kernel, KernelArg
 from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.parsed import Declaration, ParsedRoutine
 from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.schedule import Actual, KernelCall, Program, Schedule
-from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
+from psyclone_storage.ir.types import DataType, DerivedType, Intrinsic, ScalarType
 from psyclone_storage.ir.walk import kernel_calls, replaced
 
 KindSizes = Mapping[str, int]
@@ -152,3 +156,103 @@ def _is_of(code: Routine, name: str, type_: ScalarType, sizes: KindSizes) -> boo
     if item is None or not isinstance(item.type, ScalarType):
         return False
     return _size(item.type, sizes) == _size(type_, sizes)
+
+
+# ---------------------------------------------------------------------------- Fortran kernels
+
+_SCALARS = {Role.SCALAR, Role.SCALAR_ARRAY}
+_OWN_KIND = {Role.FIELD, Role.DOF_VALUE, Role.OPERATOR, *_SCALARS}
+
+
+def check_precisions(
+    program: Program, sizes: KindSizes, routines: Callable[[Kernel], tuple[ParsedRoutine, ...]]
+) -> Iterator[Diagnostic]:
+    """Yield S119 for each argument whose real kind the subroutine of its kernel does not accept.
+
+    `sizes` are those of the settings. Only kinds that these name count, because other names may
+    denote any kind. Scalars must have the same name of a kind, because a build may choose other
+    sizes; fields and operators need only have the same size.
+    Kernels with several subroutines are skipped: those are for the sizes of kinds, `r_single` and
+    `r_double`, and the build decides which one a kind such as `r_def` has.
+    """
+    seen: set[tuple[object, ...]] = set()
+    for invoke in program.invokes:
+        for call in kernel_calls(invoke.schedule):
+            passed = tuple(_passed(one, invoke.schedule) for one in call.args)
+            if len(codes := routines(call.kernel)) != 1 or call.kernel.is_builtin:
+                continue
+            for at, kind, dummy in _wrong_kinds(call, passed, codes[0], sizes):
+                place = call.args[at].span
+                if place is not None and (place, dummy.span) not in seen:
+                    seen.add((place, dummy.span))
+                    yield _wrong_kind(call.kernel, passed[at], place, kind, dummy)
+
+
+def _passed(actual: Actual, schedule: Schedule) -> Expr:
+    """Return an argument as the algorithm has it."""
+    return actual.value if actual.datum is None else schedule.datum(actual.datum).actual
+
+
+def _wrong_kinds(
+    call: KernelCall, passed: tuple[Expr, ...], routine: ParsedRoutine, sizes: KindSizes
+) -> Iterator[tuple[int, str, Declaration]]:
+    """Yield the arguments, with their kinds, that differ from their dummies in `routine`."""
+    if len(call.dummies) != len(routine.dummies):
+        return
+    known = {one.key: one for one in routine.declarations}
+    for dummy, name in zip(call.dummies, routine.dummies, strict=True):
+        found = known.get(key_of(name))
+        if dummy.arg is None or dummy.role not in _OWN_KIND or found is None:
+            continue
+        kind, wanted = _real_kind(passed[dummy.arg]), _kind_of(found.type)
+        if kind is None or wanted is None:
+            continue
+        same = wanted == kind if dummy.role in _SCALARS else sizes.get(wanted) == sizes.get(kind)
+        if not same and {kind, wanted} <= sizes.keys() | {""}:
+            yield dummy.arg, kind, found
+
+
+def _real_kind(value: Expr) -> str | None:
+    """Return the kind of a real argument, empty for the default one; None if it is not known."""
+    while isinstance(value, Unary):
+        value = value.operand
+    if isinstance(value, Literal):
+        return key_of(value.kind or "") if value.intrinsic is Intrinsic.REAL else None
+    known = declared(value)
+    if known is None:
+        return None
+    if isinstance(known.type, DerivedType):
+        data = OBJECT_TYPES.get(known.type.name)
+        return _kind_of(data.data) if data else None
+    home = known.symbol.home_of_kind
+    return home[1] if home else _kind_of(known.type)
+
+
+def _kind_of(type_: DataType) -> str | None:
+    if isinstance(type_, ScalarType) and type_.intrinsic is Intrinsic.REAL:
+        return type_.kind_key
+    return None
+
+
+def _wrong_kind(
+    kernel: Kernel, value: Expr, place: Span, kind: str, dummy: Declaration
+) -> Diagnostic:
+    text, wanted = place.text, _kind_of(dummy.type) or ""
+    while isinstance(value, Unary):
+        value = value.operand
+    if isinstance(value, Literal):
+        plain = text.partition("_")[0]
+        hint = f"Write {plain}_{wanted}." if wanted else f"Write {plain}."
+    else:
+        hint = f"Pass data of kind '{wanted}', or add a subroutine for '{kind}' to an interface."
+    has = f"has the kind '{kind}'" if kind else "has the default kind"
+    expects = f"'{wanted}'" if wanted else "the default kind"
+    return Diagnostic(
+        "S119",
+        f"'{text}' {has}, but '{dummy.name}' of the subroutine '{kernel.procedure}' expects"
+        f" {expects}.",
+        place,
+        hint=hint,
+        related=(Related(dummy.span, "declared here"),),
+        severity=Severity.WARNING,
+    )

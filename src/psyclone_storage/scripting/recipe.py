@@ -7,6 +7,8 @@ line of the script.
 
 from __future__ import annotations
 
+import inspect
+import re
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping
@@ -15,7 +17,7 @@ from functools import partial
 from importlib.abc import ExecutionLoader
 from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
-from types import MappingProxyType, ModuleType
+from types import FrameType, MappingProxyType, ModuleType
 from typing import Any
 
 from psyclone_storage.base.diagnostic import (
@@ -126,12 +128,16 @@ class Recipe:
         function = getattr(module, "trans", None)
         if callable(function):
             return function  # type: ignore[no-any-return]
-        known = [name for name, value in vars(module).items() if callable(value)]
+        found = re.finditer(r"^def[ \t]+(\w+)", self.source.text, re.MULTILINE)
+        near = next((one for one in found if did_you_mean("trans", [one[1]])), None)
+        place = None if near is None else self.source.span(near.start(), near.end())
+        hint = f"Rename the function '{near[1]}' to 'trans'." if near else ""
         raise CompileError(
             Diagnostic(
                 "T001",
                 f"The script '{self.path}' has no function 'trans'.",
-                hint=did_you_mean("trans", known) or "Define 'def trans(psy): ...' in it.",
+                place,
+                hint=hint or "Define 'def trans(psy): ...' in it.",
                 file=str(self.path),
             )
         )
@@ -150,7 +156,7 @@ class Recipe:
         except Exception as error:
             what, guess = _parted(f"{type(error).__name__}: {_message(error)}")
             calls = script_calls(error, self.source)
-            hint = guess or _nearest_name(error) or _missing_module(error)
+            hint = guess or _nearest_name(error) or _missing_module(error) or _class_alone(error)
             raise self._failure(what, calls, hint, _trace(error)) from error
 
     def _placed(self, problem: Diagnostic, error: CompileError) -> Diagnostic:
@@ -271,10 +277,35 @@ def _parted(text: str) -> tuple[str, str]:
 
 
 def _nearest_name(error: Exception) -> str:
-    """Return a suggestion for a misspelt attribute name, or ''."""
-    if not isinstance(error, AttributeError) or not error.name:
+    """Return a suggestion for a misspelt attribute or variable name, or ''."""
+    if isinstance(error, AttributeError) and error.name:
+        return did_you_mean(error.name, [name for name in dir(error.obj) if name[:1] != "_"])
+    if isinstance(error, NameError) and error.name:
+        frame = _innermost_frame(error)
+        return did_you_mean(error.name, {**frame.f_builtins, **frame.f_globals, **frame.f_locals})
+    return ""
+
+
+def _class_alone(error: Exception) -> str:
+    """Return how to call a method of an object, if the line calls it on the class."""
+    if not isinstance(error, TypeError) or "missing 1 required positional" not in str(error):
         return ""
-    return did_you_mean(error.name, [name for name in dir(error.obj) if name[:1] != "_"])
+    frame = _innermost_frame(error)
+    place = inspect.getframeinfo(frame)
+    known = {**frame.f_globals, **frame.f_locals}
+    for name, method in re.findall(r"(\w+)\.(\w+)\(", "".join(place.code_context or ())):
+        if isinstance(known.get(name), type):
+            return f"Make an object of the class: '{name}().{method}(...)'."
+    return ""
+
+
+def _innermost_frame(error: Exception) -> FrameType:
+    """Return the frame in which an error was raised."""
+    trace = error.__traceback__
+    assert trace is not None
+    while trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace.tb_frame
 
 
 def _missing_module(error: Exception) -> str:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 
 import pytest
 
 from command import run_command
-from unit.cli.conftest import Command
+from unit.cli.conftest import TESTS, Command
 
 
 def add_algorithms(project: Path, *names: str) -> None:
@@ -256,3 +257,14 @@ def test_the_kernel_beside_an_algorithm_wins_unless_folders_are_named(
     for kernel in project.glob("*_kernel_mod.f90"):
         kernel.rename(project / "old" / f"{kernel.stem}.F90")
     assert "error[P032]" in run_command(words, project).err
+
+
+def test_a_python_file_needs_no_name_of_a_module(tmp_path: Path) -> None:
+    python = TESTS.parent / "benchmarks" / "mistakes" / "python"
+    shutil.copytree(python / "kernels", tmp_path / "kernels")
+    shutil.copy(python / "decay_alg.py", tmp_path / "my-model.py")
+    words = ["-api", "gocean", "-d", "kernels", "--output-dir", "out", "my-model.py"]
+    done = run_command(words, tmp_path)
+    assert done.status == 0, done.err
+    assert "out/my_model_psy.py" in done.written
+    assert "from my_model_psy import invoke_advance" in done.written["out/my-model.py"]

@@ -125,3 +125,14 @@ def test_a_used_call_does_not_warn(uses: Callable[[], object]) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         uses()
+
+
+def two_in_loop() -> None:
+    for one in (lfric.setval_c, lfric.setval_X) * 2:
+        one(1, 2)
+
+
+def test_each_kernel_that_one_statement_calls_is_checked() -> None:
+    with pytest.warns(RuntimeWarning, match="has no effect") as found:
+        two_in_loop()
+    assert [str(item.message).split("'")[1] for item in found] == ["setval_c", "setval_X"]

@@ -34,14 +34,14 @@ contains
     integer(i_def), intent(in) :: map_w2(ndf_w2), map_w3(ndf_w3)
     real(r_def), intent(inout) :: wind(undf_w2)
     real(r_def), intent(in)    :: rho(undf_w3)
-    real(r_def), intent(in)    :: mass(ndf_w2, ndf_w3, ncell)
+    real(r_def), intent(in)    :: mass(ncell, ndf_w2, ndf_w3)
     real(r_def), intent(in)    :: dt
     integer(i_def)             :: k, df
 
     do k = 0, nlayers - 1
       do df = 1, ndf_w2
         wind(map_w2(df) + k) = wind(map_w2(df) + k) &
-             + dt * mass(df, 1, (cell - 1) * nlayers + k + 1) * rho(map_w3(1) + k)
+             + dt * mass((cell - 1) * nlayers + k + 1, df, 1) * rho(map_w3(1) + k)
       end do
     end do
 

@@ -13,14 +13,20 @@ from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.text import counted
 from psyclone_storage.domains.build import BoundCall
 from psyclone_storage.domains.data import ArgumentUse, DataTable
-from psyclone_storage.domains.declared import Declared, declared, is_named_constant, is_variable
+from psyclone_storage.domains.declared import (
+    Declared,
+    declared,
+    is_named_constant,
+    is_variable,
+    write_real,
+)
 from psyclone_storage.domains.gocean.arguments import build_gocean_dummies
-from psyclone_storage.infrastructures.gocean import value_type
+from psyclone_storage.infrastructures.gocean import WORKING_PRECISION, value_type
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.kernel import Access, ArgKind, GridStencil, Kernel, KernelArg
 from psyclone_storage.ir.parsed import ParsedArgument, ParsedCall
 from psyclone_storage.ir.schedule import Actual, KernelCall
-from psyclone_storage.ir.types import DataType, DerivedType, ScalarType
+from psyclone_storage.ir.types import DataType, DerivedType, Intrinsic, ScalarType
 
 FIELD_TYPE = "r2d_field"
 _GRID_ACCESSES = (Access.READ, Access.READWRITE, Access.WRITE)
@@ -159,7 +165,9 @@ def _check(kernel: Kernel, given: _Given) -> Iterator[Diagnostic]:
     literal = _literal(given.passed.expr)
     if literal is not None and literal.intrinsic is not given.arg.intrinsic:
         message = f"{start} is a constant of type {literal.intrinsic.value}."
-        yield Diagnostic("S105", message, place)
+        reads_real = given.arg.intrinsic is Intrinsic.REAL and given.text.lstrip("+-").isdigit()
+        hint = write_real(given.text, WORKING_PRECISION) if reads_real else ""
+        yield Diagnostic("S105", message, place, hint=hint)
     if known is None:
         return
     if not _fits(given.arg, known.type):

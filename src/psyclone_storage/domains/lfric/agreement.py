@@ -16,7 +16,9 @@ from psyclone_storage.domains.declared import (
     declared,
     intrinsic_of,
     is_named_constant,
+    is_read_only,
     is_variable,
+    write_real,
 )
 from psyclone_storage.domains.lfric.slots import (
     BindingContext,
@@ -27,6 +29,7 @@ from psyclone_storage.domains.lfric.slots import (
 from psyclone_storage.infrastructures.lfric import (
     OBJECT_TYPES,
     QUADRATURE_TYPES,
+    REAL,
     default_type,
 )
 from psyclone_storage.ir import expr as ex
@@ -265,6 +268,17 @@ def _check_scalar(arg: KernelArg, given: ParsedArgument, kernel: Kernel) -> Iter
             given.span,
         )
         return
+    known = declared(given.expr)
+    if arg.access.writes and known is not None and is_read_only(known):
+        has = "is declared with 'intent(in)'"
+        yield Diagnostic(
+            "S103",
+            f"'{kernel.name}' writes to this argument, but '{given.span.text}' {has}.",
+            given.span,
+            hint="Pass a local variable, or declare it with 'intent(inout)'.",
+            related=known.places,
+        )
+        return
     wish = f"{arg.intrinsic.value} {arg.kind.value}"
     literal = _literal(given.expr)
     if literal is not None and literal.intrinsic is not arg.intrinsic:
@@ -274,7 +288,6 @@ def _check_scalar(arg: KernelArg, given: ParsedArgument, kernel: Kernel) -> Iter
         remedy = _remedy(arg, given, kernel, literal.intrinsic)
         yield Diagnostic("S105", _contrast(kernel, wish, given, has), given.span, hint=remedy)
         return
-    known = declared(given.expr)
     if known is None:
         found = intrinsic_of(given.expr)
         if found not in (None, arg.intrinsic):
@@ -296,12 +309,13 @@ _PLAIN = regex(r"(?P<digits>[+-]?\d+)(?:_\w+)?")
 
 
 def _remedy(arg: KernelArg, given: ParsedArgument, kernel: Kernel, has: Intrinsic | None) -> str:
-    """Return a hint on how to pass a scalar of the right type to a built-in; '' for kernels."""
-    if not kernel.is_builtin:
-        return ""
-    if (has, arg.intrinsic) != (Intrinsic.INTEGER, Intrinsic.REAL):
-        return f"Pass {_with_article(arg.intrinsic.value)} scalar."
+    """Return a hint on how to pass a scalar of the type of `arg`, or ''."""
     plain = _PLAIN.fullmatch(given.span.text)
+    from_integer = (has, arg.intrinsic) == (Intrinsic.INTEGER, Intrinsic.REAL)
+    if not kernel.is_builtin:
+        return write_real(plain["digits"], REAL.kind) if plain and from_integer else ""
+    if not from_integer:
+        return f"Pass {_with_article(arg.intrinsic.value)} scalar."
     return f"Write {plain['digits']}.0." if plain else f"Write real({given.span.text}, r_def)."
 
 

@@ -141,7 +141,7 @@ def test_a_gpu_is_given_numbers_of_the_types_of_the_kernel(
         known.numbers = [], []
         known.free.append(BoundRun(AtOnce(), (launch,)))
         run = known.free.pop()
-        run.known = known
+        run.known, run.home = known, known.free
         with run:
             with pytest.raises(error):
                 run(0, *given)

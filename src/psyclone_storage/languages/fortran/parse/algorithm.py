@@ -16,6 +16,7 @@ from psyclone_storage.base.diagnostic import (
     Severity,
     raise_if_any,
 )
+from psyclone_storage.base.names import did_you_mean
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText, Span
@@ -29,17 +30,20 @@ from psyclone_storage.ir.parsed import (
 from psyclone_storage.languages.fortran.parse.invokes import (
     InvokeCall,
     InvokeLabel,
+    action_start,
     find_invoke,
     read_invoke,
 )
 from psyclone_storage.languages.fortran.parse.scope_reader import read_scopes
 from psyclone_storage.languages.fortran.parse.scopes import FileScopes, ScopeNode
+from psyclone_storage.languages.fortran.parse.statements import SourceStatement
 from psyclone_storage.languages.fortran.parse.syntax import SyntaxCheck
 
 # Comments and continuation lines of fixed form. A match counts only if the file has errors.
 _FIXED_FORM = regex(
     r"^(?:[cC*](?:[ \t]+[A-Za-z]+){2}|\*|[cC][-=*!]{3}| {5}[1-9$+*#@>|][ \t]*\w)", re.MULTILINE
 )
+_CALLED = regex(r"call\s+(?P<name>[a-z]\w*)\s*\(", re.IGNORECASE)
 _INVOKE = regex(r"\bcall\s+invoke\s*\(", re.IGNORECASE)
 _FIXED_SUFFIXES = (".f", ".for", ".ftn", ".f77")
 _PROGRAM_HINT = "An algorithm is a program, a module, a submodule or a procedure in free form."
@@ -62,8 +66,8 @@ def read_algorithm(source: SourceText) -> ParsedAlgorithm:
     _check_text(source)
     file = read_scopes(source)
     around = SyntaxCheck(source)
-    found, problems = _read_invokes(file, around)
-    warnings = _in_order(list(around.warnings()))
+    found, problems, resembling = _read_invokes(file, around)
+    warnings = _in_order([*around.warnings(), *resembling])
     problems = _in_order(
         [*file.problems, *problems, *map(_as_error, filter(_holds_invoke, warnings))]
     )
@@ -88,13 +92,18 @@ def _as_error(problem: Diagnostic) -> Diagnostic:
     return replace(problem, severity=Severity.ERROR, hint=hint)
 
 
-def _read_invokes(file: FileScopes, around: SyntaxCheck) -> tuple[list[_Found], list[Diagnostic]]:
+def _read_invokes(
+    file: FileScopes, around: SyntaxCheck
+) -> tuple[list[_Found], list[Diagnostic], list[Diagnostic]]:
+    """Return the invokes, their errors, and warnings about calls that may be misspelt invokes."""
     found: list[_Found] = []
     problems: list[Diagnostic] = []
+    resembling: list[Diagnostic] = []
     for statement, scope in file.others:
         start = find_invoke(statement)
         if start < 0:
             around.look_at(statement, scope)
+            resembling += _resembling_invoke(statement, scope)
             continue
         try:
             invoke = read_invoke(statement, start)
@@ -112,7 +121,31 @@ def _read_invokes(file: FileScopes, around: SyntaxCheck) -> tuple[list[_Found], 
                     hint=_PROGRAM_HINT,
                 )
             )
-    return found, problems
+    return found, problems, resembling
+
+
+def _resembling_invoke(statement: SourceStatement, scope: ScopeNode | None) -> list[Diagnostic]:
+    """Return a warning if a statement calls an unknown subroutine with a name like `invoke`.
+
+    A module that is used as a whole may define any name.
+    """
+    start = action_start(statement.text)
+    called = _CALLED.match(statement.text, start) if start >= 0 else None
+    name = called["name"].lower() if called else ""
+    if called is None or scope is None or not did_you_mean(name, ("invoke",)):
+        return []
+    uses = [use for around in scope.outwards() for use in around.uses]
+    if any(use.only is None for use in uses) or any(one.key == name for one in scope.file.scopes):
+        return []
+    known = {one.local.lower() for use in uses for one in use.only or ()}
+    for around in scope.outwards():
+        known |= around.others | around.untyped | {one.key for one in around.declarations}
+    if name in known:
+        return []
+    message = f"No subroutine '{called['name']}' is declared or imported here."
+    hint = "Write 'call invoke(...)' if it is to call kernels."
+    place = statement.span(*called.span("name"))
+    return [Diagnostic("P016", message, place, hint=hint, severity=Severity.WARNING)]
 
 
 def _parsed(found: _Found) -> ParsedInvoke:

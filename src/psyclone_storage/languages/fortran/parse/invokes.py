@@ -54,14 +54,20 @@ def find_invoke(statement: SourceStatement) -> int:
     text = statement.text
     if "invoke" not in text and "invoke" not in text.lower():
         return -1
-    start = 0
+    start = action_start(text)
+    return start if start >= 0 and _INVOKE.match(text, start) else -1
+
+
+def action_start(text: str) -> int:
+    """Return where the action of a statement begins: after the condition of an `if`, else at 0.
+
+    A condition without its closing parenthesis gives -1.
+    """
     condition = _IF.match(text)
-    if condition:
-        close = closing(text, condition.end() - 1)
-        if close < 0:
-            return -1
-        start = _end_of_blanks(text, close + 1)
-    return start if _INVOKE.match(text, start) else -1
+    if not condition:
+        return 0
+    close = closing(text, condition.end() - 1)
+    return -1 if close < 0 else _end_of_blanks(text, close + 1)
 
 
 def read_invoke(statement: SourceStatement, start: int) -> InvokeCall:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.base.diagnostic import Diagnostic, Severity
 from psyclone_storage.base.source import SourceText
+from psyclone_storage.ir.types import DerivedType
+from psyclone_storage.languages.fortran.parse.procedures import read_bindings
 from psyclone_storage.languages.fortran.parse.scope_reader import read_scopes
 from psyclone_storage.languages.fortran.parse.scopes import ScopeNode
 from psyclone_storage.languages.fortran.parse.syntax import SyntaxCheck
@@ -18,6 +20,7 @@ from psyclone_storage.languages.fortran.parse.syntax import SyntaxCheck
 def check_syntax(source: SourceText, procedures: tuple[str, ...]) -> tuple[Diagnostic, ...]:
     """Return malformed statements (P014, warnings) and undeclared arguments (M202).
 
+    Also warn about a procedure of a kernel type without `nopass` (P018).
     Only the arguments of `procedures` are checked, and only where `implicit none` applies.
     """
     file = read_scopes(source)
@@ -27,7 +30,29 @@ def check_syntax(source: SourceText, procedures: tuple[str, ...]) -> tuple[Diagn
     names = {name.lower() for name in procedures}
     heads = [scope for scope in file.scopes if scope.key in names]
     undeclared = [problem for scope in heads for problem in _undeclared(scope)]
-    return (*file.problems, *undeclared, *check.warnings())
+    bound = [problem for scope in heads for problem in _passed_object(scope)]
+    return (*file.problems, *undeclared, *bound, *check.warnings())
+
+
+def _passed_object(scope: ScopeNode) -> Iterator[Diagnostic]:
+    """Yield a warning for each binding of a procedure that would pass the object as well."""
+    module = scope.parent
+    name = scope.dummies[0].lower() if scope.dummies else ""
+    first = next((one for one in scope.declarations if one.key == name), None)
+    if module is None or first is None or isinstance(first.type, DerivedType):
+        return
+    for definition in module.definitions:
+        for statement in definition.bindings:
+            bound = any(one.target.lower() == scope.key for one in read_bindings(statement))
+            attributes = statement.text.partition("::")[0].lower()
+            if bound and "nopass" not in attributes:
+                yield Diagnostic(
+                    "P018",
+                    f"'{scope.name}' has no argument for the object that it is bound to.",
+                    statement.whole(),
+                    hint="Write 'procedure, nopass ::'.",
+                    severity=Severity.WARNING,
+                )
 
 
 def _undeclared(scope: ScopeNode) -> Iterator[Diagnostic]:

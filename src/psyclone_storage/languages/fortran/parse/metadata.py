@@ -266,7 +266,10 @@ def _check_form(component: MetadataComponent) -> list[Diagnostic]:
             else f"'{name}' is declared as one value but is given an array."
         )
         hint = "" if shape else f"Declare it as '{name}({len(component.items)})'."
-        return [Diagnostic("P043", message, component.span, hint=hint)]
+        place = component.span
+        if shape and component.items and isinstance(component.items[0].expr, StructureConstructor):
+            place, hint = component.items[0].span, "Write the entries between '(/' and '/)'."
+        return [Diagnostic("P043", message, place, hint=hint)]
     match shape:
         case (Literal(text, Intrinsic.INTEGER),) if text != str(len(component.items)):
             message = (

@@ -63,6 +63,8 @@ _END = regex(
 )
 _REST_OF_LINE = regex(r"[ \t]*(?:![^\n]*)?\r?(?:\n|\Z)")
 _CONSTRUCTS = (ScopeKind.BLOCK, ScopeKind.ASSOCIATE)
+_UNITS = (ScopeKind.PROGRAM, ScopeKind.MODULE, ScopeKind.SUBMODULE)
+_DIRECTIVE = regex(r"^[ \t]*#", re.MULTILINE)
 _PREFIXES = (
     "pure", "impure", "elemental", "recursive", "non_recursive", "attributes", "subroutine",
     "function",
@@ -121,6 +123,8 @@ class _ScopeReader:
                 self._scope.indent = _indent_in(self._scope, statement, word)
             if word[:3] == "end" and self._end(statement):
                 continue
+            if word == "contains" and self._scope is not None:
+                self._scope.has_contains = True
             rule = self._rules.get(word) or self._named_construct(statement, word)
             if rule is None or not self._try(rule, statement):
                 yield statement, self._scope
@@ -176,11 +180,26 @@ class _ScopeReader:
         head = read_procedure(statement)
         if head is None:
             return False
+        self._check_contains(statement)
         scope = self._open(ScopeKind(head.kind), head.name, statement)
         scope.head = head
         if (result := head.read_result()) is not None:
             scope.declarations.append(result)
         return True
+
+    def _check_contains(self, statement: SourceStatement) -> None:
+        """Report the first procedure of a unit that no `contains` separates from declarations.
+
+        A file that is included, or a line for the preprocessor, may have the `contains`.
+        """
+        unit = self._scope
+        if unit is None or unit.has_contains or unit.kind not in _UNITS:
+            return
+        unit.has_contains = True
+        if not unit.included and not _DIRECTIVE.search(self._file.source.text):
+            what = f"'{statement.text}' follows declarations without 'contains'."
+            hint = f"Write 'contains' before the first procedure of '{unit.name}'."
+            self._file.problems.append(Diagnostic("P017", what, statement.whole(), hint=hint))
 
     def _interface(self, statement: SourceStatement) -> bool:
         head = _INTERFACE.match(statement.text)
@@ -253,6 +272,8 @@ class _ScopeReader:
         self._file.problems.extend(definition.problems)
         if self._scope is not None:
             self._scope.definitions.append(definition)
+            if any(one.code == "P005" for one in definition.problems):
+                self._scope.has_contains = True
         return True
 
     def _declaration(self, statement: SourceStatement) -> bool:

@@ -65,6 +65,8 @@ class ScopeNode:
     - `untyped`: names in attribute statements such as `parameter`.
 
     - `module`: the cached declarations of a module for its procedures.
+
+    - `has_contains`: true once a `contains` statement or a procedure was read.
     """
 
     kind: parsed.ScopeKind
@@ -87,6 +89,7 @@ class ScopeNode:
     included: list[str] = field(default_factory=list)
     generics: list[InterfaceBlock] = field(default_factory=list)
     named: list[str] = field(default_factory=list)
+    has_contains: bool = False
     module: KernelModule | None = field(default=None, repr=False)
     _parsed: parsed.Scope | None = None
 

@@ -64,6 +64,7 @@ _USE = regex(
 _USED = regex(
     r"(?P<local>[a-z]\w*|[a-z]+\s*\([^()]*\))(?:\s*=>\s*(?P<original>.+))?", re.IGNORECASE
 )
+_ONLY = regex(r"only\s+(?=[a-z]\w*(?:\s*=>.*)?$)", re.IGNORECASE)
 _INTENT = regex(r"intent\s*\(\s*(in|out|in\s*out)\s*\)", re.IGNORECASE)
 _DIMENSION = regex(r"dimension\s*\((.*)\)$", re.IGNORECASE)
 
@@ -163,16 +164,24 @@ def read_use(statement: SourceStatement) -> ParsedUse | None:
     for start, stop in list_items(statement.text, head.end(), len(statement.text)):
         item = _USED.fullmatch(statement.text, start, stop)
         if item is None:
-            message = (
-                f"'{statement.text[start:stop]}' cannot stand in the list of a 'use' statement."
-            )
-            place = statement.span(start, stop)
-            raise CompileError(Diagnostic("P009", message, place))
+            raise CompileError(_wrong_name(statement, start, stop))
         original = item.group("original") or item.group("local")
         names.append(UsedName(item.group("local"), original, statement.span(start, stop)))
     only = tuple(names) if head.group("only") else None
     renames = () if head.group("only") else tuple(names)
     return ParsedUse(head.group("module"), only, renames, statement.whole())
+
+
+def _wrong_name(statement: SourceStatement, start: int, stop: int) -> Diagnostic:
+    """Return the error at an invalid name in the list of a `use` statement."""
+    text = statement.text[start:stop]
+    if without_colon := _ONLY.match(text):
+        message = "The colon after 'only' is missing."
+        hint = f"Write 'only: {text[without_colon.end() :]}'."
+        start += without_colon.end()
+        return Diagnostic("P009", message, statement.span(start, stop), hint=hint)
+    message = f"'{text}' cannot stand in the list of a 'use' statement."
+    return Diagnostic("P009", message, statement.span(start, stop))
 
 
 @kept_with_first
@@ -341,15 +350,19 @@ def read_structure(
     components: list[SourceStatement] = []
     bindings: list[SourceStatement] = []
     into = components
+    problems: list[Diagnostic] = []
     for part in body:
+        is_contains = part.text.lower() == "contains"
         if END_TYPE.match(part.text):
             break
-        if part.text.lower() == "contains":
+        if (is_contains and into is bindings) or read_procedure(part):
+            problems.append(_type_not_closed(statement))
+            break
+        if is_contains:
             into = bindings
         else:
             into.append(part)
     declared: list[Declaration] = []
-    problems: list[Diagnostic] = []
     for part in components:
         try:
             declared += read_declarations(part)
@@ -374,6 +387,12 @@ def read_structure(
         frozenset(procedures),
         tuple(problems),
     )
+
+
+def _type_not_closed(opening: SourceStatement) -> Diagnostic:
+    message = f"'{opening.text}' is not closed by 'end type'."
+    hint = "Write 'end type' after its last component or procedure."
+    return Diagnostic("P005", message, opening.whole(), label="opened here", hint=hint)
 
 
 def _read(rule: Callable[[str], T], text: str, start: int, stop: int) -> T:

@@ -85,7 +85,7 @@ def check_statement(statement: SourceStatement, *, has_macros: bool = False) -> 
         "P014",
         f"This statement is not Fortran: {why}.",
         statement.span(start, stop),
-        hint="Mend it: it is passed on as it is, and a compiler will refuse it.",
+        hint=problem.hint or "Mend it: it is passed on as it is, and a compiler will refuse it.",
         severity=Severity.WARNING,
     )
 
@@ -157,7 +157,7 @@ def _misplaced(statement: SourceStatement, why: str) -> Diagnostic:
 
 
 class _Problem(NamedTuple):
-    """Syntax error in a statement: its position and the reason.
+    """Syntax error in a statement: its position, the reason, and how to correct it, if known.
 
     - `is_word`: true if the first word of the statement is wrong.
     """
@@ -165,6 +165,7 @@ class _Problem(NamedTuple):
     place: tuple[int, int]
     why: str
     is_word: bool = False
+    hint: str = ""
 
 
 def _unlabelled(text: str) -> str:
@@ -213,7 +214,10 @@ def _form(text: str, start: int = 0) -> _Problem | None:
     if first == "call":
         return _expression(text, word.end(), len(text))
     if first not in _WORDS and not re.match(r"end\s*\w*$", text[start:], re.IGNORECASE):
-        return _Problem(word.span(), f"no statement begins with '{word.group()}'", is_word=True)
+        why = f"no statement begins with '{word.group()}'"
+        is_call = text[word.end() :].lstrip()[:1] == "("
+        hint = f"Write 'call {word.group()}(...)' if it is a subroutine." if is_call else ""
+        return _Problem(word.span(), why, is_word=True, hint=hint)
     return None
 
 

@@ -83,6 +83,20 @@ def test_what_is_no_invoke(statement: str) -> None:
     assert in_program(statement).invokes == ()
 
 
+@pytest.mark.parametrize(
+    ("statement", "codes"),
+    [
+        ("call invok(k(a))", ["P016"]),
+        ("if (f(')') > 1) call invok(k(a))", ["P016"]),
+        ("print *, 'call invok(k(a))'", []),
+        ("write(unit, '(a)') 'call invoke(nothing) is only text'", []),
+        ("call log('if (x) call invok(k(a))')", []),
+    ],
+)
+def test_only_a_call_resembles_an_invoke(statement: str, codes: list[str]) -> None:
+    assert [one.code for one in in_program(statement).warnings] == codes
+
+
 @pytest.mark.parametrize("literal", ["'step'", '"step"', "' step '"])
 def test_label_of_an_invoke(literal: str) -> None:
     found = invoke(f"call invoke(k(a), Name = {literal})")

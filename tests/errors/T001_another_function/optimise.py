@@ -1,0 +1,2 @@
+def transform(psyir):
+    pass
