@@ -8,8 +8,10 @@ from pathlib import Path
 
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.regex import regex
+from psyclone_storage.ir.facts import ASSUMPTIONS
 
 _PLAIN = (".f90", ".f95", ".f03", ".f08", ".xu90", ".f", ".for", ".ftn", ".fpp", ".f77")
+_PROMISES = tuple(sorted(kind.value for kind in ASSUMPTIONS))
 _INVOKE = regex(r"\binvoke\b", re.IGNORECASE)
 
 
@@ -44,15 +46,19 @@ def add_file_options(parser: argparse.ArgumentParser) -> None:
         help="remove the author's OpenMP or OpenACC directives first; may be repeated",
     )  # fmt: skip
     group.add_argument(
-        "--assume", action="append", choices=("component-pointers-distinct",),
-        help="a promise about all files: pointer components with different names do not alias",
+        "--assume", action="append", choices=_PROMISES,
+        help="promise for all files that pointer components with different names do not alias, or "
+        "that components of unknown types, if followed by parentheses, are arrays; may be repeated",
     )  # fmt: skip
     group.add_argument(
-        "--require-applied", action="store_true", help="a file that no step changes is an error"
+        "--require-applied",
+        action="store_true",
+        help="report a file that no step changes as an error",
     )
     group.add_argument(
         "--loops-json", nargs="?", const="-", metavar="FILE",
-        help="the verdict, the clauses and the reasons for each loop as JSON",
+        help="write for each loop whether its iterations are independent, its clauses and reasons "
+        "as JSON",
     )  # fmt: skip
 
 

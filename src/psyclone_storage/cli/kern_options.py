@@ -100,44 +100,44 @@ def _build_parser() -> Parser:
     task = parser.add_mutually_exclusive_group()
     task.add_argument(
         "-gen", choices=("stub", "alg", "c", "c-loops", "cuda", "python"), default=None,
-        help="what to generate: a stub of the subroutine, as without any option; alg, an algorithm"
-        " that calls it; c, the subroutine as it is written; of a kernel for grids c-loops, loops"
-        " over points around it, or cuda; python, kernels and algorithms in Python",
+        help="what to generate: 'stub', a stub of the subroutine (default); 'alg', an algorithm"
+        " that calls the kernel; 'c', the subroutine in C; for kernels on grids 'c-loops', the C"
+        " function with loops over points, or 'cuda'; 'python', the file's kernels and algorithms",
     )  # fmt: skip
     task.add_argument(
         "-check", action="store_true", help="compare each kernel's subroutine with its metadata"
     )
     task.add_argument(
-        "-device", action="store_true", help="say which kernels in the files, or in and below"
-        " folders, a device can run by OpenACC, after which steps, and what keeps others off",
+        "-device", action="store_true", help="list the kernels in files and folders that OpenACC"
+        " can run on a device, the steps that this needs, and the reasons against the others",
     )  # fmt: skip
     parser.add_argument(
         "-device-modules", type=Path, metavar="DIR",
-        help="with -device: write to DIR the modules that kernels call, with OpenACC's directives"
-        " for what they call and look at there; compile them in the place of the others, and give"
-        " DIR with -d before the others",
+        help="with -device: write copies of the modules that kernels use to DIR, with OpenACC"
+        " directives for the procedures and variables that kernels need; compile the copies"
+        " instead of the originals, and pass DIR with -d before the folders of the originals",
     )  # fmt: skip
     parser.add_argument(
-        "--type", metavar="NAME", help="the kernel type, if the file holds more than one"
+        "--type", metavar="NAME", help="the kernel type, if the file defines several"
     )
     parser.add_argument(
         "-d", "--directory", action="append", default=[], dest="directories", type=Path,
         metavar="DIR",
-        help="with -gen c or python, or -device: look in and below DIR for modules that a kernel"
-        " uses (default: the kernel's folder); may be repeated",
+        help="with -gen c, -gen python or -device: search DIR and its subfolders for the modules"
+        " that a kernel uses (default: the kernel's folder); may be repeated",
     )  # fmt: skip
     parser.add_argument("-o", dest="output", type=Path, metavar="FILE", help="write to FILE")
     parser.add_argument(
         "-api", choices=tuple(API_NAMES), metavar="API",
-        help="the domain: lfric or gocean; default: DEFAULTSTUBAPI of the settings",
+        help="the domain: lfric or gocean; default: DEFAULTSTUBAPI in the settings",
     )  # fmt: skip
     parser.add_argument(
         "-l", "--limit", choices=("off", "all", "output"), default="off",
-        help="accepted for PSyclone's sake: lines are always kept within 132 columns",
+        help="accepted for compatibility with PSyclone; lines never exceed 132 columns",
     )  # fmt: skip
     parser.add_argument(
         "-I", "--include", action="append", type=Path, metavar="DIR",
-        help="accepted for PSyclone's sake: no include file is needed",
+        help="accepted for compatibility with PSyclone; include files are not needed",
     )  # fmt: skip
     parser.add_argument("-c", "--config", default="", metavar="FILE", help="the settings file")
     parser.add_argument("--config-opts", default="", metavar="'KEY=VALUE ...'", help="settings")

@@ -35,9 +35,9 @@ from psyclone_storage.cli.style import add_style
 from psyclone_storage.config.settings import API_NAMES
 
 _DESCRIPTION = """\
-Generate the parallel (PSy) layer of LFRic and GOcean algorithms: reads algorithm files and the
-metadata of the kernels that they call, works out loops, halo exchanges and reductions, and writes
-Fortran."""
+Compile LFRic and GOcean algorithms in Fortran or Python: generate the parallel (PSy) layer with
+loops, halo exchanges and reductions from the algorithm and the metadata of its kernels. Transform
+Fortran files without an API: insert directives or apply other steps, and keep all other text."""
 
 _EXAMPLES = """\
 examples:
@@ -413,17 +413,17 @@ def _add_domain(parser: argparse.ArgumentParser) -> None:
     apis = tuple(API_NAMES)
     group.add_argument(
         "-api", "--psykal-dsl", dest="api", choices=apis, metavar="API",
-        help="the domain: lfric or gocean, of old dynamo0.3 and gocean1.0; default: DEFAULTAPI of "
+        help="the domain: lfric (formerly dynamo0.3) or gocean (gocean1.0); default: DEFAULTAPI in "
         "the settings",
     )  # fmt: skip
     group.add_argument(
         "-d", "--directory", action="append", type=Path, metavar="DIR",
-        help="search DIR and all below it for kernels; may be repeated "
-        "(default: the folder of the algorithm, where a file in it wins over those below)",
+        help="search DIR and its subfolders for kernels; may be repeated. Default: the folder of "
+        "the algorithm, in which a file has priority over files with that name in subfolders",
     )  # fmt: skip
     group.add_argument(
         "-I", "--include", action="append", type=Path, metavar="DIR",
-        help="folder of include and module files, sources or compiled; may be repeated",
+        help="search DIR for include files and modules (source or compiled); may be repeated",
     )  # fmt: skip
     group.add_argument(
         "-c", "--config", default="", metavar="FILE", help="the settings file to use"
@@ -446,23 +446,23 @@ def _add_domain(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--script-kwargs", default="", metavar="'NAME=VALUE, ...'",
-        help="keyword arguments for the script's 'trans', as Python writes them",
+        help="keyword arguments of the script function 'trans', in Python syntax",
     )  # fmt: skip
     group.add_argument(
         "--apply", dest="steps", action="append", metavar="'STEP; ...'",
-        help="transformations by name, with options as in 'colour; openmp-parallel-do"
-        "{schedule=dynamic}', or a recipe, 'auto' or 'openacc'; applied wherever they may be, and "
-        "'--explain' says where not; may be repeated",
+        help="apply transformations, such as 'colour; openmp-parallel-do{schedule=dynamic}', or a "
+        "recipe ('auto' or 'openacc') to every loop for which they are legal; '--explain' lists "
+        "the refusals; may be repeated",
     )  # fmt: skip
     group.add_argument(
         "-p", "--profile", action="append", choices=tuple(_GRAINS),
-        help="let a profiler time each invoke (routines is another word for it) or the loops of "
-        "each kernel; may be repeated",
+        help="insert profiling calls around each invoke ('routines' is a synonym of 'invokes') or "
+        "around the loops of each kernel; may be repeated",
     )  # fmt: skip
     group.add_argument(
         "-l", "--limit", choices=("off", "all", "output"), default="off",
-        help="keep lines within 132 columns: of the output, or refuse longer ones in the input "
-        "too (default: off; what is generated here always keeps to it)",
+        help="limit lines to 132 columns: 'output' wraps longer lines of the algorithm, 'all' also "
+        "rejects them in the input (default: off; generated code never has longer lines)",
     )  # fmt: skip
 
 
@@ -472,10 +472,11 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--target", default="", metavar="NAME",
-        help="what is generated: for lfric lfric (default), for gocean dl_esm_inf (default), or "
-        "storage, whose fields know where their values are current, or registry, which knows it of "
-        "others' fields; for programs in Python c (default), cuda, for fields on a device, or "
-        "numpy, which compiles nothing",
+        help="the infrastructure or language of the generated code. Fortran: the API's own "
+        "infrastructure (lfric or dl_esm_inf, the default); storage, whose fields manage their "
+        "device copies; or registry, a table that manages the device copies of the API's own "
+        "fields. Python: c (default), cuda for fields on a device, or numpy, which needs no "
+        "compiler",
     )  # fmt: skip
     group.add_argument("-oalg", type=Path, metavar="FILE", help="the transformed algorithm")
     group.add_argument("-opsy", type=Path, metavar="FILE", help="the generated PSy layer")
@@ -483,27 +484,27 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
         "-okern",
         type=Path,
         metavar="DIR",
-        help="folder of the kernels that steps have changed (default: the current one)",
+        help="write transformed kernels to DIR (default: the current folder)",
     )
     group.add_argument(
         "--kernel-renaming",
         choices=("multiple", "single", "layer"),
         default="multiple",
-        help="whether each call of a changed kernel has a kernel of its own (default), or all"
-        " share one and must be changed alike; layer is multiple with numbers that do not depend on"
-        " what else is in the folder",
+        help="the names of transformed kernels: 'multiple' (default) numbers a copy for each call;"
+        " 'single' writes one copy, which all calls share and must transform in the same way;"
+        " 'layer' numbers copies within each PSy layer, whatever files the folder contains",
     )
     group.add_argument(
         "--output-dir", type=Path, metavar="DIR",
-        help="write '<name>.f90' and '<name>_psy.f90' of each algorithm to DIR",
+        help="write '<name>.f90' and '<name>_psy.f90' for each algorithm to DIR",
     )  # fmt: skip
     group.add_argument(
-        "-j", "--jobs", type=int, default=1, metavar="N", help="work on N files at a time"
+        "-j", "--jobs", type=int, default=1, metavar="N", help="process N files in parallel"
     )
     group.add_argument(
         "--no-cache", dest="cached", action="store_false",
-        help="neither use nor keep translations of other calls (they are kept in "
-        "$PSYCLONE_STORAGE_CACHE, or in ~/.cache)",
+        help="neither read nor write the cache of translations (in $PSYCLONE_STORAGE_CACHE or "
+        "~/.cache)",
     )  # fmt: skip
 
 
@@ -511,30 +512,31 @@ def _add_build_files(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("for build systems")
     group.add_argument(
         "--depfile", type=Path, metavar="FILE",
-        help="write dependencies for Make or Ninja: all that was read",
+        help="write all files that were read as dependencies for Make or Ninja",
     )  # fmt: skip
     group.add_argument(
         "--stamp", type=Path, metavar="FILE",
-        help="touch FILE when all is done; it stands in the rule of '--depfile' then, as what is "
-        "written keeps its time if its text stays the same",
+        help="touch FILE after a successful run. FILE is then the target in '--depfile', because "
+        "an output keeps its timestamp if its text does not change",
     )  # fmt: skip
     group.add_argument(
         "--gather-kernels", type=Path, metavar="FILE",
-        help="write the kernels that steps have changed to FILE as well, one behind the other",
+        help="also write all transformed kernels to FILE, one after the other",
     )  # fmt: skip
     group.add_argument(
         "--kernel-list", type=Path, metavar="FILE",
-        help="write the paths of the kernels that steps have changed, one on a line; for Make, as "
-        "CHANGED_KERNELS, if FILE ends in '.mk'",
+        help="write the paths of the transformed kernels, one per line, or as a definition of the "
+        "Make variable CHANGED_KERNELS if FILE ends in '.mk'",
     )  # fmt: skip
     group.add_argument(
         "--dyndep", nargs=2, metavar=("FILE", "TARGET"),
-        help="tell Ninja in FILE that TARGET is made of these kernels",
+        help="write a dyndep file for Ninja: TARGET depends on the transformed kernels",
     )  # fmt: skip
-    for name in ("cmake", "make"):
+    for tool in ("CMake", "Make"):
+        name = tool.lower()
         group.add_argument(
             f"--{name}-dir", action="version", version=str(shared_file(f"config/{name}")),
-            help=f"print the folder of what there is for {'CMake' if name == 'cmake' else 'Make'}",
+            help=f"print the folder of the files that {tool} includes",
         )  # fmt: skip
 
 
@@ -542,28 +544,29 @@ def _add_inspection(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("inspection")
     group.add_argument(
         "-v", "--verbose", action="store_true",
-        help="say on standard error which settings come from where, and where kernels were found; "
+        help="print to standard error the origin of each setting and the file of each kernel; "
         "'-v' alone prints the version",
     )  # fmt: skip
     group.add_argument("--schedule", action="store_true", help="print each invoke's schedule")
     group.add_argument(
-        "--schedule-json", nargs="?", const="-", metavar="FILE", help="the schedules as JSON"
+        "--schedule-json", nargs="?", const="-", metavar="FILE", help="write the schedules as JSON"
     )
     group.add_argument(
-        "--dag", nargs="?", const="-", metavar="FILE", help="the dependences, for Graphviz"
+        "--dag", nargs="?", const="-", metavar="FILE", help="write the dependences for Graphviz"
     )
     group.add_argument(
         "--report", type=Path, metavar="FILE",
-        help="a page for a browser: a picture of each invoke, reasons, steps, costs and code",
+        help="write an HTML page with a diagram of each invoke, reasons, steps, costs and code",
     )  # fmt: skip
     group.add_argument(
         "--explain", action="store_true",
-        help="say why each halo exchange and each run-time test is there, and why steps of "
-        "'--apply' were refused",
+        help="print the reason for each halo exchange, each run-time test, and each refusal of a "
+        "step of '--apply'",
     )  # fmt: skip
     group.add_argument(
         "--check", action="store_true",
-        help="execute each final schedule against an adversary, for whom unknown means stale",
+        help="simulate each final schedule, with all data of unknown state stale, and report reads "
+        "of stale data",
     )  # fmt: skip
     add_style(group)
 
@@ -572,7 +575,7 @@ def _add_compilation(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("compilation")
     group.add_argument(
         "--compile", action="store_true",
-        help="compile what was generated, with its kernels, against the interfaces of the API",
+        help="compile the generated code and its kernels against interfaces of the API",
     )  # fmt: skip
     group.add_argument("--f90", default="gfortran", metavar="COMPILER", help="default: gfortran")
     group.add_argument(

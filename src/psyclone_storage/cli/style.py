@@ -41,18 +41,18 @@ def add_style(parser: argparse._ActionsContainer) -> None:
     """Add the options evaluated by `read_style` to a parser, which checks and documents them."""
     parser.add_argument(
         "--diagnostics", choices=FORMS, default="text",
-        help="how to print problems: for people, as JSON, for code scanners, or for GitHub",
+        help="the format of diagnostics: text, JSON, SARIF (code scanners) or GitHub annotations",
     )  # fmt: skip
     parser.add_argument(
         "--traceback", action="store_true",
-        help="show the calls of Python behind a problem of a script, or a defect of this tool",
+        help="print the Python traceback of an error in a script or of an internal error",
     )  # fmt: skip
     parser.add_argument("--colour", choices=COLOURS, default="auto", help="colour on terminals")
     parser.add_argument(
         "--warnings",
         choices=WARNINGS,
         default="show",
-        help="show warnings, or make them errors: nothing is written for a file that has one",
+        help="print warnings, or treat them as errors: a file with a warning gets no output",
     )
 
 

@@ -62,8 +62,8 @@ class Functions(Protocol):
 class _Launch(NamedTuple):
     """A function that a device calls later.
 
-    `wanted` are the types of its scalars, where they are known, and `plain` those of Python that
-    scalars need not be converted from; what has a result is waited for.
+    `wanted` has the types of its scalars, if they are known. `plain` has the Python type for each
+    scalar that needs no conversion. If the function has a result, the caller waits for it.
     """
 
     function: Any
@@ -74,14 +74,14 @@ class _Launch(NamedTuple):
 
 
 class ArrayHolder(Protocol):
-    """A block of this thread that holds data to be changed."""
+    """A `with` block of this thread that has acquired data for writing."""
 
     def held_on_host(self, data: Sequence[Any], /) -> Sequence[Any] | None:
-        """Return the arrays of data, None if the block does not hold all of them on the host."""
+        """Return the arrays of `data`, or None if the block has not acquired all on the host."""
 
 
 class _Innermost(threading.local):
-    """The innermost block of a thread that holds data."""
+    """The innermost `with` block of a thread that has acquired data."""
 
     holder: ArrayHolder | None = None
 
@@ -95,14 +95,14 @@ _INNERMOST = _Innermost()
 
 
 def held_arrays(data: Sequence[Any]) -> Sequence[Any] | None:
-    """Return the arrays of data that this thread holds to be changed on the host, or None."""
+    """Return the arrays of `data` if this thread has acquired all for writing on the host."""
     holder = _INNERMOST.holder
     return None if holder is None else holder.held_on_host(data)
 
 
 @contextmanager
 def arrays_on_host(data: Sequence[Any], *, writes: bool) -> Iterator[Sequence[Any]]:
-    """Give the arrays of data on the host: those that this thread holds, or acquired ones."""
+    """Yield the arrays of `data` on the host; acquire them unless this thread has done so."""
     arrays = held_arrays(data)
     if arrays is not None:
         yield arrays
@@ -114,7 +114,7 @@ def arrays_on_host(data: Sequence[Any], *, writes: bool) -> Iterator[Sequence[An
 
 @contextmanager
 def holding(holder: ArrayHolder) -> Iterator[None]:
-    """Let exchanges in a block use the arrays of a holder."""
+    """Let exchanges in a `with` block use the arrays that `holder` has acquired."""
     outer = _INNERMOST.replace(holder)
     try:
         yield
@@ -123,7 +123,7 @@ def holding(holder: ArrayHolder) -> Iterator[None]:
 
 
 class HeldData:
-    """Data that NumPy code holds to be changed on the host."""
+    """Data that NumPy code has acquired for writing on the host."""
 
     def __init__(self, pairs: Iterable[tuple[Any, Any]]) -> None:
         """Take data with their arrays."""

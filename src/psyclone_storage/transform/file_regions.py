@@ -79,7 +79,7 @@ def _waits(line: un.Line) -> bool:
 
 
 def _without_barrier(lines: tuple[un.Line, ...], number: int) -> tuple[un.Line, ...]:
-    """Return statements in which the block `number` of those that wait does not."""
+    """Return `lines` with `nowait` on the directive `number` of those that end in a barrier."""
     waiting = [id(one) for one in walk_lines(lines) if _waits(one)][number]
 
     def change(block: tuple[un.Line, ...]) -> tuple[un.Line, ...]:
@@ -95,7 +95,7 @@ def _without_barrier(lines: tuple[un.Line, ...], number: int) -> tuple[un.Line, 
 
 
 def _problems(bench: FileBench, routine: str, body: tuple[un.Line, ...]) -> set[str]:
-    """Return what is wrong with the regions of a routine that has other statements."""
+    """Return the problems of the regions of a routine after its body is replaced by `body`."""
     tree, reasons = bench.attempt(EditRoutine(routine, bench.code(routine).body, body))
     if reasons:
         return {one.message for one in reasons}

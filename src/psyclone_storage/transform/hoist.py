@@ -89,7 +89,7 @@ class MoveBoundsOfLoop(MoveInvariantBounds):
     uid: str = ""
 
     def check_code(self, code: Routine) -> Reasons:
-        """Return all reasons against new variables."""
+        """Return a reason if the loop has no bounds that need a variable."""
         if hoist_bounds(code, self.uid) == code:
             return (nothing_to_do(code, "has no bounds in this loop that are computed"),)
         return ()

@@ -235,3 +235,26 @@ def test_directives_have_the_indentation_of_their_loop(folder: Path) -> None:
         *body.splitlines(),
         "end subroutine",
     ]
+
+
+def test_components_of_unknown_types_are_data_only_by_promise(folder: Path) -> None:
+    """A component with brackets may be a call of a type-bound function, unless one says more."""
+    text = """subroutine scale(a, state, n)
+  use state_mod, only: state_type
+  integer, intent(in) :: n
+  type(state_type), intent(in) :: state
+  real, intent(inout) :: a(n)
+  integer :: i
+  do i = 1, n
+    a(i) = a(i) * state%factor(i)
+  end do
+end subroutine scale
+"""
+    (folder / "scale.f90").write_text(text)
+    words = ["--apply", "openmp-parallel-do{loop=loop1}", "scale.f90", "-o", "out.f90"]
+    refused = run_command(words, folder)
+    assert refused.status == 1
+    assert "calls 'state%factor', whose effects are unknown" in refused.err
+    done = run_command([*words, "--assume", "unknown-components-are-data"], folder)
+    assert done.status == 0, done.err
+    assert "!$omp parallel do" in done.written["out.f90"]

@@ -1,7 +1,7 @@
 """Fields on function spaces, with halos that can be made equal to the owners' values.
 
-A field records the depth to which its halo is clean, provided that writers call `set_dirty` and
-`set_clean`, as for LFRic's fields. Exchanges record the clean depth.
+A field records the depth to which its halo is clean. An exchange sets this depth. Code that writes
+to a field has to call `set_dirty` or `set_clean`, as for LFRic's fields.
 """
 
 from __future__ import annotations

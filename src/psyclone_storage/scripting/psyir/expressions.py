@@ -509,7 +509,7 @@ def _structure(expr: ex.Expr) -> StructureReference:
 
 @node_of.register(ex.Member)
 def component_node(expr: ex.Expr) -> DataNode:
-    """Return the node of a component of a structure, or of elements of one."""
+    """Return the node of a component of a structure, or of elements of a component."""
     at: ex.Expr = expr
     while isinstance(at, ex.Member | ex.Element | ex.Section | ex.Unresolved):
         if isinstance(at, ex.Index) and (isinstance(at.base, ex.Index) or not at.items):

@@ -286,7 +286,7 @@ class Sliceable:
         raise NotImplementedError
 
     def backing(self) -> Any:
-        """Return the state that this storage shares with all others on its data."""
+        """Return the state shared by all storages of the same data."""
         raise NotImplementedError
 
 

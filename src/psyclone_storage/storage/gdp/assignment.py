@@ -42,10 +42,10 @@ class Assignable(Protocol):
 
     @property
     def pattern(self) -> np.ndarray[Any, Any]:
-        """Return the array that describes the elements, and is them where there is no buffer."""
+        """Return an array with the type and shape of the data; without a buffer, the data."""
 
     def backing(self) -> Backing:
-        """Return what the storage shares with all others on its data."""
+        """Return the state shared by all storages of the same data."""
 
     def window(self, space: MemorySpace) -> Any:
         """Return the array at `space`, valid or not."""

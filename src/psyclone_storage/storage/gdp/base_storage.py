@@ -428,7 +428,7 @@ class Storage(Sliceable, operators.NoArithmetic, ABC):  # pylint: disable=too-ma
 
     @property
     def pattern(self) -> Array:
-        """Return the array that describes the elements, and is them where there is no buffer."""
+        """Return an array with the type and shape of the data; without a buffer, the data."""
         return self._array
 
     def window(self, space: MemorySpace) -> Any:
@@ -512,7 +512,7 @@ class Storage(Sliceable, operators.NoArithmetic, ABC):  # pylint: disable=too-ma
         return kind(self._array, labels, backing)
 
     def backing(self) -> Backing:
-        """Return what this storage shares with all others on its data."""
+        """Return the state shared by all storages of the same data."""
         backing = self._backing
         if backing is None:
             with FIRST_USE:

@@ -29,7 +29,7 @@ class Readable(Protocol):
 
     @property
     def pattern(self) -> np.ndarray[Any, Any]:
-        """Return the array that describes the elements."""
+        """Return an array with the element type, shape and strides of the data."""
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -61,8 +61,8 @@ def deep_copy(*arguments: Any) -> Future[None] | None:
 
     Target and source are views or arrays with equal extents and elements, in any space and layout.
     After an execution space as first argument the copy runs there, and the future says when it is
-    done; without one it is done on return. Raises `ViewTypeError` for a const target, other ranks
-    or other elements, `ViewExtentError` for other extents.
+    done; without one it is done on return. Raises `ViewTypeError` if the target is
+    const or if ranks or element types differ, and `ViewExtentError` if extents differ.
     """
     if isinstance(arguments[0], ExecutionSpace):
         return arguments[0].submit(_copy, *arguments[1:])

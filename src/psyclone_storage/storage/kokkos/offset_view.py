@@ -133,7 +133,10 @@ class OffsetView(metaclass=_TypedOffsetView):
         return f'<Offset{self._view.type} "{self.label()}" ({ranges})>'
 
     def _shifted(self, indices: tuple[SupportsIndex, ...]) -> tuple[int, ...]:
-        """Return the indices counted from 0; raise what the view inside would, in our indices."""
+        """Return the indices counted from 0.
+
+        Raises the errors of the underlying view; their messages contain the original indices.
+        """
         if len(indices) != len(self._begins):
             self._view(*indices)
         shifted = tuple(

@@ -38,7 +38,7 @@ class ScatterOperation(NamedTuple):
     function: np.ufunc
 
     def identity(self, dtype: np.dtype[Any]) -> Any:
-        """Return what changes no element."""
+        """Return the identity element of the operation: a contribution without effect."""
         if self.function in (np.add, np.multiply):
             return dtype.type(self.function is np.multiply)
         limits: Any = np.finfo(dtype) if dtype.kind == "f" else np.iinfo(dtype)

@@ -68,8 +68,8 @@ class Part:
 def copy_values(target: Part, source: Part) -> None:
     """Copy each element of `source` to the same indices of `target`.
 
-    Raises `ViewTypeError` for a const target, other ranks or other elements; `ViewExtentError` for
-    other extents.
+    Raises `ViewTypeError` if the target is const or if ranks or element types differ, and
+    `ViewExtentError` if extents differ.
     """
     _check(target, source)
     if 0 in target.extents:

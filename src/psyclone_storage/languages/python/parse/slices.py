@@ -250,7 +250,7 @@ class _Assignment:
         return into
 
     def _element(self, value: ast.expr, counters: Sequence[str]) -> ast.expr:
-        """Return the right side for one element."""
+        """Return the assigned expression for the element with the indices `counters`."""
         return _InElement(counters).visit(_copied(value))  # type: ignore[no-any-return]
 
     def _converted(self, into: ex.Expr, found: TypedExpression) -> TypedExpression:

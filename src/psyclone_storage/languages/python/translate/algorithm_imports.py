@@ -13,8 +13,8 @@ from psyclone_storage.languages.python.translate.values import NoPythonError
 class KernelImports:
     """Names of kernels, with the modules that define them, for all procedures of a file.
 
-    Each Fortran procedure has its own imports. Python procedures share the imports of the file and
-    the names of the procedures in `units`.
+    Each Fortran procedure has its own imports, but all procedures of a Python file share one set of
+    names. `units` has the names of the procedures of the file.
     """
 
     units: frozenset[str]

@@ -143,7 +143,10 @@ class GridData:
         return True
 
     def made(self, numbers: AlgorithmNames, line: Assign) -> list[str] | None:
-        """Return the creation of a field; record the boundary conditions of a grid."""
+        """Return the Python line that creates a field, for an assignment to a field.
+
+        For an assignment to a grid return no lines, and record its boundary conditions.
+        """
         if not isinstance(line.target, Name):
             return None
         key, name = line.target.key, numbers.name(line.target.text)
