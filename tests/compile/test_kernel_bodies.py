@@ -175,7 +175,7 @@ end do
 CHANGES = {
     "swap": partial(swap_loops, number=1),
     "chunk": partial(strip_mine_loop, number=2, size=2),
-    "tile": partial(tile_loops, number=1, size=2),
+    "tile": partial(tile_loops, number=1, size=2, inner=3),
     "fuse": partial(fuse_loops, number=1),
     "jam": partial(jam_loops, number=1, factor=2),
     "jam nothing": partial(jam_loops, number=1, factor=9),

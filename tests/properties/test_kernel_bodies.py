@@ -193,7 +193,7 @@ def test_loops_that_may_swap_may_swap(text: str) -> None:
     if not refused:
         same(code, swap_loops(code, 1))
         if ", -1" not in text:
-            same(code, tile_loops(code, 1, 2))
+            same(code, tile_loops(code, 1, 2, 3))
             same(code, jam_loops(code, 1, 2))
             same(code, jam_loops(code, 1, 3))
 

@@ -133,7 +133,7 @@ STEPS: dict[str, Callable[[Routine], Routine]] = {
     "ranges": with_ranges,
     "functions": lambda code: written_out(code, frozenset(FUNCTIONS))[0],
     "chunks": lambda code: strip_mine_loop(code, 1, 2),
-    "tiles": lambda code: tile_loops(code, 1, 2),
+    "tiles": lambda code: tile_loops(code, 1, 2, 3),
     "jam": lambda code: jam_loops(code, 1, 2),
     "bounds": with_bounds_inside,
 }

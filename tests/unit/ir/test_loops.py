@@ -50,7 +50,7 @@ def test_each_loop_has_an_address_when_it_is_read() -> None:
             [("loop4", "j_chunk"), ("loop1", "j"), ("loop2", "i"), ("loop3", "j")],
         ),
         (
-            lambda one: tile_loops(one, 1, 2),
+            lambda one: tile_loops(one, 1, 2, 2),
             [("loop4", "j_chunk"), ("loop5", "i_chunk"), ("loop1", "j"), ("loop2", "i"),
              ("loop3", "j")],
         ),
