@@ -130,7 +130,6 @@ KEYS: tuple[SettingsKey, ...] = (
         "precision_map",
         "precision_map",
         decode.mapping(decode.positive_word),
-        unused="Kinds are told apart by their names; their sizes are the compiler's business.",
     ),
     SettingsKey("lfric", "num_any_space", "num_any_space", decode.positive),
     SettingsKey(

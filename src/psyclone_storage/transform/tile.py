@@ -152,7 +152,7 @@ class StripMineInKernel(OnKernelNest):
 
     def check_nest(self, nest: CodeFootprint) -> Reasons:
         """Return diagnostics if the loop cannot be strip-mined."""
-        return _check_points(self.size) or check_strip_mine(nest)
+        return _check_size(self.size, nest.line.place) or check_strip_mine(nest)
 
     def transform_code(self, code: Routine) -> Routine:
         """Return `code` with the loop strip-mined."""
@@ -177,7 +177,9 @@ class TileInKernel(OnKernelNest):
 
     def check_nest(self, nest: CodeFootprint) -> Reasons:
         """Return diagnostics if the loops cannot be tiled."""
-        return _check_points(self.size, self.inner or 1) or check_tile(nest)
+        place = nest.line.place
+        wrong = (*_check_size(self.size, place), *_check_size(self.inner or 1, place))
+        return wrong or check_tile(nest)
 
     def transform_code(self, code: Routine) -> Routine:
         """Return `code` with the two loops tiled."""
@@ -189,11 +191,3 @@ def _check_size(size: int, place: Span | None) -> Reasons:
         return ()
     message = f"A tile cannot have {size} rows or columns."
     return (Diagnostic("T017", message, place, hint="Give 1 or more."),)
-
-
-def _check_points(*sizes: int) -> Reasons:
-    return tuple(
-        Diagnostic("T017", f"A tile has at least one point in each direction, not {size}.")
-        for size in sizes
-        if size < 1
-    )

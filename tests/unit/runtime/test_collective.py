@@ -10,7 +10,7 @@ from pathlib import Path
 import psyclone_storage.runtime
 
 ROOT = Path(psyclone_storage.runtime.__file__).parent
-GUIDE = Path(__file__).parents[3] / "docs" / "guide" / "grids.md"
+GUIDE = Path(__file__).parents[3] / "docs" / "guide" / "clusters.md"
 PRIMITIVES = {"gathered", "sent_to", "swapped", "total", "least", "greatest", "wait_for_all"}
 """The methods of `Ranks` that communicate."""
 MADE_OF_RANKS = {"agreed", "start_exchange", "_extreme", "_combined", "_begin", "_of"}

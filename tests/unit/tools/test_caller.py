@@ -28,7 +28,8 @@ def test_every_kernel_of_the_corpus_can_be_called(path: Path) -> None:
         text = generate_caller(path, name, Api.LFRIC, settings)
         build = compiler.compile_text(SourceText("alg.x90", text))
         assert len(build.program.invokes) == 1
-        assert build.warnings == ()
+        # Metadata name no kinds, so the caller declares fields of the kind r_def (S119).
+        assert {one.code for one in build.warnings} <= {"S119"}
 
 
 def test_what_is_passed_is_declared() -> None:
