@@ -8,10 +8,10 @@ from pathlib import Path
 
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.regex import regex
-from psyclone_storage.ir.facts import ASSUMPTIONS
 
 _PLAIN = (".f90", ".f95", ".f03", ".f08", ".xu90", ".f", ".for", ".ftn", ".fpp", ".f77")
-_PROMISES = tuple(sorted(kind.value for kind in ASSUMPTIONS))
+PROMISES = ("component-pointers-distinct", "unknown-components-are-data")
+"""The choices of `--assume`: the values of `ir.facts.ASSUMPTIONS`."""
 _INVOKE = regex(r"\binvoke\b", re.IGNORECASE)
 
 
@@ -46,7 +46,7 @@ def add_file_options(parser: argparse.ArgumentParser) -> None:
         help="remove the author's OpenMP or OpenACC directives first; may be repeated",
     )  # fmt: skip
     group.add_argument(
-        "--assume", action="append", choices=_PROMISES,
+        "--assume", action="append", choices=PROMISES,
         help="promise for all files that pointer components with different names do not alias, or "
         "that components of unknown types, if followed by parentheses, are arrays; may be repeated",
     )  # fmt: skip

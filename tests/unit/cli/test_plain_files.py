@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from psyclone_storage.cli.file_options import PROMISES
+from psyclone_storage.ir.facts import ASSUMPTIONS
 from support.command import run_command
 
 GOOD = """subroutine copy(a, b, n)
@@ -258,3 +260,8 @@ end subroutine scale
     done = run_command([*words, "--assume", "unknown-components-are-data"], folder)
     assert done.status == 0, done.err
     assert "!$omp parallel do" in done.written["out.f90"]
+
+
+def test_each_promise_about_all_names_can_be_made() -> None:
+    """The command line names the facts that proofs use."""
+    assert set(PROMISES) == {kind.value for kind in ASSUMPTIONS}

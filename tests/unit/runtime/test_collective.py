@@ -17,7 +17,7 @@ MADE_OF_RANKS = {"agreed", "start_exchange", "_extreme", "_combined", "_begin", 
 """Functions that communicate for public ones."""
 PUBLIC = ("gocean/field.py", "gocean/grid.py", "lfric/field.py", "lfric/mesh.py",
           "lfric/columnwise_operator.py", "lfric/reductions.py", "lfric/summing.py")  # fmt: skip
-COLLECTIVE = "Collective: all ranks have to call it."
+COLLECTIVE = "Collective: all ranks must call it."
 
 
 def functions(path: Path) -> Iterator[tuple[str, ast.FunctionDef]]:

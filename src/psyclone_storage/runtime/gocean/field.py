@@ -280,7 +280,7 @@ class Field:
     def mean(self, *, reproducible: bool = False) -> float:
         """Return the mean over all internal points of the domain; see `sum`.
 
-        Collective: all ranks have to call it.
+        Collective: all ranks must call it.
 
         Raises:
             ValueError: on all ranks, if a reproducible mean has a value that is not finite.
@@ -293,7 +293,7 @@ class Field:
 
         Each product is rounded. A `reproducible` sum does not depend on the number of ranks.
 
-        Collective: all ranks have to call it.
+        Collective: all ranks must call it.
 
         Raises:
             TypeError: `other` is not a field.
@@ -315,7 +315,7 @@ class Field:
     def norm(self, *, reproducible: bool = False) -> float:
         """Return the square root of the dot product with itself.
 
-        Collective: all ranks have to call it.
+        Collective: all ranks must call it.
 
         Raises:
             ValueError: on all ranks, if a square in a reproducible sum is not finite.

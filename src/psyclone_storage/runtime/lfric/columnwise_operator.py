@@ -52,7 +52,7 @@ class ColumnwiseOperator(Matrices):
     Without a `band`, given as alpha, beta, gamma_m and gamma_p, it is the one that assembly needs,
     which couples the dofs of a layer.
 
-    Collective: all ranks have to call it.
+    Collective: all ranks must call it.
 
     Raises:
         ValueError: the spaces are on different meshes, share dofs between columns, or have several

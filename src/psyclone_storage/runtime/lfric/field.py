@@ -211,7 +211,7 @@ class DofField:
         A `reproducible` one is the exact sum, rounded once: it does not depend on the number of
         ranks, and has the bits of the Fortran's exact sums. Sums of integers are always exact.
 
-        Collective: all ranks have to call it.
+        Collective: all ranks must call it.
         """
         if reproducible or self.dtype.kind != "f":
             answer: float = exact_sum(self.mesh.ranks, self.values).item()
@@ -221,7 +221,7 @@ class DofField:
     def inner_product(self, other: DofField, *, reproducible: bool = False) -> float:
         """Return the sum of the products with the values of another field, in 64 bits.
 
-        Collective: all ranks have to call it.
+        Collective: all ranks must call it.
 
         Raises:
             TypeError: the other is no field.

@@ -80,7 +80,7 @@ class ColumnMesh(MeshCells):
         Of two meshes that are mapped to each other the finer one keeps `cells_together`. Without
         `generate_inner_halos` all inner cells are at the deepest depth, as on some of LFRic.
 
-        Collective: all ranks have to call it.
+        Collective: all ranks must call it.
 
         Raises:
             TypeError: there is no such keyword.
@@ -98,7 +98,7 @@ class ColumnMesh(MeshCells):
     def cubed_sphere(cls, edge_cells: int, **options: Unpack[MeshOptions]) -> ColumnMesh:
         """Return a sphere; its radius is the bottom of the columns.
 
-        Collective: all ranks have to call it.
+        Collective: all ranks must call it.
 
         Raises:
             TypeError: there is no such keyword.
@@ -120,7 +120,7 @@ class ColumnMesh(MeshCells):
     def extruded(self, label: str = "", **columns: Unpack[ColumnOptions]) -> ColumnMesh:
         """Return other columns over the same horizontal mesh, as this one's but for `columns`.
 
-        Collective: all ranks have to call it.
+        Collective: all ranks must call it.
 
         Raises:
             TypeError: `columns` has other keywords than `Columns`.
@@ -149,7 +149,7 @@ class ColumnMesh(MeshCells):
         `order` is that of the element, in the horizontal and in the vertical. A dof has `ndata`
         values, which are contiguous if `ndata_first`.
 
-        Collective: all ranks have to call it.
+        Collective: all ranks must call it.
 
         Raises:
             TypeError: the name is not a string, or an order is not an integer.

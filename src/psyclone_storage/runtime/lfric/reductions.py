@@ -17,7 +17,7 @@ def exact_sum(ranks: Ranks, values: Array) -> Any:
     Where one is infinite or not a number, it is the sum of those that are. These are the bits of
     the Fortran's exact sums. The sum of integers has 64 bits.
 
-    Collective: all ranks have to call it.
+    Collective: all ranks must call it.
     """
     flat = np.ravel(values)
     if flat.dtype.kind != "f":

@@ -48,7 +48,7 @@ class DigitSum:
 
         Where a value was infinite or not a number, it is the sum of those that were.
 
-        Collective: all ranks have to call it.
+        Collective: all ranks must call it.
         """
         return _total(ranks.gathered(self._parts()))
 
