@@ -11,6 +11,7 @@ from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir.expr import Index, spell
 from psyclone_storage.ir.schedule import Datum, Program
+from psyclone_storage.languages.python.parse.thread_safe_ast import parse_python
 from psyclone_storage.targets.numpy.expressions import python_identifier
 
 _WIDTH = 100
@@ -43,7 +44,7 @@ def _given(datum: Datum) -> str:
     text = datum.span.text.strip()
     if not text:
         return spell(datum.actual)
-    node = ast.parse(f"({text}\n)", mode="eval").body
+    node = parse_python(f"({text}\n)", "eval").body
     if datum.vector > 1 and isinstance(node, ast.Subscript) and not isinstance(datum.actual, Index):
         # A call is passed one component, the routine all of them.
         return ast.unparse(node.value)

@@ -21,6 +21,7 @@ from typing import Any
 
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.regex import regex
+from psyclone_storage.languages.python.parse.thread_safe_ast import parse_python
 
 CodePosition = tuple[int | None, int | None, int | None, int | None]
 """First and last line, first column and the column after the last."""
@@ -312,7 +313,7 @@ def _fixed_names(text: str, values: Mapping[str, Any]) -> set[str]:
     """
     found = {name for name in _WORD.findall(text) if _is_table(values.get(name))}
     try:
-        tree = ast.parse(textwrap.dedent(text))
+        tree = parse_python(textwrap.dedent(text))
     except SyntaxError:
         return found
     for node in ast.walk(tree):

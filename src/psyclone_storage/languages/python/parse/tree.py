@@ -16,6 +16,7 @@ from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText, Span
+from psyclone_storage.languages.python.parse.thread_safe_ast import parse_python
 
 MAX_DEPTH = 100
 _REMEMBERED = 4
@@ -82,7 +83,7 @@ def read_tree(source: SourceText) -> PythonTree:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            module = ast.parse(source.text)
+            module = parse_python(source.text)
             # Some rules, such as that of unique arguments, are checked only by the compiler.
             compile(source.text, source.name, "exec", dont_inherit=True)
     except SyntaxError as error:
