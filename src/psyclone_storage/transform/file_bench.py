@@ -60,6 +60,7 @@ from psyclone_storage.ir.loops import addressed, loops_of
 from psyclone_storage.ir.rewrite import (
     blocks_of,
     everywhere,
+    first_words,
     names_of_line,
     place_of_line,
     substituted,
@@ -436,6 +437,7 @@ def _with_rewritten(code: Routine, line: un.Line, step: ChangesCode) -> Routine:
         for item in after.declarations
         if isinstance(item, un.Declare) and item.key not in known
     ]
+    _check_place(code, line, after.body, bool(new))
     if not new:
         return replace(code, body=_exchanged(code.body, line, after.body))
     table = NameTable(names_of(code))
@@ -449,6 +451,29 @@ def _with_rewritten(code: Routine, line: un.Line, step: ChangesCode) -> Routine:
         new = [replace(item, name=spell(values.get(item.key, Name(item.name)))) for item in new]
     items = (*code.specification, *(DeclarationStatement((item,)) for item in new))
     return replace(code, body=_exchanged(code.body, line, lines), specification=items)
+
+
+def _check_place(
+    code: Routine, line: un.Line, after: tuple[un.Line, ...], has_variables: bool
+) -> None:
+    """Check that the construct around a statement may hold the statements that replace it.
+
+    A `forall` or a `where` holds only assignments. The iterations of `do concurrent` would share
+    the new variables.
+
+    Raises:
+        CompileError: `T060`, the construct may not hold them.
+    """
+    is_assignment = len(after) == 1 and isinstance(after[0], un.Assign)
+    for outer in walk_lines(code.body):
+        masked = isinstance(outer, un.Where | un.Forall) and not is_assignment
+        shares = isinstance(outer, un.DoConcurrent) and has_variables
+        if (masked or shares) and outer is not line:
+            inside = chain.from_iterable(blocks_of(outer))
+            if any(one is line for one in walk_lines(inside)):
+                message = f"No statement can be added before '{first_words(line)}'"
+                message += f", which is in '{first_words(outer)}'."
+                raise CompileError(Diagnostic("T060", message, place_of_line(line)))
 
 
 def _exchanged(

@@ -192,7 +192,7 @@ class Known:
 
 
 def _key(line: un.Line) -> object:
-    """Return what identifies a statement that a step may have changed, None without anything."""
+    """Return what identifies a statement that a step may have changed: itself if a step made it."""
     if isinstance(line, un.Do) and line.uid:
         return line.uid
     if isinstance(line, un.DirectiveBlock):
@@ -200,7 +200,7 @@ def _key(line: un.Line) -> object:
         first = next(inside, None)
         return None if first is None else (line.directive, _key(first))
     extent = node_extent(line)
-    return None if extent is None else (type(line), extent.start, extent.stop)
+    return line if extent is None else (type(line), extent.start, extent.stop)
 
 
 _NOTHING = Known()
@@ -276,13 +276,13 @@ class Schedule(LiveNode):
             return
         nodes, self._tail = _grouped(block, known)
         self._block = self._source_block = block
-        if self._children is None:
-            _ = self.children
         for node in nodes:
             if node.parent is not None:
                 node.parent.children.release(node)
-        assert self._children is not None
-        self._children.reset(nodes)
+        self.children.reset(nodes)
+        for node in nodes:
+            if node.known_nodes is known:
+                node.walk(Schedule)  # A script may hold nodes of statements that are in it now.
 
     def followed(self, block: Lines, old: deque[Statement]) -> list[Statement]:
         """Return the nodes of a block whose statements `old` nodes show, in the same order."""

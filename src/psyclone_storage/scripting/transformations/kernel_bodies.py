@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from psyclone_storage.analysis.footprints import Reasons
+from psyclone_storage.base.records import replace
 from psyclone_storage.ir.keys import key_of
-from psyclone_storage.scripting.errors import refusal
+from psyclone_storage.scripting.errors import TransformationError, refusal
 from psyclone_storage.scripting.psyir.calls import IntrinsicCall
 from psyclone_storage.scripting.transformations.base import Transformation, TransformationOptions
 from psyclone_storage.scripting.transformations.on_files import NodeRequest
@@ -18,7 +19,7 @@ from psyclone_storage.transform.hoist import (
 )
 from psyclone_storage.transform.kernel.arrays import ArraysToLoops, ArraysToRanges
 from psyclone_storage.transform.kernel.inline import InlineCall
-from psyclone_storage.transform.kernel.intrinsics import IntrinsicsToCode
+from psyclone_storage.transform.kernel.intrinsics import IntrinsicsToCode, check_signs
 from psyclone_storage.transform.kernel.pass_bounds import MoveBoundsInside
 from psyclone_storage.transform.step import Step
 from psyclone_storage.transform.workbench import NamedStep
@@ -42,7 +43,11 @@ class WriteOut(Transformation):
         node = request.nodes[0]
         if not isinstance(node, IntrinsicCall) or key_of(node.routine.name) != self.function:
             raise refusal(f"'{self.name}' takes a call of '{self.function}'.")
-        return request.on_statement(IntrinsicsToCode("", self.function))
+        step = request.on_statement(IntrinsicsToCode("", self.function))
+        code = replace(request.bench.code(request.routine.key), body=(step.line,))
+        if self.function == "sign" and (reasons := check_signs(code)):
+            raise TransformationError(*reasons)
+        return step
 
 
 def writes_out(function: str) -> type[WriteOut]:

@@ -33,7 +33,6 @@ from psyclone_storage.transform.file_bench import (
     RewriteStatement,
 )
 from psyclone_storage.transform.kernel.code import ChangesCode
-from psyclone_storage.transform.workbench import NamedStep
 
 _ANYWHERE = frozenset(
     """allow_string allow_strings collapse enable_reductions force force_private
@@ -158,7 +157,7 @@ class NodeRequest:
         key = self.routine.key
         return AddDirective(key, directive=directive, options=options, around=around)
 
-    def on_statement(self, step: ChangesCode) -> NamedStep:
+    def on_statement(self, step: ChangesCode) -> RewriteStatement:
         """Return the step that changes the code of the statement which contains the only node.
 
         Raises:

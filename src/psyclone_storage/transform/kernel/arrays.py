@@ -11,8 +11,18 @@ from psyclone_storage.analysis.bodies.shapes import (
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass, replace
-from psyclone_storage.ir.expr import Element, Expr, Index, Name, Range, Section, intrinsic_called
-from psyclone_storage.ir.rewrite import rewritten, with_parts
+from psyclone_storage.ir.expr import (
+    Element,
+    Expr,
+    Index,
+    Member,
+    Name,
+    Range,
+    Section,
+    intrinsic_called,
+    spell,
+)
+from psyclone_storage.ir.rewrite import rewritten, walk_lines, with_parts
 from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.types import ScalarType
 from psyclone_storage.ir.unit import Assign, Line
@@ -39,18 +49,40 @@ def with_ranges(code: Routine) -> Routine:
 
 
 def _check_ranges(code: Routine) -> Reasons:
-    if with_ranges(code).body == code.body:
-        return (nothing_to_do(code, "assigns no array by its name alone"),)
-    return ()
+    if with_ranges(code).body != code.body:
+        return ()
+    reasons = tuple(
+        Diagnostic(
+            "T060",
+            f"'{spell(line.target)} = {spell(line.value)}' may allocate its target with the bounds"
+            f" of '{spell(line.value)}', which a section of it does not have.",
+            line.place,
+        )
+        for line in walk_lines(code.body)
+        if isinstance(line, Assign) and _may_take_bounds(line, code)
+    )
+    return reasons or (nothing_to_do(code, "assigns no array by its name alone"),)
+
+
+def _may_take_bounds(line: Assign, code: Routine) -> bool:
+    """Return whether an assignment of a whole array may give its target the bounds of the array.
+
+    A target without a declaration, as a component or an imported variable, may be allocatable.
+    """
+    if not isinstance(line.value, Name) or _ranged(line.value, code) is line.value:
+        return False
+    if isinstance(line.target, Name) and find_declaration(code, line.target.text) is not None:
+        return is_whole_allocatable(line.target, code)
+    return isinstance(line.target, Name | Member)
 
 
 def _ranged_line(line: Line, code: Routine) -> Line:
-    if not isinstance(line, Assign):
+    if not isinstance(line, Assign) or _may_take_bounds(line, code):
         return line
     target = line.target
     if not is_whole_allocatable(target, code):
         target = _ranged(target, code)
-    return Assign(target, _ranged(line.value, code))
+    return replace(line, target=target, value=_ranged(line.value, code))
 
 
 def _ranged(expr: Expr, code: Routine) -> Expr:
@@ -108,7 +140,8 @@ class ArraysToRanges(ChangesCode):
     """Write whole arrays in the assignments of a kernel with a range for each dimension.
 
     An allocatable array on the left-hand side is not changed, because assigning to the whole array
-    may reallocate it.
+    may reallocate it. An array that is assigned to it as a whole is not changed either, because the
+    allocation takes its bounds.
 
     before: y = 2 * x
     after:  y(:) = 2 * x(:)

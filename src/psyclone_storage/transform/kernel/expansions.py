@@ -17,7 +17,18 @@ from psyclone_storage.analysis.bodies.shapes import (
 )
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass
-from psyclone_storage.ir.expr import Binary, Expr, Index, Keyword, Name, Unary, intrinsic, spell
+from psyclone_storage.ir.expr import (
+    Binary,
+    Expr,
+    Index,
+    Keyword,
+    Literal,
+    Name,
+    Parenthesised,
+    Unary,
+    intrinsic,
+    spell,
+)
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import names_in
 from psyclone_storage.ir.routine import Routine
@@ -123,6 +134,24 @@ def _with_sign(site: CallSite) -> Expansion:
         *_made_positive(result, kind),
         _if(negative, Assign(result, Unary(Operator.MINUS, result))),
     )
+
+
+def may_be_negative_zero(sign: Expr, code: Routine) -> bool:
+    """Return whether the second argument of `sign` may be -0.0: it is real, and may be zero."""
+    match sign:
+        case Keyword(_, value) | Parenthesised(value):
+            return may_be_negative_zero(value, code)
+        case Unary(Operator.PLUS | Operator.MINUS, operand):
+            return may_be_negative_zero(operand, code)
+        case Literal(text, Intrinsic.REAL):
+            mantissa = text.lower().replace("d", "e").partition("e")[0]
+            return not any(digit in mantissa for digit in "123456789")
+        case Name(text):
+            declared = find_declaration(code, text)
+            if declared is not None and declared.value and "parameter" in declared.words:
+                return may_be_negative_zero(declared.value, code)
+    kind = type_of_values(sign, code)
+    return kind is None or kind.intrinsic is not Intrinsic.INTEGER
 
 
 def _extreme(site: CallSite) -> Expansion:

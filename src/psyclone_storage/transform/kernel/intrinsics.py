@@ -37,6 +37,7 @@ from psyclone_storage.transform.kernel.expansions import (
     CallSite,
     UnexpandableError,
     matmul_in_place,
+    may_be_negative_zero,
 )
 
 FUNCTIONS = frozenset(EXPANSIONS)
@@ -61,6 +62,22 @@ def calls_of_functions(code: Routine, wanted: frozenset[str]) -> Iterator[ex.Cal
                     yield part
 
 
+def check_signs(code: Routine) -> Reasons:
+    """Return diagnostics for calls of `sign` that may have a negative zero (T060).
+
+    Only `sign` itself can tell it from a positive one.
+    """
+    return tuple(
+        Diagnostic(
+            "T060",
+            f"'{ex.spell(call)}' depends on the sign of a zero, which no comparison can tell.",
+            code.place_of("sign"),
+        )
+        for call in calls_of_functions(code, frozenset({"sign"}))
+        if may_be_negative_zero(call.items[-1], code)
+    )
+
+
 def written_out(code: Routine, wanted: frozenset[str]) -> tuple[Routine, Reasons]:
     """Return `code` with the functions `wanted` expanded, and diagnostics for others (T060)."""
     task = _Task(wanted, Scratch(code), [])
@@ -83,8 +100,8 @@ def _lines(lines: tuple[Line, ...], task: _Task) -> Iterator[Line]:
 def _line(line: Line, task: _Task) -> Iterator[Line]:
     """Yield the statements that replace a statement with calls of wanted functions."""
     match line:
-        case Assign(target, value):
-            yield from _assignment(target, value, task)
+        case Assign():
+            yield from _assignment(line, task)
         case Do():
             bounds = [line.start, line.stop] + ([] if line.step is None else [line.step])
             before, (start, stop, *step) = _all_out(bounds, True, task)
@@ -120,8 +137,8 @@ def _left_in(line: Line, task: _Task) -> Iterator[Diagnostic]:
             yield Diagnostic("T060", message, place_of_line(line))
 
 
-def _assignment(target: ex.Expr, value: ex.Expr, task: _Task) -> Iterator[Line]:
-    code = task.scratch.code
+def _assignment(line: Assign, task: _Task) -> Iterator[Line]:
+    target, value, code = line.target, line.value, task.scratch.code
     if isinstance(value, ex.CallFunction) and _is_call(value, task.wanted & {"matmul"}):
         in_place = matmul_in_place(target, value, task.scratch)
         if in_place is not None:
@@ -129,7 +146,7 @@ def _assignment(target: ex.Expr, value: ex.Expr, task: _Task) -> Iterator[Line]:
             return
     before, (clear,) = _all_out([value], rank_of(target, code) == 0, task)
     yield from before
-    yield Assign(target, clear)
+    yield replace(line, value=clear)
 
 
 def _choice(line: If, task: _Task) -> Iterator[Line]:
@@ -140,12 +157,12 @@ def _choice(line: If, task: _Task) -> Iterator[Line]:
     branch = replace(first, condition=condition, body=tuple(_lines(first.body, task)))
     rest: tuple[Line, ...] = line.otherwise
     if not later:
-        yield If((branch,), tuple(_lines(rest, task)), name=line.name)
+        yield replace(line, branches=(branch,), otherwise=tuple(_lines(rest, task)))
         return
     rest = tuple(_line(If(tuple(later), line.otherwise), task))
     match rest:
         case (If(branches, otherwise),):
-            yield If((branch, *branches), otherwise, name=line.name)
+            yield replace(line, branches=(branch, *branches), otherwise=otherwise)
         case _:
             yield If((branch,), rest, name=line.name)
 

@@ -69,7 +69,7 @@ REWRITES = {
     ),
     "Reference2ArrayRangeTrans": ("    c = b * 2\n", Assignment, "c = b", {}),
     "Abs2CodeTrans": ("    t = abs(b(2) - 3)\n", IntrinsicCall, "abs", {}),
-    "Sign2CodeTrans": ("    t = sign(b(2), -a(1, 1))\n", IntrinsicCall, "sign", {}),
+    "Sign2CodeTrans": ("    t = sign(b(2), -3.0e-3) + sign(k, m - 9)\n", IntrinsicCall, "sign", {}),
     "Max2CodeTrans": ("    t = max(b(2), a(1, 1), b(5))\n", IntrinsicCall, "max", {}),
     "Min2CodeTrans": ("    k = min(k, n, m)\n", IntrinsicCall, "min", {}),
     "Sum2LoopTrans": ("    k = sum(int(b(2:5)))\n", IntrinsicCall, "sum", {}),
@@ -190,6 +190,30 @@ TRAPS = {
     "an array where a scalar is needed": (
         "Max2CodeTrans", IntrinsicCall, "max", "    b(:) = max(b(:), c(:))\n",
     ),
+    "the sign of a zero": (
+        "Sign2CodeTrans", IntrinsicCall, "sign", "    t = sign(3.0, -0.0)\n",
+    ),
+    "the sign of a variable that may be zero": (
+        "Sign2CodeTrans", IntrinsicCall, "sign", "    t = sign(2.0, 1.0) + sign(b(2), (-b(1)))\n",
+    ),
+    "a statement in a forall": (
+        "Max2CodeTrans", IntrinsicCall, "max", "    forall (i = 1:n) b(i) = max(b(i), real(i))\n",
+    ),
+    "a statement in a forall construct": (
+        "Min2CodeTrans", IntrinsicCall, "min",
+        "    forall (i = 1:n)\n      c(i) = 3\n      b(i) = min(b(i), c(i))\n    end forall\n",
+    ),
+    "loops in a forall": (
+        "ArrayAssignment2LoopsTrans", Assignment, "d(j, :)",
+        "    forall (j = 1:n) d(j, :) = a(j, :)\n",
+    ),
+    "a statement in a where": (
+        "Abs2CodeTrans", IntrinsicCall, "abs", "    where (b > 3) b = abs(t - 3)\n",
+    ),
+    "a new variable in do concurrent": (
+        "Sum2LoopTrans", IntrinsicCall, "sum",
+        "    do concurrent (j = 1:n)\n      c(j) = sum(a(j, :))\n    end do\n",
+    ),
 }  # fmt: skip
 
 
@@ -207,6 +231,68 @@ def test_an_unsafe_rewrite_is_refused(trap: str) -> None:
     assert finished(tree) == HEAD + statements + TAIL
     assert tree.bench is not None
     assert all(entry.reasons for entry in tree.bench.journal)
+
+
+@pytest.mark.parametrize("target", ["w", "other", "o%w"])
+def test_an_array_that_gives_its_bounds_keeps_its_name(target: str) -> None:
+    """An allocation by `w = c` takes the bounds of `c`, but not those of `c(:)`."""
+    text = (HEAD + f"    {target} = e\n    w = e * 2\n    w = 0\n    c = e\n" + TAIL).replace(
+        "    integer :: i",
+        "    real, allocatable :: w(:)\n    real :: e(-1:n - 2)\n    integer :: i",
+    )
+    tree = tree_on_bench(text.replace("implicit none", "use others\n  implicit none"))
+    ranges = TRANSFORMATIONS["Reference2ArrayRangeTrans"]()
+    for assignment in nodes_of(tree, Assignment):
+        if assignment.debug_string() == f"{target} = e\n":
+            for part in (assignment, *assignment.children):
+                with pytest.raises(TransformationError, match="with the bounds of 'e'"):
+                    ranges.apply(part)
+        elif "e" in assignment.debug_string() or assignment.debug_string() == "w = 0\n":
+            ranges.apply(assignment.lhs)
+    result = finished(tree)
+    assert f"    {target} = e\n    w = e(:) * 2\n    w = 0\n    c(:) = e(:)\n" in result
+
+
+def test_a_statement_stays_the_same_node_while_others_change(tmp_path: Path) -> None:
+    """A recipe may collect nodes once, before it rewrites them and their neighbours."""
+    statements = (
+        "    d = 0\n    t = max(b(1), b(2))\n    c = b * 3\n"
+        "    if (max(t, b(3)) > 0) then\n      d(:, 1) = t\n    end if\n"
+    )
+    tree = tree_of(statements)
+    (routine,) = tree.walk(Routine)
+    first = routine.children.index(nodes_of(tree, Assignment, "d = 0")[-1])
+    whole, largest, other, choice = routine.children[first : first + 4]
+    (inner,) = choice.if_body
+    for assignment in (whole, other):
+        TRANSFORMATIONS["Reference2ArrayRangeTrans"]().apply(assignment.lhs)
+    for holder in (largest, choice):
+        (call,) = [one for one in holder.walk(IntrinsicCall) if one.routine.name == "max"]
+        TRANSFORMATIONS["Max2CodeTrans"]().apply(call)
+    added = nodes_of(tree, Assignment, "res_max = ")
+    assert len(added) >= 2
+    for assignment in (whole, inner, other):
+        TRANSFORMATIONS["ArrayAssignment2LoopsTrans"]().apply(assignment)
+    assert largest.debug_string() == "t = res_max\n"
+    assert all(one.root is tree for one in (largest, choice, *added))
+    result = finished(tree)
+    assert "(:" not in result.removesuffix(TAIL)
+    before = HEAD + statements + TAIL
+    assert output_of(result, tmp_path / "after", 1) == output_of(before, tmp_path / "before", 1)
+
+
+def test_a_loop_stays_the_same_node_in_a_new_loop(tmp_path: Path) -> None:
+    """No script has seen the loop around it that a rewrite makes."""
+    statements = NEST + NEST.replace("do j", "do k").replace(", j)", ", k)").replace("+ j", "+ k")
+    tree = tree_of(statements + "    i = 0; j = 0; k = 0\n")
+    loops = tree.walk(Loop)
+    for loop in loops:
+        TRANSFORMATIONS["ChunkLoopTrans"]().apply(loop, options={"chunksize": 3})
+    assert all(loop.root is tree for loop in loops)
+    assert len(tree.walk(Loop)) == 2 * len(loops)
+    before = HEAD + statements + "    i = 0; j = 0; k = 0\n" + TAIL
+    result = finished(tree)
+    assert output_of(result, tmp_path / "after", 1) == output_of(before, tmp_path / "before", 1)
 
 
 def test_hoisting_keeps_the_value_of_a_loop_without_iterations(tmp_path: Path) -> None:
