@@ -96,8 +96,8 @@ def test_places_are_those_of_the_text() -> None:
         ("      S = 'a", True),
         ('      S = "a!', True),
         ("      S = 1 ! don't", False),
-        (f"\t{WIDE[5:]}", False),
-        (f"\t{WIDE[5:]}2", True),
+        (f"\t{WIDE[6:]}", False),
+        (f"\t{WIDE[6:]}2", True),
         ("# 1 'a", False),
     ],
 )
