@@ -73,7 +73,7 @@ def test_words_of_a_compiler_are_read() -> None:
     assert call.sources == (Path("src/x.F90"),)
     assert call.folders == ("a.f90", "mods")
     assert call.output == Path("x.o")
-    assert call.is_object
+    assert call.product == ".o"
     assert "y.o" in call.others
     assert "-o" not in call.others
 
@@ -152,3 +152,206 @@ def test_excluded_files_and_other_actions_go_to_the_compiler(folder: Path) -> No
     assert (folder / "limits.o").is_file()
     shown = _call(folder, ["--version"], **options)
     assert "GNU Fortran" in shown.stdout
+
+
+def _run(folder: Path, words: list[str], **environment: str) -> list[str]:
+    """Return the words that a program prints after the wrapper has compiled and linked it."""
+    done = _call(folder, [*words, "-o", "run"], PSYCLONE_COMPILER="gfortran", **environment)
+    assert done.returncode == 0, done.stderr
+    return subprocess.run(
+        [folder / "run"], capture_output=True, text=True, check=True
+    ).stdout.split()
+
+
+@needs_gfortran
+def test_only_line_markers_are_removed_after_the_preprocessor(tmp_path: Path) -> None:
+    """A number sign with a number in a comment or literal is text of the source."""
+    lines = ["program p", "integer :: x", "x = 1 ! see issue # 33", "x = x + 1"]
+    lines += ["print *, '# 1 line 2', x, 'a&", "&b # 2', &", "#ifndef NO", "3", "#endif", "end"]
+    (tmp_path / "hash.F90").write_text("\n".join(lines) + "\n")
+    assert _run(tmp_path, ["hash.F90"]) == ["#", "1", "line", "2", "2", "ab", "#", "2", "3"]
+
+
+FIXED = """C     comment
+      program p
+      integer i, a(3)
+      do i = 1, 3
+        a(i) = i
+      end do
+      print *, a(3),
+     &  4
+      end program
+"""
+FREE = "program p\ninteger :: i, a(3)\ndo i = 1, 3\na(i) = i\nend do\nprint *, a(3), &\n 4\nend\n"
+
+
+@needs_gfortran
+@pytest.mark.parametrize(
+    ("name", "flag", "text"),
+    [
+        ("fx.f90", "-ffixed-form", FIXED),
+        ("fx.F90", "-ffixed-form", FIXED),
+        ("fr.f", "-ffree-form", FREE),
+    ],
+)
+def test_a_flag_for_the_form_is_honoured(tmp_path: Path, name: str, flag: str, text: str) -> None:
+    """The flag takes precedence over the suffix, also among the words of the compiler."""
+    (tmp_path / name).write_text(text)
+    options = {"PSYCLONE_OPTS": "--apply auto{work=1}"}
+    assert _run(tmp_path, [flag, "-fopenmp", name], **options) == ["3", "4"]
+    done = _call(tmp_path, ["-c", name], PSYCLONE_COMPILER=f"gfortran {flag}", **options)
+    assert done.returncode == 0, done.stderr
+    suffix = ".f" if flag == "-ffixed-form" else ".f90"
+    made = tmp_path / f"{Path(name).stem}.psycloned{suffix}"
+    assert "!$omp parallel do" in made.read_text()
+    assert sorted(one.name for one in tmp_path.iterdir()) == sorted(
+        [name, made.name, "run", f"{made.name[:2]}.o"]
+    )
+
+
+WIDE = "      a(i) = a(i)" + " " * 57 + "+ a(i - 1)"
+SHORT = "      a(i) = a(i) + a(i - 1)"
+LITERAL = "      s = 'abc\n     &d'"
+LONG = "a(i) = a(i)" + " " * 125 + "+ a(i - 1)"
+
+
+@needs_gfortran
+@pytest.mark.parametrize(
+    ("name", "flag", "line", "is_refused"),
+    [
+        ("w.f", "-ffixed-line-length-132", WIDE, True),
+        ("w.f", "-ffixed-line-length-none", WIDE, True),
+        ("w.f", "-ffixed-line-length-0", WIDE, True),
+        ("w.f", "-ffixed-line-length-132", LITERAL, True),
+        ("w.f", "-ffixed-line-length-132", SHORT, False),
+        ("w.f", "-ffixed-line-length-132", SHORT + " ! " + "note " * 12, False),
+        ("w.f", "-ffixed-line-length-72", WIDE, False),
+        ("w.f", "-ffixed-line-length-70", SHORT, True),
+        ("w.f", "-ffree-line-length-60", WIDE, False),
+        ("w.f90", "-ffixed-line-length-132", SHORT, False),
+        ("w.f90", "-ffree-line-length-none", LONG, False),
+        ("w.f90", "-ffree-line-length-0", LONG, False),
+        ("w.f90", "-ffree-line-length-200", LONG, False),
+        ("w.f90", "-ffree-line-length-140", LONG, True),
+        ("w.f90", "-ffree-line-length-80", SHORT, True),
+    ],
+)
+def test_lines_of_another_length_are_refused_if_they_change_statements(
+    tmp_path: Path, name: str, flag: str, line: str, *, is_refused: bool
+) -> None:
+    """A source whose statements end elsewhere for the compiler is not transformed."""
+    head = "      integer i\n      real a(9)\n      character(200) s\n      do i = 2, 9\n"
+    tail = "      end do\n      end\n"
+    (tmp_path / name).write_text(f"{head}{line}\n{tail}")
+    done = _call(tmp_path, ["-c", flag, name], PSYCLONE_COMPILER="gfortran")
+    assert done.returncode == int(is_refused), done.stderr
+    assert (f"'{flag}'" in done.stderr) is is_refused
+    assert (tmp_path / f"w.psycloned{Path(name).suffix}").exists() is not is_refused
+    assert (tmp_path / "w.o").exists() is not is_refused
+    if is_refused and line != LONG:
+        words = ["-c", flag, name]
+        options = {"PSYCLONE_COMPILER": "gfortran", "PSYCLONEFC_ON_ERROR": "original"}
+        assert _call(tmp_path, words, **options).returncode == 0
+        assert (tmp_path / "w.o").exists()
+
+
+@needs_gfortran
+@pytest.mark.parametrize("suffix", ["f90", "F90"])
+def test_sources_with_one_base_name_stay_apart(tmp_path: Path, suffix: str) -> None:
+    """Each has its own intermediate file, in one call and in calls for one folder of objects."""
+    names = [f"x/m.{suffix}", f"y/m.{suffix}", "m.f90"]
+    for name, unit in zip(names, ("a", "b"), strict=False):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_text(f"subroutine {unit}\nprint *, '{unit}'\nend\n")
+    (tmp_path / "m.f90").write_text("call a\ncall b\nend\n")
+    assert _run(tmp_path, names) == ["a", "b"]
+    for name, made in zip(names, ("o1.o", "o2.o"), strict=False):
+        done = _call(tmp_path, ["-c", name, f"-o{made}"], PSYCLONE_COMPILER="gfortran")
+        assert done.returncode == 0, done.stderr
+    texts = [(tmp_path / f"o{number}.psycloned.f90").read_text() for number in (1, 2)]
+    assert ["subroutine a" in text for text in texts] == [True, False]
+
+
+@needs_gfortran
+def test_outputs_have_the_names_that_the_compiler_gives(folder: Path) -> None:
+    """`-o` joined to its value names the object, and `-S` gives the assembler file its name."""
+    (folder / "ox").mkdir()
+    for words in (
+        ["-c", "limits.f90", "-oox/a.o"],
+        ["-S", "limits.f90"],
+        ["-c", "-S", "limits.f90"],
+    ):
+        done = _call(folder, words, PSYCLONE_COMPILER="gfortran")
+        assert done.returncode == 0, done.stderr
+        if "-S" in words:
+            (folder / "limits.s").unlink()
+    names = sorted(str(one.relative_to(folder)) for one in folder.rglob("*.[os]"))
+    assert names == ["ox/a.o"]
+    assert (folder / "ox" / "a.psycloned.f90").is_file()
+    assert read_compiler_words(["-openmp", "a.f90"]).output is None
+
+
+@needs_gfortran
+@pytest.mark.parametrize(
+    ("words", "rule"),
+    [
+        (["-MD", "-MF", "rule"], "rule"),
+        (["-MMD", "-MFrule"], "rule"),
+        (["-MD"], "made/sums.d"),
+        (["-MD", "-MT", "goal", "-MF", "rule"], "rule"),
+    ],
+)
+@pytest.mark.parametrize("name", ["src/sums.f90", "src/sums.F90"])
+def test_a_dependency_rule_names_the_author_s_files(
+    folder: Path, name: str, words: list[str], rule: str
+) -> None:
+    """The preprocessor writes the rule, and the compiler gets a file that is preprocessed."""
+    (folder / "made").mkdir()
+    (folder / "src" / "text.h").write_text("print *, 1\n")
+    (folder / name).write_text('#include "text.h"\nend\n')
+    given = ["-cpp", *words, "-c", name, "-o", "made/sums.o"]
+    done = _call(folder, given, PSYCLONE_COMPILER="gfortran")
+    assert done.returncode == 0, done.stderr
+    goals, needed = (folder / rule).read_text().split(":")
+    assert ("goal" if "-MT" in words else "made/sums.o") in goals.split()
+    assert {name, "src/text.h"} <= set(needed.split())
+    assert "psycloned" not in needed
+    assert (folder / "made" / "sums.o").is_file()
+    assert not list(folder.glob("*.d"))
+
+
+@needs_gfortran
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (["-c", "limits.f90", "other.f90", "-o", "z.o"], "names one output for 2 sources"),
+        (["-S", "limits.f90", "other.f90", "-oz.s"], "names one output for 2 sources"),
+        (["-c", "-x", "f95", "b.src"], "'-x f95' is not supported"),
+        (["-c", "-xf77", "limits.f90"], "'-xf77' is not supported"),
+    ],
+)
+def test_calls_that_cannot_be_honoured_are_refused(
+    folder: Path, words: list[str], text: str
+) -> None:
+    """No source is compiled without its transformation unless the environment requests it."""
+    (folder / "other.f90").write_text("end\n")
+    (folder / "b.src").write_text("end\n")
+    done = _call(folder, words, PSYCLONE_COMPILER="gfortran")
+    assert done.returncode == 1
+    assert text in done.stderr
+    assert not list(folder.glob("*.[os]"))
+    original = {"PSYCLONE_COMPILER": "gfortran", "PSYCLONEFC_ON_ERROR": "original"}
+    again = _call(folder, words, **original)
+    assert text in again.stderr
+    assert again.returncode == (0 if "b.src" in words else 1)
+    assert (folder / "b.o").exists() is ("b.src" in words)
+
+
+@needs_gfortran
+def test_no_preprocessed_file_remains_beside_an_original(folder: Path) -> None:
+    """The copy is removed if the author's file is compiled instead."""
+    (folder / "fails.py").write_text("def trans(psyir):\n    raise ValueError('no')\n")
+    (folder / "u.F90").write_text("print *, 1\nend\n")
+    options = {"PSYCLONE_OPTS": "-s fails.py", "PSYCLONEFC_ON_ERROR": "original"}
+    assert _run(folder, ["u.F90"], **options) == ["1"]
+    assert not list(folder.glob("u.*.f90"))

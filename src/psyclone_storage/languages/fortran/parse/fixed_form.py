@@ -16,6 +16,7 @@ _COMMENT = frozenset("cC*dD!")
 _TOKEN = regex(
     r"(?P<code>[^!'\";\r\n]+)|(?P<string>'(?:[^'\n]|'')*'|\"(?:[^\"\n]|\"\")*\")|(?P<mark>.)"
 )
+_DIRECTIVE = regex(r"[cC*!]\$")
 _CONTINUED = regex(r"(?:     [^ 0\n\r]|\t[1-9]|(?=&))")
 _LINES = regex(r"[^\n]*\n?")
 
@@ -31,6 +32,30 @@ def fixed_source(source: SourceText) -> SourceText:
     return SourceText(source.name, view, written=source.text)
 
 
+def depends_on_length(text: str) -> bool:
+    """Return whether a text in fixed form could have another meaning with longer lines.
+
+    A literal that continues on the next line does: blanks fill it up to the end of its line.
+    """
+    return any(map(_depends_on_length, _LINES.findall(text)))
+
+
+def _depends_on_length(line: str) -> bool:
+    if line.startswith("#") or (line[:1] in _COMMENT and not _DIRECTIVE.match(line)):
+        return False
+    code, ignored = _divided(line.rstrip())
+    start = 6 - 5 * line.startswith("\t")
+    marks = (found["mark"] for found in _TOKEN.finditer(code[start:]) if found["mark"] != ";")
+    mark = next(filter(None, marks), "")
+    return bool(ignored) if not mark else mark != "!"
+
+
+def _divided(body: str) -> tuple[str, str]:
+    """Return the columns of a line that are read, and those that are not."""
+    last = _LAST - 5 * body.startswith("\t")
+    return body[:last], body[last:]
+
+
 def _viewed(line: str) -> str:
     """Return the view of one line."""
     if not line.strip() or line.startswith("#"):
@@ -42,8 +67,7 @@ def _viewed(line: str) -> str:
     mark = _CONTINUED.match(body)
     if mark is not None and mark.end():
         body = f"{body[: mark.end() - 1]}&{body[mark.end() :]}"
-    last = _LAST - 5 * body.startswith("\t")
-    code, ignored = body[:last], body[last:]
+    code, ignored = _divided(body)
     if "!" in _without_strings(code) or not ignored.strip():
         return body + end
     return f"{code}!{ignored[1:]}{end}"

@@ -5,7 +5,11 @@ from __future__ import annotations
 import pytest
 
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.languages.fortran.parse.fixed_form import fixed_source, is_fixed_form
+from psyclone_storage.languages.fortran.parse.fixed_form import (
+    depends_on_length,
+    fixed_source,
+    is_fixed_form,
+)
 from psyclone_storage.languages.fortran.parse.statements import scan
 
 WIDE = "      X = " + "1" * 62
@@ -74,3 +78,29 @@ def test_places_are_those_of_the_text() -> None:
     assert len(source.text) == len(text)
     assert text[one.offset(one.text.index("C"))] == "C"
     assert one.span(0, 4).line == 2
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        (WIDE, False),
+        (f"{WIDE}   \r", False),
+        (f"{WIDE}2", True),
+        (f"C{WIDE}2", False),
+        (f"d{WIDE}2", False),
+        (f"!$omp {WIDE}", True),
+        (f"     !{WIDE[6:]}2", True),
+        (f"{WIDE[:40]}! {WIDE}", False),
+        (f"      S = '!'{WIDE}", True),
+        ("      S = 'it''s'", False),
+        ("      S = 'a", True),
+        ('      S = "a!', True),
+        ("      S = 1 ! don't", False),
+        (f"\t{WIDE[6:]}", False),
+        (f"\t{WIDE[6:]}2", True),
+        ("# 1 'a", False),
+    ],
+)
+def test_statements_that_longer_lines_change(line: str, *, expected: bool) -> None:
+    """Text from column 73 on counts unless it is a comment, and so does a continued literal."""
+    assert depends_on_length(f"      A = 1\n\n{line}\n      END\n") is expected
