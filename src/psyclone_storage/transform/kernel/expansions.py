@@ -29,6 +29,7 @@ from psyclone_storage.ir.expr import (
     intrinsic,
     spell,
 )
+from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import names_in
 from psyclone_storage.ir.routine import Routine
@@ -144,7 +145,7 @@ def may_be_negative_zero(sign: Expr, code: Routine) -> bool:
         case Unary(Operator.PLUS | Operator.MINUS, operand):
             return may_be_negative_zero(operand, code)
         case Literal(text, Intrinsic.REAL):
-            mantissa = text.lower().replace("d", "e").partition("e")[0]
+            mantissa = key_of(text).replace("d", "e").partition("e")[0]
             return not any(digit in mantissa for digit in "123456789")
         case Name(text):
             declared = find_declaration(code, text)

@@ -65,7 +65,7 @@ def calls_of_functions(code: Routine, wanted: frozenset[str]) -> Iterator[ex.Cal
 def check_signs(code: Routine) -> Reasons:
     """Return diagnostics for calls of `sign` that may have a negative zero (T060).
 
-    Only `sign` itself can tell it from a positive one.
+    Only `sign` itself distinguishes it from a positive zero.
     """
     return tuple(
         Diagnostic(
