@@ -134,10 +134,19 @@ class _Mask:
         """Return the mask combined with the condition `term`."""
         return _Mask((*self.terms, term))
 
+    def with_all(self, terms: Iterable[str]) -> _Mask:
+        """Return the mask combined with those `terms` that are not empty."""
+        return _Mask((*self.terms, *filter(None, terms)))
+
     @property
     def text(self) -> str:
         """The text of the combined condition."""
         return " & ".join(self.terms)
+
+    @property
+    def test(self) -> str:
+        """The text of the condition, also where it holds for all points."""
+        return self.text or "np.True_"
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +160,12 @@ class _Loop:
     stays: str
     goes_on: str
     once: bool
+
+
+def _masks_of(loops: Iterable[_Loop]) -> Iterator[str]:
+    """Yield the masks of loops, empty where a loop does not need one."""
+    for loop in loops:
+        yield from (loop.stays, loop.goes_on)
 
 
 @dataclass(slots=True)
@@ -253,11 +268,7 @@ class _Writer:
         raise UnsupportedError("NumPy has no words for this statement")
 
     def _with_alive(self, mask: _Mask) -> _Mask:
-        whole = mask.narrowed(self.alive) if self.left else mask
-        for loop in self.loops:
-            for term in filter(None, (loop.stays, loop.goes_on)):
-                whole = whole.narrowed(term)
-        return whole
+        return mask.with_all([self.alive if self.left else "", *_masks_of(self.loops)])
 
     def _jump(self, line: un.Exit | un.Cycle, mask: _Mask) -> list[str]:
         """Return a jump: points that leave a loop before others do are masked from then on."""
@@ -268,14 +279,17 @@ class _Writer:
         term = loop.stays if isinstance(line, un.Exit) else loop.goes_on
         if not term:
             return ["break" if isinstance(line, un.Exit) else "continue"]
-        test = " & ".join(mask.terms) if mask.terms else "np.True_"
-        return [f"{term} = {term} & np.logical_not({test})"]
+        # A point that already left an iteration or an inner loop does not jump.
+        inside = self.loops[self.loops.index(loop) + 1 :]
+        passed = [loop.goes_on] if isinstance(line, un.Exit) else []
+        where = mask.with_all([*passed, *_masks_of(inside)])
+        return [f"{term} = {term} & np.logical_not({where.test})"]
 
     def _assign(self, line: un.Assign, mask: _Mask) -> list[str]:
         value = self.spelling.of(line.value)
         match line.target:
             case ex.Name(text) if self._is_local_array(text):
-                return [f"{_plain(text)} = dict.fromkeys({self._keys(text)}, {value})"]
+                return [self._filled(text, self._kept(line.value, value), mask)]
             case ex.Name(text):
                 return [self._local(text, line.value, value, mask)]
             case ex.Index(ex.Name(text)) if self._is_local_array(text):
@@ -307,13 +321,21 @@ class _Writer:
         assert declared is not None
         return f"np.ndindex({', '.join(map(self.spelling.of, declared.shape))})"
 
+    def _filled(self, text: str, value: str, mask: _Mask) -> str:
+        """Return the assignment of one value to all elements of a local array."""
+        name, keys = _plain(text), self._keys(text)
+        if mask.terms:
+            one = self.fresh.fresh("one")
+            value = f"np.where({mask.text}, {value}, {name}[{one}])"
+            return f"{name} = {{{one}: {value} for {one} in {keys}}}"
+        return f"{name} = dict.fromkeys({keys}, {value})"
+
     def _element(self, target: ex.Index, value: str, mask: _Mask) -> list[str]:
         """Return the assignment of an element of a local array."""
         assert isinstance(target.base, ex.Name)
         name, index = _plain(target.base.text), self.arrays.index(target, self.spelling)
         if any(map(self.spelling.varies, target.items)):
-            where = mask.text if mask.terms else "np.True_"
-            return [f"{abi.PUT}({name}, ({index}), {value}, {where})"]
+            return [f"{abi.PUT}({name}, ({index}), {value}, {mask.test})"]
         place = f"{name}[{index}]"
         if mask.terms:
             return [f"{place} = np.where({mask.text}, {value}, {place})"]
@@ -415,13 +437,12 @@ class _Writer:
         return found
 
     def _return(self, mask: _Mask) -> list[str]:
-        whole = self._with_alive(mask)
-        if not whole.terms:
+        if not self._with_alive(mask).terms:
             return ["return"]
+        before = f"{self.alive} & " if self.left else ""
         self.left = True
-        before = f"{self.alive} & " if whole.terms[-1] == self.alive else ""
-        test = " & ".join(mask.terms) if mask.terms else "np.True_"
-        return [f"{self.alive} = {before}np.logical_not({test})"]
+        where = mask.with_all(_masks_of(self.loops))
+        return [f"{self.alive} = {before}np.logical_not({where.test})"]
 
     # ------------------------------------------------------------------ what is refused
 

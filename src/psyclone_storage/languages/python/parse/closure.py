@@ -48,6 +48,8 @@ class FunctionText:
     - `defaults`: default values of arguments, None if not a number.
 
     - `wraps`: the name of the function that it wraps.
+
+    - `invalid`: tables that a kernel cannot read, each with the reason.
     """
 
     file: str
@@ -61,6 +63,7 @@ class FunctionText:
     called: tuple[str, ...] = ()
     defaults: tuple[tuple[str, float | None], ...] = ()
     wraps: str = ""
+    invalid: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,7 +262,7 @@ class FunctionReader:
         values = getattr(function, "__globals__", {})
         in_code = _names_in(lines.code)
         fixed = _fixed_names(lines.text, values)
-        statements, odd = [], []
+        statements, odd, invalid = [], [], []
         for name in sorted(set(_WORD.findall(unicodedata.normalize("NFKC", lines.text)))):
             value = around[name] if name in around else values.get(name)
             # pylint: disable-next=unidiomatic-typecheck  # a derived class may look names up
@@ -269,6 +272,10 @@ class FunctionReader:
                 snapshot.look_up(values.get, name)
                 if not isinstance(value, (int, tuple)):
                     snapshot.look_up(_text_of_table, value)
+            if name in in_code and name not in around and (fault := _fault_of_table(value)):
+                snapshot.look_up(values.get, name)
+                snapshot.look_up(_fault_of_table, value)
+                invalid.append((name, fault))
             try:
                 statements += [(name, one) for one in _statements_for(module, name, value)]
             except Exception:  # noqa: BLE001  # pylint: disable=broad-exception-caught
@@ -290,6 +297,7 @@ class FunctionReader:
             tuple(called),
             _defaults(function),
             str(getattr(getattr(function, "__wrapped__", None), "__name__", "")),
+            tuple(invalid),
         )
 
     def _is_readable(self, value: Any, module: str) -> bool:
@@ -355,6 +363,35 @@ def _text_of_table(value: Any) -> str:
     return "" if found is None else sys.intern(repr(found))
 
 
+def _fault_of_table(value: Any) -> str:
+    """Return why a kernel cannot read a table, as one object for equal texts; empty if it can."""
+    if type(value) is dict:  # pylint: disable=unidiomatic-typecheck  # a derived class may do more
+        return "it is a dictionary"
+    if not _is_table(value):
+        return ""
+    if type(value).__name__ == "ndarray":
+        dtype = value.dtype
+        if dtype.kind == "u" or (dtype.kind == "i" and dtype.itemsize < _SMALLEST_INTEGER):
+            return f"its elements are integers of type '{dtype.name}'"
+        value = value.tolist()
+    return sys.intern(next(_faults(value), ""))
+
+
+def _faults(value: Any, place: str = "") -> Iterator[str]:
+    """Yield the elements of nested sequences that are no numbers for kernels."""
+    if isinstance(value, (tuple, list)):
+        if len(value) > _MOST_ITEMS:
+            yield f"it has more than {_MOST_ITEMS} elements"
+        for number, one in enumerate(value):
+            yield from _faults(one, f"{place}[{number}]")
+    elif isinstance(value, float) and not math.isfinite(value):
+        yield f"its element {place} is {float(value)!r}"
+    elif isinstance(value, int) and not -(2**31) <= value < 2**31:
+        yield f"its element {place} has more than 32 bits"
+    elif not isinstance(value, (int, float)):
+        yield f"its element {place} is of type '{type(value).__name__}'"
+
+
 def _items(value: Any, depth: int = 4) -> Any:
     """Return nested tuples with the numbers of a table, None if it has other elements."""
     if isinstance(value, (tuple, list)) and depth and len(value) <= _MOST_ITEMS:
@@ -370,6 +407,8 @@ def _items(value: Any, depth: int = 4) -> Any:
 
 
 _MOST_ITEMS = 1000
+_SMALLEST_INTEGER = 4
+"""The bytes of the smallest NumPy integers with which Python computes as with its own."""
 _MOST_FUNCTIONS = 200
 _PARTS = tuple(map(attrgetter, ("__code__", "__defaults__", "__kwdefaults__")))
 """The parts of a function that may be replaced, for example by tools that reload files."""

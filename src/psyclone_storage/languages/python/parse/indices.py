@@ -23,15 +23,19 @@ def read_index(scope: KernelScope, node: ast.expr) -> Expr | None:
     is_number = found.type is Intrinsic.INTEGER and is_written(node)
     negative = integer_value(found.expr) if is_number else None
     if negative is not None and negative < 0:
-        what = f"'{scope.text(node)}' is negative: an index of a kernel does not count backwards."
-        scope.refuse("P051", what, node, "Write 'len(...) - 1' for the last.")
-        return None
+        return refuse_negative(scope, node)
     if found.type is Intrinsic.INTEGER and (least := lowest(scope, found.expr)) < 0:
         where = f"its lowest value is {least}; indices start at 0"
         what = f"'{scope.text(node)}' is out of range: {where}."
         scope.refuse("P051", what, node, _IN_RANGE)
         return None
     return found.expr if found.type is Intrinsic.INTEGER else None
+
+
+def refuse_negative(scope: KernelScope, node: ast.expr) -> None:
+    """Record the error of an index that is known to be negative."""
+    what = f"'{scope.text(node)}' is negative: an index of a kernel does not count backwards."
+    scope.refuse("P051", what, node, "Write 'len(...) - 1' for the last.")
 
 
 def is_within(scope: KernelScope, node: ast.expr, index: Expr, extent: Expr) -> bool:

@@ -45,6 +45,7 @@ def live_kernel_source(dialect: Dialect, name: str, resolved: Resolved | None) -
     texts: dict[Callable[..., Any], CalledText] = {}
     calls: dict[Callable[..., Any], dict[str, CalledText]] = {}
     for one in resolved:
+        _check_tables(one.text)
         about = one.text
         source = _standing_alone(dialect, about, calls.setdefault(one.function, {}))
         module = about.module if about.module != read.module else ""
@@ -102,6 +103,23 @@ def _check_numbers_around(tree: PythonTree, read: FunctionText) -> None:
         Diagnostic("P053", f"'{name}' is a variable of the function around the kernel.",
                    tree.span(first[name]), hint=hint)
         for name in read.around if name in first
+    ])  # fmt: skip
+
+
+def _check_tables(read: FunctionText) -> None:
+    """Raise `CompileError` if a function reads a table with elements of unsupported types."""
+    if not read.invalid:
+        return
+    tree = _tree_of(read)
+    bodies = (node.body for node in tree.module.body if isinstance(node, ast.FunctionDef))
+    used = [one for body in bodies for line in body for one in ast.walk(line)
+            if isinstance(one, ast.Name)]  # fmt: skip
+    first = {node.id: node for node in reversed(used)}
+    hint = "Write it as a tuple of finite real numbers, or of integers of 32 bits."
+    raise_if_any([
+        Diagnostic("P051", f"A kernel cannot read the table '{name}': {why}.",
+                   tree.span(first[name]), hint=hint)
+        for name, why in read.invalid if name in first
     ])  # fmt: skip
 
 

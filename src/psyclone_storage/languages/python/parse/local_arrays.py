@@ -33,6 +33,7 @@ from psyclone_storage.languages.python.parse.indices import (
     is_within,
     is_written,
     read_index,
+    refuse_negative,
 )
 from psyclone_storage.languages.python.parse.rounding_integers import as_real
 from psyclone_storage.languages.python.parse.scope import (
@@ -372,6 +373,8 @@ def _index(scope: KernelScope, part: ast.expr, extent: Expr, name: str) -> Expr 
             scope.refuse("P051", what, part)
             return None
         return nodes.signed_integer(known % most)
+    if is_int(known) and known < 0 and scope.certain is not None:
+        return refuse_negative(scope, part)
     at = read_index(scope, part)
     if at is None:
         return None
