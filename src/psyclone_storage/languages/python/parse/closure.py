@@ -262,7 +262,7 @@ class FunctionReader:
         values = getattr(function, "__globals__", {})
         in_code = _names_in(lines.code)
         fixed = _fixed_names(lines.text, values)
-        statements, odd, invalid = [], [], []
+        statements, odd = [], []
         for name in sorted(set(_WORD.findall(unicodedata.normalize("NFKC", lines.text)))):
             value = around[name] if name in around else values.get(name)
             # pylint: disable-next=unidiomatic-typecheck  # a derived class may look names up
@@ -272,10 +272,6 @@ class FunctionReader:
                 snapshot.look_up(values.get, name)
                 if not isinstance(value, (int, tuple)):
                     snapshot.look_up(_text_of_table, value)
-            if name in in_code and name not in around and (fault := _fault_of_table(value)):
-                snapshot.look_up(values.get, name)
-                snapshot.look_up(_fault_of_table, value)
-                invalid.append((name, fault))
             try:
                 statements += [(name, one) for one in _statements_for(module, name, value)]
             except Exception:  # noqa: BLE001  # pylint: disable=broad-exception-caught
@@ -297,7 +293,7 @@ class FunctionReader:
             tuple(called),
             _defaults(function),
             str(getattr(getattr(function, "__wrapped__", None), "__name__", "")),
-            tuple(invalid),
+            tuple(_invalid_tables(in_code.difference(around), values, snapshot)),
         )
 
     def _is_readable(self, value: Any, module: str) -> bool:
@@ -361,6 +357,18 @@ def _text_of_table(value: Any) -> str:
     """Return the elements of a table as text: one object for equal tables; empty for others."""
     found = _items(value.tolist() if type(value).__name__ == "ndarray" else value)
     return "" if found is None else sys.intern(repr(found))
+
+
+def _invalid_tables(
+    names: Iterable[str], values: Mapping[str, Any], snapshot: ClosureSnapshot
+) -> Iterator[tuple[str, str]]:
+    """Yield the tables that a kernel cannot read, each with the reason; record the lookups."""
+    for name in sorted(names):
+        value = values.get(name)
+        if fault := _fault_of_table(value):
+            snapshot.look_up(values.get, name)
+            snapshot.look_up(_fault_of_table, value)
+            yield name, fault
 
 
 def _fault_of_table(value: Any) -> str:
