@@ -23,7 +23,8 @@ def read_index(scope: KernelScope, node: ast.expr) -> Expr | None:
     is_number = found.type is Intrinsic.INTEGER and is_written(node)
     negative = integer_value(found.expr) if is_number else None
     if negative is not None and negative < 0:
-        return refuse_negative(scope, node)
+        refuse_negative(scope, node)
+        return None
     if found.type is Intrinsic.INTEGER and (least := lowest(scope, found.expr)) < 0:
         where = f"its lowest value is {least}; indices start at 0"
         what = f"'{scope.text(node)}' is out of range: {where}."

@@ -374,7 +374,8 @@ def _index(scope: KernelScope, part: ast.expr, extent: Expr, name: str) -> Expr 
             return None
         return nodes.signed_integer(known % most)
     if is_int(known) and known < 0 and scope.certain is not None:
-        return refuse_negative(scope, part)
+        refuse_negative(scope, part)
+        return None
     at = read_index(scope, part)
     if at is None:
         return None
