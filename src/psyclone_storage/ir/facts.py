@@ -7,9 +7,12 @@ report can show on which assertions the result depends.
 from __future__ import annotations
 
 from enum import Enum
+from hashlib import sha256
 
 from psyclone_storage.base.records import dataclass, field
+from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.rewrite import with_each_block
 
 
 class FactKind(Enum):
@@ -51,9 +54,10 @@ class FactSource(Enum):
 class Fact:
     """One assertion by the user.
 
-    `name` is the procedure or variable, empty if the kind needs none. `routine` and `loop` (a uid)
-    restrict the scope; empty means everywhere. `place` is where the user wrote the assertion, such
-    as `recipe.py:41`.
+    `name` is the procedure or variable, empty if the kind needs none. `routine` (its key in the
+    file) and `loop` (a uid) restrict the scope; empty means everywhere. An assertion about a loop
+    holds for the `statements` that the loop had at that time (`statements_of`). `place` is where
+    the user wrote the assertion, such as `recipe.py:41`.
     """
 
     kind: FactKind
@@ -62,6 +66,7 @@ class Fact:
     loop: str = ""
     source: FactSource = FactSource.RECIPE
     place: str = field(default="", compare=False)
+    statements: str = field(default="", repr=False)
 
     def __str__(self) -> str:
         name = f" '{self.name}'" if self.name else ""
@@ -69,6 +74,24 @@ class Fact:
 
 
 Facts = tuple[Fact, ...]
+
+
+def statements_of(loop: un.Do) -> str:
+    """Return a digest of a loop's place in the text and its statements, without directives."""
+    place = loop.place
+    where = "" if place is None else f"{place.source.name}:{place.start}"
+    (plain,) = _plain((loop,))
+    return sha256(f"{where} {plain!r}".encode()).hexdigest()
+
+
+def _plain(lines: tuple[un.Line, ...]) -> tuple[un.Line, ...]:
+    found: list[un.Line] = []
+    for line in lines:
+        if isinstance(line, un.DirectiveBlock):
+            found += _plain(line.body)
+        elif not isinstance(line, un.DirectiveLine | un.Comment | un.Blank):
+            found.append(with_each_block(line, _plain))
+    return tuple(found)
 
 
 def names_of_kind(facts: Facts, kind: FactKind, loop: str | None = None) -> frozenset[str]:

@@ -163,8 +163,8 @@ class FileTransformer:
         """Return the promises of the author's directives that are removed."""
         if "omp" not in self._request.stripped:
             return ()
-        codes = file.routines().values()
-        return tuple(fact for code in codes for fact in promises_of_directives(code))
+        codes = file.routines().items()
+        return tuple(fact for key, code in codes for fact in promises_of_directives(code, key))
 
 
 def _not_closed(file: SourceFile) -> Iterator[Diagnostic]:

@@ -25,7 +25,7 @@ def facts_of_metadata(file: SourceFile, settings: Settings) -> Facts:
     """Return what the metadata of the kernels in a file promise about their dofmaps.
 
     A kernel whose metadata are not complete, or whose subroutine has other arguments than they
-    require, promises nothing.
+    require, promises nothing; nor does a dofmap that the subroutine may change.
     """
     if _KERNEL not in key_of(file.source.text):
         return ()
@@ -43,11 +43,16 @@ def _facts(file: SourceFile, settings: Settings) -> Iterator[Fact]:
         except CompileError:
             continue
         for implementation in parsed.implementations:
-            routine = routines.get(key_of(implementation))
+            key = key_of(implementation)
+            routine = routines.get(key)
             if routine is None or len(routine.dummies) != len(wanted):
                 continue
             for own, dummy in zip(routine.dummies, wanted, strict=True):
-                if dummy.role is Role.WHOLE_DOFMAP and not is_continuous(dummy.space):
+                if dummy.role is not Role.WHOLE_DOFMAP or is_continuous(dummy.space):
+                    continue
+                declared = routine.declared(key_of(own))
+                words = () if declared is None else declared.words
+                if "intent(in)" in {"".join(word.split()) for word in words}:
                     entry = None if dummy.arg is None else kernel.args[dummy.arg].span
                     where = "" if entry is None else f"{source.name}:{entry.line}"
-                    yield Fact(FactKind.COLUMNS, own, routine.key, "", FactSource.METADATA, where)
+                    yield Fact(FactKind.COLUMNS, own, key, "", FactSource.METADATA, where)

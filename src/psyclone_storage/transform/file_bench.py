@@ -53,7 +53,7 @@ from psyclone_storage.base.regex import regex
 from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.directive import NO_OPTIONS, Directive, RegionOptions
 from psyclone_storage.ir.expr import Expr, Name, spell
-from psyclone_storage.ir.facts import FLOW_KINDS, Fact, Facts
+from psyclone_storage.ir.facts import FLOW_KINDS, Fact, Facts, of_routine, statements_of
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.linking import linked
 from psyclone_storage.ir.loops import addressed, loops_of
@@ -147,7 +147,10 @@ class FileBench(Bench[FileTree, NamedStep]):
         super().__init__({})
         self._file = file
         self._routines = file.routines()
-        self._facts = facts
+        self._keys = {one.extent.start: key for key, one in self._routines.items() if one.extent}
+        self._digests: dict[int, tuple[un.Do, str]] = {}
+        self._applying: dict[tuple[int, Facts], tuple[Routine, Facts]] = {}
+        self._facts = tuple(map(self._tied, facts))
         self._flows: dict[tuple[int, Facts], tuple[Routine, Flow]] = {}
         self._latest: dict[str, Flow] = {}
         self._plans: dict[tuple[int, Facts], tuple[Routine, PlannedCode]] = {}
@@ -187,14 +190,47 @@ class FileBench(Bench[FileTree, NamedStep]):
         return self._facts
 
     def assume(self, *facts: Fact) -> None:
-        """Record promises."""
-        self._facts = tuple(dict.fromkeys((*self._facts, *facts)))
+        """Record promises; those about a loop hold while it has its present statements."""
+        self._facts = tuple(dict.fromkeys((*self._facts, *map(self._tied, facts))))
         self._last = None
 
     def withdraw(self, facts: Facts) -> None:
         """Withdraw all promises but `facts`, which were made before."""
         self._facts = facts
         self._last = None
+
+    def _tied(self, fact: Fact) -> Fact:
+        """Return a promise about a loop with the statements that the loop has now."""
+        if not fact.loop or fact.statements:
+            return fact
+        loops = (loop for loop in self.loops(fact.routine) if loop.uid == fact.loop)
+        loop = next(loops, None)
+        return fact if loop is None else replace(fact, statements=self._digest(loop))
+
+    def _digest(self, loop: un.Do) -> str:
+        if id(loop) not in self._digests:
+            self._digests[id(loop)] = (loop, statements_of(loop))
+        return self._digests[id(loop)][1]
+
+    def _key(self, code: Routine) -> str:
+        """Return the key of a version of a routine."""
+        return code.key if code.extent is None else self._keys.get(code.extent.start, code.key)
+
+    def _own(self, code: Routine) -> Facts:
+        """Return the promises that hold for a version of a routine."""
+        known = (id(code), self._facts)
+        if known not in self._applying:
+            own = of_routine(self._facts, self._key(code))
+            loops = loops_of(code) if any(one.loop for one in own) else ()
+            by_uid = {loop.uid: loop for loop in loops}
+            found = tuple(
+                replace(one, routine=one.routine and code.key, statements="")
+                for one in own
+                if not one.loop
+                or (one.loop in by_uid and one.statements == self._digest(by_uid[one.loop]))
+            )
+            self._applying[known] = (code, found)
+        return self._applying[known][1]
 
     def code(self, routine: str) -> Routine:
         """Return a routine with the steps so far.
@@ -236,9 +272,10 @@ class FileBench(Bench[FileTree, NamedStep]):
     def _flow_with_blocks(self, code: Routine) -> Flow:
         key = (id(code), tuple(one for one in self._facts if one.kind in FLOW_KINDS))
         if key not in self._flows:
-            flow = flow_with(code, self._facts, self._latest.get(code.key))
+            routine = self._key(code)
+            flow = flow_with(code, self._own(code), self._latest.get(routine))
             self._flows[key] = (code, flow)
-            self._latest[code.key] = flow
+            self._latest[routine] = flow
         return self._flows[key][1]
 
     def planned(self, code: Routine) -> PlannedCode:
@@ -248,7 +285,7 @@ class FileBench(Bench[FileTree, NamedStep]):
             planned = PlannedCode(code)
             if has_blocks(code):
                 flow = self._flow_with_blocks(code)
-                planned = plan_regions(code, flow, self._facts, self._known(code))
+                planned = plan_regions(code, flow, self._own(code), self._known(code))
                 self._statements[id(planned.code)] = (planned.code, self._base(code))
             self._plans[key] = (code, planned)
             if not planned.wrong:
@@ -272,12 +309,14 @@ class FileBench(Bench[FileTree, NamedStep]):
         known = self._known(self.code(routine))
         if (uid, sums) not in known:
             node = self.node(routine, uid)
-            known[uid, sums] = verdict_of(node, self.flow(routine), self._facts, sums=sums)
+            own = self._own(self.code(routine))
+            known[uid, sums] = verdict_of(node, self.flow(routine), own, sums=sums)
         return known[uid, sums]
 
     def cures(self, routine: str, uid: str) -> Facts:
         """Return the promises that would make a loop independent, nothing if none is found."""
-        return cures_of(self.node(routine, uid), self._base(self.code(routine)), self._facts)
+        base = self._base(self.code(routine))
+        return cures_of(self.node(routine, uid), base, self._own(base))
 
     def footprint(self, routine: str, uid: str) -> CodeFootprint:
         """Return the footprint of a loop, for questions about other transformations."""
@@ -322,11 +361,10 @@ class FileBench(Bench[FileTree, NamedStep]):
 
     def changed_file(self) -> tuple[SourceFile, SourceFile]:
         """Return the file as it was read and with the steps so far."""
-        starts = {one.extent.start: key for key, one in self._routines.items() if one.extent}
         after = {key: self.planned(code).code for key, code in self._tree.items()}
 
         def change(unit: Routine) -> Routine:
-            key = starts.get(unit.extent.start) if unit.extent is not None else None
+            key = self._keys.get(unit.extent.start) if unit.extent is not None else None
             code = None if key is None else after.get(key)
             return unit if code is None else _with_code(unit, code)
 
@@ -361,7 +399,7 @@ class FileBench(Bench[FileTree, NamedStep]):
         if isinstance(step, AddDirective):
             old = self.code(key)
             known = self._known(old)
-            planned = plan_new(code, self._new[0], self.flow(key), self._facts, known)
+            planned = plan_new(code, self._new[0], self.flow(key), self._own(code), known)
             self._statements[id(planned.code)] = (planned.code, self._base(old))
         else:
             planned = self.planned(linked(addressed(code), former=self.code(key)))

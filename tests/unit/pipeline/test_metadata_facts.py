@@ -77,6 +77,18 @@ def test_wrong_metadata_promise_nothing() -> None:
     assert not facts_of("ANY_SPACE_1")
 
 
+def test_a_dofmap_that_the_kernel_may_change_promises_nothing() -> None:
+    """Only a dummy with `intent(in)` keeps what the metadata say."""
+    text = KERNEL.format(third="ANY_DISCONTINUOUS_SPACE_1", loops="", more="")
+    for intent in (", intent(inout)", ""):
+        head = "integer(i_def), intent(in) :: map_wth"
+        changed = text.replace(head, head.replace(", intent(in)", intent))
+        assert changed != text
+        settings = settings_of(read_settings_texts(None, search_context(os.environ)), "")
+        found = facts_of_metadata(file_bench(changed).file, settings)
+        assert not {one.name for one in found}
+
+
 COLUMNS = [
     "do i = 1, cols\n do k = 0, m\n x(map_wth(1, i) + k) = k\n end do; end do",
     "do k = 1, nlayers\n do i = 1, cols\n x(map_wth(1, i) + k - 1) = k\n end do\nend do",

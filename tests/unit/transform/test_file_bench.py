@@ -475,3 +475,55 @@ def test_promises_that_no_proof_needed_are_listed() -> None:
     assert (verdict.assumptions, verdict.unneeded) == (facts[:1], facts[1:2])
     carried = file_bench(TWO_LOOPS.replace("a(i,j) = t", "a(i,1) = t"), facts[1:2])
     assert carried.verdict("step", "loop1").unneeded == ()
+
+
+PROMISED = """subroutine work(a, b, k, n)
+  integer, intent(in) :: n, k(n)
+  real, intent(inout) :: a(n), b(n)
+  integer :: i
+  do i = 1, n
+    a(k(i)) = b(i)
+  end do
+  do i = 1, n
+    a(k(i)) = b(i)
+  end do
+end subroutine work
+"""
+
+
+def test_a_promise_ends_with_a_change_of_the_statements() -> None:
+    """Directives and remarks change nothing; a promise for the new statements holds again."""
+    fact = Fact(FactKind.INDEPENDENT, "", "work", "loop1")
+    bench = file_bench(PROMISED, (fact,))
+    share(bench)
+    assert bench.verdict("work", "loop1").assumptions == (fact,)
+    before = bench.code("work").body
+    block = next(one for one in before if isinstance(one, un.DirectiveBlock))
+    loop = block.body[0]
+    assert isinstance(loop, un.Do)
+    longer = replace(loop, body=(*loop.body, *loop.body))
+    remarked = replace(loop, body=(un.Comment("a remark"), *loop.body))
+
+    def edited(new: un.Do) -> tuple[un.Line, ...]:
+        return tuple(replace(one, body=(new,)) if one is block else one for one in before)
+
+    with pytest.raises(CompileError):
+        bench.edit("work", before, edited(longer))
+    bench.edit("work", before, edited(remarked))
+    assert bench.verdict("work", "loop1").is_independent
+    bench.undo()
+    bench.undo()
+    bench.edit("work", bench.code("work").body, (longer,))
+    assert not bench.verdict("work", "loop1").is_independent
+    bench.assume(fact)
+    assert bench.verdict("work", "loop1").is_independent
+
+
+def test_no_loop_inherits_a_promise_with_a_uid() -> None:
+    """Another loop with the same statements is one of which the author said nothing."""
+    bench = file_bench(PROMISED, (Fact(FactKind.INDEPENDENT, "", "work", "loop1"),))
+    first, second = bench.loops("work")
+    assert not bench.verdict("work", "loop2").is_independent
+    bench.edit("work", bench.code("work").body, (replace(second, uid=first.uid),))
+    assert [loop.uid for loop in bench.loops("work")] == ["loop1"]
+    assert not bench.verdict("work", "loop1").is_independent

@@ -30,8 +30,8 @@ _OF_A_LOOP = regex(r".*\b(?:do|simd|loop|distribute|taskloop|atomic)\b")
 _SHARES = regex(r"omp (?P<team>parallel )?do\b(?! simd)")
 _TEAM = regex(r"omp parallel\b(?! (?:do|sections|workshare|loop|master|masked)\b)")
 _CLAUSE = regex(r"[\s,]*(?P<word>[a-z_]+)\s*(?:\((?P<inside>(?:[^()]|\([^()]*\))*)\))?[\s,]*")
-_NEUTRAL = frozenset({"collapse", "if", "nowait", "num_threads", "proc_bind", "schedule", "shared"})
-"""The clauses that say nothing about the values of variables."""
+_NEUTRAL = frozenset({"collapse", "nowait", "proc_bind", "schedule", "shared"})
+"""The clauses that say nothing about the values of variables, and do not choose a single thread."""
 _STRIP = "Use '--strip-directives' to drop the author's directives first."
 
 
@@ -92,22 +92,24 @@ def _authored_inside(block: un.DirectiveBlock) -> Iterator[Diagnostic]:
 # ---------------------------------------------------------------------------- promises
 
 
-def promises_of_directives(code: Routine) -> Facts:
+def promises_of_directives(code: Routine, key: str) -> Facts:
     """Return the promises that an author's OpenMP directives make about the loops of `code`.
 
-    A directive makes none if threads combine or keep values: in reductions, in variables with a
-    value from before the loop or after it, or by other directives in the loop.
+    `key` is the key of the routine in its file. A directive makes none if threads combine or keep
+    values: in reductions, in variables with a value from before the loop or after it, or by other
+    directives in the loop. Nor does it if only some iterations may run at the same time: with a
+    condition, a number of threads, or chunks of iterations.
     """
     if not any(isinstance(line, un.DirectiveLine) for line in walk_lines(code.body)):
         return ()
-    return tuple(_Promises(code).of_block(code.body, []))
+    return tuple(_Promises(code, key).of_block(code.body, []))
 
 
 class _Promises:
     """The promises that the directives in one routine make."""
 
-    def __init__(self, code: Routine) -> None:
-        self._code = code
+    def __init__(self, code: Routine, key: str) -> None:
+        self._key = key
         self._flow: Flow = flow_of(code)
         self._nodes = {id(node.line): node for node in self._flow.nodes}
 
@@ -151,7 +153,7 @@ class _Promises:
         place = "" if where is None else f"{where.source.name}:{where.line}"
 
         def fact(kind: FactKind, name: str = "") -> Fact:
-            return Fact(kind, name, self._code.name, loop.uid, FactSource.DIRECTIVE, place)
+            return Fact(kind, name, self._key, loop.uid, FactSource.DIRECTIVE, place)
 
         yield fact(FactKind.INDEPENDENT)
         for name in sorted(own - {loop.variable.key}):
@@ -193,6 +195,6 @@ def _private_by(clauses: str) -> set[str] | None:
         elif clause["word"] == "default":
             if inside.strip() not in ("shared", "none"):
                 return None
-        elif clause["word"] not in _NEUTRAL:
+        elif clause["word"] not in _NEUTRAL or (clause["word"] == "schedule" and "," in inside):
             return None
     return found

@@ -200,7 +200,7 @@ class DependenceTests:
         alike = takewhile(lambda two: two[0] == two[1], zip(first, second, strict=False))
         shared = sum(1 for _ in alike)
         return first[0] in names.aliases or any(
-            names.is_pointer(part)
+            names.is_pointer(part) and not (names.distinct_pointers and len(part) > 1)
             for one in (first, second)
             for part in prefixes(one)
             if len(part) > shared
@@ -446,7 +446,11 @@ def _dof_in(expr: ex.Expr, names: RoutineNames) -> ex.Index | None:
 
 def _is_dof(expr: ex.Index, names: RoutineNames) -> bool:
     base = expr.base
-    return isinstance(base, ex.Name) and base.key in names.dofmaps and len(expr.items) == 2
+    return (
+        isinstance(base, ex.Name)
+        and base.key in names.dofmaps - names.aliases
+        and len(expr.items) == 2
+    )
 
 
 def _terms(expr: ex.Expr) -> Iterator[ex.Expr]:

@@ -36,7 +36,7 @@ from psyclone_storage.ir.facts import FactKind
 from psyclone_storage.ir.paths import Variable
 from psyclone_storage.ir.rewrite import place_of_line, rewritten
 from psyclone_storage.ir.types import ScalarType
-from psyclone_storage.ir.unit import Do, If, InputOutput, Line, Stop
+from psyclone_storage.ir.unit import Do, If, InputOutput, Line, Opaque, Stop
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,10 +94,11 @@ def independence_of(
     """Return whether iterations of `loop` depend on each other, and why (T052, T062)."""
     found = _Conflicts(loop, flow)
     sharing = _Sharing(loop, flow, promises)
-    reasons = list(check_nodes_understood(flow.inside(loop), flow))
+    inside = flow.inside(loop)
+    reasons = list(check_nodes_understood(inside, flow))
     if promises.independent and reasons:
         sharing.used.add(FactKind.INDEPENDENT)
-        reasons = []
+        reasons = list(check_nodes_understood(filter(_is_conditional, inside), flow))
     reasons += _early_ends(loop, flow)
     reasons += _of_threads(loop, found.items, flow)
     counter = _counter(loop)
@@ -356,6 +357,11 @@ def has_shape(name: str, flow: Flow) -> bool:
 
 
 # ---------------------------------------------------------------------------- reasons
+
+
+def _is_conditional(node: FlowNode) -> bool:
+    """Return whether a statement is a line of conditional compilation (`!$`)."""
+    return isinstance(node.line, Opaque) and node.line.text.lstrip().startswith("!$")
 
 
 def check_nodes_understood(nodes: Iterable[FlowNode], flow: Flow) -> Reasons:

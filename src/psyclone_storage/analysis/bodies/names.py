@@ -267,9 +267,12 @@ class RoutineNames:
             return None
         if isinstance(brackets, ex.CallFunction | ex.StructureConstructor):
             return "%".join(base.variable)
-        return self._function_perhaps(base.variable)
+        are_subscripts = bool(brackets.items) and not any(
+            isinstance(item, ex.Keyword) for item in brackets.items
+        )
+        return self._function_perhaps(base.variable, are_subscripts)
 
-    def _function_perhaps(self, brackets: Variable) -> str | None:
+    def _function_perhaps(self, brackets: Variable, are_subscripts: bool) -> str | None:
         declared = self.declaration(brackets)
         if declared is not None:
             is_data = declared.shape or _is_text(declared)
@@ -278,7 +281,8 @@ class RoutineNames:
             return brackets[0]
         if brackets in self.assigned or brackets in self._sectioned:
             return None
-        is_data = FactKind.DATA_COMPONENTS in self.assumed and self._is_of_unknown_type(brackets)
+        promised = FactKind.DATA_COMPONENTS in self.assumed and are_subscripts
+        is_data = promised and self._is_of_unknown_type(brackets)
         return None if is_data else "%".join(brackets)
 
     @cached_property
@@ -424,7 +428,7 @@ class RoutineNames:
             return True
         if first[0] != second[0] and self.is_same(first[0], second[0]):
             return share_data(first[1:], second[1:])
-        if self.distinct_pointers and len(first) + len(second) > 2:
+        if self._promised_distinct(first, second):
             return False
         ways = self._ways(first), self._ways(second)
         if not all(ways):
@@ -477,10 +481,14 @@ class RoutineNames:
             words |= declared.words
         return frozenset(words & _SHARED)
 
+    def _promised_distinct(self, first: Variable, second: Variable) -> bool:
+        """Return whether two have components of different names, whose pointers do not alias."""
+        one, other = (variable[1:] or variable for variable in (first, second))
+        is_apart = one[-1] not in other and other[-1] not in one
+        return self.distinct_pointers and len(first) + len(second) > 2 and is_apart
+
     def is_pointer(self, variable: Variable) -> bool:
         """Return whether a variable or component may itself be a pointer that aliases another."""
-        if self.distinct_pointers and len(variable) > 1:
-            return False
         declared = self.declaration(variable)
         if declared is None or (len(variable) == 1 and variable[0] in self.unclear):
             return True

@@ -39,7 +39,7 @@ def commit(routine: Routine, bench: FileBench) -> None:
         return
     code = bench.code(routine.key)
     promised = [
-        Fact(FactKind.PURE, symbol.name, code.name, place=symbol.promised_at)
+        Fact(FactKind.PURE, symbol.name, routine.key, place=symbol.promised_at)
         for symbol in routine.symbol_table.promises()
     ]
     if not set(promised) <= set(bench.facts):

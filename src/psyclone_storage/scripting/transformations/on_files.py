@@ -105,21 +105,19 @@ class NodeRequest:
         """Return the facts that the options assert."""
         loops = [node.line() for node in self.nodes if isinstance(node, Loop)]
         uids = [loop.uid for loop in loops if isinstance(loop, un.Do)]
-        code = self.bench.code(self.routine.key)
+        key = self.routine.key
         kinds = (
             ("ignore_dependencies_for", FactKind.IGNORED),
             ("force_private", FactKind.PRIVATE),
         )
         found = [
-            Fact(kind, self._known(name, option), code.name, uid, place=self.place)
+            Fact(kind, self._known(name, option), key, uid, place=self.place)
             for uid in uids
             for option, kind in kinds
             for name in self.names(option)
         ]
         if self.options.get("force"):
-            found += [
-                Fact(FactKind.INDEPENDENT, "", code.name, uid, place=self.place) for uid in uids
-            ]
+            found += [Fact(FactKind.INDEPENDENT, "", key, uid, place=self.place) for uid in uids]
         return tuple(found)
 
     def _known(self, name: str, option: str) -> str:

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from psyclone_storage.analysis.bodies.authored import promises_of_directives
-from psyclone_storage.ir.facts import Fact, FactKind, FactSource
+from psyclone_storage.analysis.bodies.verdict import VerdictStatus
+from psyclone_storage.ir.facts import ASSUMPTIONS, Fact, FactKind, FactSource
 from support.command import run_command
 from support.file_benches import file_bench
 
@@ -30,7 +31,7 @@ def promised(text: str) -> dict[FactKind, set[str]]:
     """Return the names that the directives in statements promise, by kind."""
     code = file_bench(f"{HEAD}{text}end subroutine work\n").code("work")
     found: dict[FactKind, set[str]] = {}
-    for fact in promises_of_directives(code):
+    for fact in promises_of_directives(code, "work"):
         assert fact.source is FactSource.DIRECTIVE
         assert fact.loop == "loop1"
         found.setdefault(fact.kind, set()).add(fact.name)
@@ -41,13 +42,13 @@ def promised(text: str) -> dict[FactKind, set[str]]:
     ("before", "after"),
     [
         ("!$omp parallel do private(first)\n", "!$omp end parallel do\n"),
-        ("!$OMP PARALLEL DO &\n!$OMP& SHARED(a) &\n!$omp schedule(static, 4) PRIVATE( First )\n",
+        ("!$OMP PARALLEL DO &\n!$OMP& SHARED(a) &\n!$omp schedule(static) PRIVATE( First )\n",
          ""),
         ("!$omp parallel default(none), private(i, first)\n!$omp do schedule(dynamic)\n",
          "!$omp end do\n!$omp end parallel\n"),
         ("!$omp parallel private(first)\nif (n > 3) then\n!$omp do\n",
          "!$omp end do nowait\nend if\n!$omp end parallel\n"),
-        ("!$omp parallel do private(first) if(n > 10) num_threads(min(4, n))\n! a remark\n\n", ""),
+        ("!$omp parallel do private(first) proc_bind(close)\n! a remark\n\n", ""),
     ],
 )  # fmt: skip
 def test_a_shared_loop_is_promised_to_be_independent(before: str, after: str) -> None:
@@ -66,6 +67,12 @@ def test_a_shared_loop_is_promised_to_be_independent(before: str, after: str) ->
         f"!$omp parallel do ordered\n{BODY}",
         f"!$omp parallel do simd\n{BODY}",
         f"!$omp parallel do private(first\n{BODY}",
+        f"!$omp parallel do private(first) if(n > 10)\n{BODY}",
+        f"!$omp parallel do private(first) num_threads &\n!$omp (1)\n{BODY}",
+        f"!$omp parallel do private(first) schedule(static, 4)\n{BODY}",
+        f"!$omp parallel do private(first) schedule(monotonic: dynamic, n)\n{BODY}",
+        f"!$omp parallel if(n > 10)\n!$omp do private(first)\n{BODY}!$omp end parallel\n",
+        f"!$omp parallel num_threads(1)\n!$omp do private(first)\n{BODY}!$omp end parallel\n",
         f"!$omp do private(first)\n{BODY}",
         f"!$omp simd\n{BODY}",
         f"!$omp taskloop\n{BODY}",
@@ -166,3 +173,132 @@ def test_a_procedure_does_not_change_the_counter_of_an_active_loop() -> None:
     assert bench.verdict("work", "loop1").clauses.private == ("i",)
     assert bench.verdict("work", "loop2").is_independent
     assert not bench.verdict("work", "loop3").is_independent
+
+
+NAMESAKES = """subroutine {first}(b, n)
+  integer, intent(in) :: n
+  integer, intent(inout) :: b(n)
+  call inner
+contains
+  subroutine inner
+    integer :: i
+    !$omp parallel do
+    do i = 1, n
+      b(b(i)) = i
+    end do
+  end subroutine inner
+end subroutine {first}
+subroutine {second}(b, n)
+  integer, intent(in) :: n
+  integer, intent(inout) :: b(n)
+  call inner
+contains
+  subroutine inner
+    integer :: i
+    do i = 1, n
+      b(b(i)) = i
+    end do
+  end subroutine inner
+end subroutine {second}
+"""
+
+
+def test_a_promise_does_not_hold_for_a_procedure_of_the_same_name(tmp_path: Path) -> None:
+    """Internal procedures of two hosts; the promised one may come first or last in the alphabet."""
+    for first, second in (("top", "other"), ("other", "top")):
+        (tmp_path / "two.f90").write_text(NAMESAKES.format(first=first, second=second))
+        done = run_command(["two.f90", "--strip-directives", "omp", "--explain"], tmp_path)
+        assert done.status == 0, done.err
+        assert f"{first}.inner.loop1 over i: independent" in done.out
+        assert f"{second}.inner.loop1 over i: carried" in done.out
+
+
+MODULES = """module m1
+contains
+  subroutine s(b, n)
+    integer, intent(in) :: n
+    integer, intent(inout) :: b(n)
+    integer :: i
+    do i = 1, n
+      b(b(i)) = i
+    end do
+  end subroutine s
+end module m1
+module m2
+contains
+  subroutine s(b, n)
+    integer, intent(in) :: n
+    integer, intent(inout) :: b(n)
+    integer :: i
+    do i = 1, n
+      b(b(i)) = i
+    end do
+  end subroutine s
+end module m2
+"""
+
+
+def test_a_promise_does_not_hold_for_a_module_procedure_of_the_same_name() -> None:
+    """Promises name the routine by its key, and so do those about procedures in it."""
+    bench = file_bench(MODULES, (Fact(FactKind.INDEPENDENT, "", "m2.s", "loop1"),))
+    assert not bench.verdict("m1.s", "loop1").is_independent
+    assert bench.verdict("m2.s", "loop1").is_independent
+    main = MODULES.replace("module m1\ncontains\n", "").replace("end module m1\n", "")
+    bench = file_bench(main, (Fact(FactKind.INDEPENDENT, "", "s", "loop1"),))
+    assert bench.verdict("s", "loop1").is_independent
+    assert not bench.verdict("m2.s", "loop1").is_independent
+
+
+def test_conditional_compilation_stays_unknown() -> None:
+    """A promise does not say what a line does that only a compiler with OpenMP reads."""
+    line = "    !$ if (n > 3) b(i) = 0\n"
+    text = MODULES.replace("b(b(i)) = i\n", f"b(b(i)) = i\n{line}", 1)
+    facts = tuple(Fact(FactKind.INDEPENDENT, "", f"m{number}.s", "loop1") for number in (1, 2))
+    bench = file_bench(text, facts)
+    assert bench.verdict("m1.s", "loop1").status is VerdictStatus.UNKNOWN
+    assert bench.verdict("m2.s", "loop1").is_independent
+
+
+POINTERS = """subroutine work(n, b, c)
+  use types_mod, only: unknown_type
+  integer, intent(in) :: n
+  type(unknown_type), intent(inout) :: b, c(:)
+  integer :: i
+  do i = 1, n
+    {statement}
+  end do
+end subroutine work
+"""
+
+
+@pytest.mark.parametrize(
+    ("statement", "is_independent"),
+    [
+        ("b%x(i) = b%y(n + 1 - i)", True),
+        ("b%g%x(i) = b%g%y(n + 1 - i)", True),
+        ("b%x(i) = c(1)%y(n + 1 - i)", True),
+        ("b%x(i) = c(1)%x(n + 1 - i)", False),
+        ("b%x(i) = c(1)%x%y(n + 1 - i)", False),
+        ("b%g%x(i) = c(1)%h%x(n + 1 - i)", False),
+        ("c(i)%x = i", False),
+        ("b%h(i)%p(1) = i", False),
+    ],
+)
+def test_components_of_one_name_may_alias(statement: str, is_independent: bool) -> None:
+    """The promise is about components of different names, not about those of two elements."""
+    text = POINTERS.format(statement=statement)
+    bench = file_bench(text, tuple(map(Fact, ASSUMPTIONS)))
+    assert bench.verdict("work", "loop1").is_independent is is_independent
+    assert not file_bench(text).verdict("work", "loop1").is_independent
+
+
+@pytest.mark.parametrize("brackets", ["()", "(i=i)", "(i, j=1)"])
+def test_brackets_that_no_array_has_call_a_function(brackets: str) -> None:
+    """The promise about components of unknown types does not make them data."""
+    text = POINTERS.replace("(inout) :: b", "(in) :: b").replace(", c(:)", "\n  real :: a(n)")
+    text = text.replace(", c)", ", a)")
+    facts = (Fact(FactKind.DATA_COMPONENTS),)
+    called = file_bench(text.format(statement=f"a(i) = b%f{brackets}"), facts)
+    assert called.verdict("work", "loop1").status is VerdictStatus.UNKNOWN
+    data = file_bench(text.format(statement="a(i) = b%f(i)"), facts)
+    assert data.verdict("work", "loop1").is_independent

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from psyclone_storage.ir.facts import Fact, FactKind
 from psyclone_storage.scripting.errors import GenerationError, TransformationError
-from psyclone_storage.scripting.psyir.containers import Routine
+from psyclone_storage.scripting.psyir.containers import FileContainer, Routine
 from psyclone_storage.scripting.psyir.data import Literal
 from psyclone_storage.scripting.psyir.datatypes import INTEGER_TYPE, ScalarType
 from psyclone_storage.scripting.psyir.directives import (
@@ -21,6 +22,7 @@ from psyclone_storage.scripting.psyir.session import finish
 from psyclone_storage.scripting.psyir.statements import Assignment, UnknownDirective
 from psyclone_storage.scripting.psyir.symbols import DataSymbol
 from psyclone_storage.scripting.transformations.table import TRANSFORMATIONS
+from support.file_benches import file_bench
 from support.scripting_programs import finished, output_of, tree_on_bench
 
 PROGRAM = """\
@@ -298,3 +300,67 @@ end module columns_mod
     before = output_of(program, tmp_path / "before", 1)
     for threads in (2, 4):
         assert output_of(text, tmp_path / f"after{threads}", threads) == before
+
+
+FORCED = """subroutine work(a, b, k, n)
+  integer, intent(in) :: n, k(n)
+  real, intent(inout) :: a(n), b(n)
+  integer :: i
+  do i = 1, n
+    a(k(i)) = b(i)
+  end do
+  do i = 1, n
+    b(i) = b(max(i - 1, 1)) + 1
+  end do
+end subroutine work
+"""
+
+
+def forced() -> tuple[Routine, list[Loop]]:
+    """Return a routine and its loops, the first of which is promised to be independent."""
+    promise = Fact(FactKind.INDEPENDENT, "", "work", "loop1")
+    routine = FileContainer.on(file_bench(FORCED, (promise,))).walk(Routine)[0]
+    return routine, routine.walk(Loop)
+
+
+def is_shared(loop: Loop) -> bool:
+    """Return whether a loop gets a directive."""
+    try:
+        PARALLEL_DO().apply(loop)
+    except TransformationError:
+        return False
+    return True
+
+
+def test_a_promise_does_not_hold_for_statements_that_come_later() -> None:
+    """They come from a loop that is fused, from another loop, or from the same one."""
+    _, loops = forced()
+    assert is_shared(loops[0])
+    assert not is_shared(loops[1])
+    routine, loops = forced()
+    TRANSFORMATIONS["LoopFuseTrans"]().apply(*loops)
+    assert not is_shared(routine.walk(Loop)[0])
+    _, loops = forced()
+    statement = loops[1].loop_body.children[0].detach()
+    loops[1].detach()
+    loops[0].loop_body.addchild(statement)
+    assert not is_shared(loops[0])
+
+
+def test_a_loop_does_not_take_the_promise_of_one_that_is_gone() -> None:
+    """Neither the loop that follows nor a copy of it."""
+    routine, loops = forced()
+    loops[0].detach()
+    routine.addchild(loops[1].copy())
+    assert [is_shared(loop) for loop in routine.walk(Loop)] == [False, False]
+
+
+def test_an_edit_of_a_loop_under_a_forced_directive_is_refused() -> None:
+    """The promise was about the statements at that time."""
+    tree = tree_on_bench(FORCED)
+    loops = tree.walk(Loop)
+    PARALLEL_DO().apply(loops[0], force=True)
+    loops[0].loop_body.addchild(loops[1].detach().loop_body.children[0].detach())
+    with pytest.raises(TransformationError) as error:
+        finish(tree)
+    assert {problem.code for problem in error.value.problems} == {"T095"}
