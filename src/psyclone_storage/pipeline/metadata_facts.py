@@ -14,7 +14,7 @@ from psyclone_storage.infrastructures.lfric import is_continuous
 from psyclone_storage.ir.facts import Fact, FactKind, Facts, FactSource
 from psyclone_storage.ir.interface import Role
 from psyclone_storage.ir.keys import key_of
-from psyclone_storage.ir.routine import SourceFile
+from psyclone_storage.ir.routine import Routine, SourceFile
 from psyclone_storage.languages.fortran.parse.metadata import kernel_types, read_kernel
 from psyclone_storage.targets.apis import api_parts
 
@@ -50,9 +50,14 @@ def _facts(file: SourceFile, settings: Settings) -> Iterator[Fact]:
             for own, dummy in zip(routine.dummies, wanted, strict=True):
                 if dummy.role is not Role.WHOLE_DOFMAP or is_continuous(dummy.space):
                     continue
-                declared = routine.declared(key_of(own))
-                words = () if declared is None else declared.words
-                if "intent(in)" in {"".join(word.split()) for word in words}:
+                if _is_read_only(routine, own):
                     entry = None if dummy.arg is None else kernel.args[dummy.arg].span
                     where = "" if entry is None else f"{source.name}:{entry.line}"
                     yield Fact(FactKind.COLUMNS, own, key, "", FactSource.METADATA, where)
+
+
+def _is_read_only(routine: Routine, name: str) -> bool:
+    """Return whether a dummy argument is declared with `intent(in)`."""
+    declared = routine.declared(key_of(name))
+    words = () if declared is None else declared.words
+    return "intent(in)" in {"".join(word.split()) for word in words}
