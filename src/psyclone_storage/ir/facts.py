@@ -56,7 +56,7 @@ class Fact:
 
     `name` is the procedure or variable, empty if the kind needs none. `routine` (its key in the
     file) and `loop` (a uid) restrict the scope; empty means everywhere. An assertion about a loop
-    holds for the `statements` that the loop had at that time (`statements_of`). `place` is where
+    holds for the `statements` that the loop had at that time (`digest_of_loop`). `place` is where
     the user wrote the assertion, such as `recipe.py:41`.
     """
 
@@ -76,7 +76,7 @@ class Fact:
 Facts = tuple[Fact, ...]
 
 
-def statements_of(loop: un.Do) -> str:
+def digest_of_loop(loop: un.Do) -> str:
     """Return a digest of a loop's place in the text and its statements, without directives."""
     place = loop.place
     where = "" if place is None else f"{place.source.name}:{place.start}"

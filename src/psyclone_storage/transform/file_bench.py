@@ -53,7 +53,7 @@ from psyclone_storage.base.regex import regex
 from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.directive import NO_OPTIONS, Directive, RegionOptions
 from psyclone_storage.ir.expr import Expr, Name, spell
-from psyclone_storage.ir.facts import FLOW_KINDS, Fact, Facts, of_routine, statements_of
+from psyclone_storage.ir.facts import FLOW_KINDS, Fact, Facts, digest_of_loop, of_routine
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.linking import linked
 from psyclone_storage.ir.loops import addressed, loops_of
@@ -209,7 +209,7 @@ class FileBench(Bench[FileTree, NamedStep]):
 
     def _digest(self, loop: un.Do) -> str:
         if id(loop) not in self._digests:
-            self._digests[id(loop)] = (loop, statements_of(loop))
+            self._digests[id(loop)] = (loop, digest_of_loop(loop))
         return self._digests[id(loop)][1]
 
     def _key(self, code: Routine) -> str:
