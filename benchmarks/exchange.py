@@ -42,7 +42,7 @@ SIZES = ("16", "256")
 
 
 def main() -> None:
-    """Print both tables, or the one that is asked for."""
+    """Print both tables, or the requested one."""
     parser = argparse.ArgumentParser(description="Time halo exchanges.")
     parser.add_argument("--only", choices=("fortran", "python"))
     wanted = parser.parse_args().only

@@ -1,4 +1,4 @@
-"""Time Python invokes with exchanges beside the same model written by hand with mpi4py.
+"""Time Python invokes with exchanges and the same model written by hand with mpi4py.
 
     mpirun -n 2 python in_python.py 16 256
 

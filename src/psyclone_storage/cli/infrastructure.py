@@ -79,7 +79,7 @@ def run_compiler(command: list[str]) -> subprocess.CompletedProcess[str]:
 
 
 def compiler_message(done: subprocess.CompletedProcess[str]) -> str:
-    """Return the messages of a failed compiler, or its exit status if there are none."""
+    """Return the messages of a failed compiler, or its exit status if none exist."""
     if said := done.stderr.strip():
         return said
     if done.returncode < 0:

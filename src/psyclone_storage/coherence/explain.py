@@ -55,7 +55,7 @@ def explain_halos(schedule: sch.Schedule, rules: Rules) -> str:
 
 
 def explain_messages(schedule: sch.Schedule) -> str:
-    """Return the groups of exchanges that share messages as text; empty if there are none."""
+    """Return the groups of exchanges that share messages as text; empty if none exist."""
     groups = {
         item.joint: None
         for item in sequential_statements(schedule)
@@ -68,7 +68,7 @@ def explain_messages(schedule: sch.Schedule) -> str:
 
 
 def explain_tiles(schedule: sch.Schedule) -> str:
-    """Return an explanation of loops over tile colours; empty if there are none."""
+    """Return an explanation of loops over tile colours; empty if none exist."""
     names = [f"'{one.uid}'" for one in outer_loops(schedule) if one.over is sch.Over.TILE_COLOURS]
     if not names:
         return ""
@@ -81,7 +81,7 @@ def explain_tiles(schedule: sch.Schedule) -> str:
 
 
 def explain_columns(schedule: sch.Schedule) -> str:
-    """Return the kernels with code for known stencil sizes as text; empty if there are none."""
+    """Return the kernels with code for known stencil sizes as text; empty if none exist."""
     found = [
         f"  '{call.uid}': {' or '.join(' and '.join(map(str, one)) for one in columns)} columns\n"
         for call in kernel_calls(schedule)
@@ -103,7 +103,7 @@ def explain_columns(schedule: sch.Schedule) -> str:
 
 
 def explain_levels(schedule: sch.Schedule) -> str:
-    """Return the loops with a procedure for one-level columns as text; empty if there are none."""
+    """Return the loops with a procedure for one-level columns as text; empty if none exist."""
     names = [f"'{one.uid}'" for one in outer_loops(schedule) if one.one_level]
     if not names:
         return ""
@@ -115,7 +115,7 @@ def explain_levels(schedule: sch.Schedule) -> str:
 
 
 def explain_calls(schedule: sch.Schedule) -> str:
-    """Return the inlined and the remaining calls of kernels as text; empty if there are none."""
+    """Return the inlined and the remaining calls of kernels as text; empty if none exist."""
     found: dict[str, None] = {}
     for call in kernel_calls(schedule):
         for code in call.codes:

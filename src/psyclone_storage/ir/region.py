@@ -72,7 +72,7 @@ _NO_LEVELS = Term()
 
 @dataclass(frozen=True, slots=True)
 class Depth:
-    """A number of halo levels: the maximum of `terms`; 0 if there are none."""
+    """A number of halo levels: the maximum of `terms`; 0 if none exist."""
 
     terms: tuple[Term, ...] = ()
 
@@ -167,7 +167,7 @@ WHOLE = Depth((Term(whole=True),))
 
 
 def deepest(depths: Iterable[Depth]) -> Depth:
-    """Return the maximum of `depths`, 0 if there are none."""
+    """Return the maximum of `depths`, 0 if none exist."""
     return reduce(Depth.max, depths, NOTHING)
 
 

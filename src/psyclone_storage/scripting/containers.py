@@ -129,7 +129,7 @@ class Psy(Holder):
 
     @property
     def program(self) -> tree.Program:
-        """Program with the steps applied so far; the original object if there are none."""
+        """Program with the steps applied so far; the original object if none exist."""
         if not any(session.bench.history for session in self._sessions):
             return self._program
         invokes = tuple(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from operator import is_
 
+from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.directive import NO_OPTIONS, Directive
@@ -94,10 +95,10 @@ def _without_barrier(lines: tuple[un.Line, ...], number: int) -> tuple[un.Line, 
     return change(lines)
 
 
-def _problems(bench: FileBench, routine: str, body: tuple[un.Line, ...]) -> set[str]:
-    """Return the problems of the regions of a routine after its body is replaced by `body`."""
+def _problems(bench: FileBench, routine: str, body: tuple[un.Line, ...]) -> set[Diagnostic]:
+    """Return the diagnostics for the regions of a routine after `body` replaces its body."""
     tree, reasons = bench.attempt(EditRoutine(routine, bench.code(routine).body, body))
     if reasons:
-        return {one.message for one in reasons}
+        return set(reasons)
     code = tree.get(routine)
-    return set() if code is None else {one.message for one in bench.planned(code).unfinished}
+    return set() if code is None else set(bench.planned(code).unfinished)

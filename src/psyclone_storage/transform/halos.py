@@ -58,7 +58,7 @@ def _same_or(
 
 
 def _bare(item: sch.Statement) -> tuple[sch.Statement, ...]:
-    """Return a statement without derived parts; the same object if there are none."""
+    """Return a statement without derived parts; the same object if none exist."""
     if _is_derived(item):
         return ()
     if isinstance(item, sch.DirectiveRegion | sch.ProfileRegion):

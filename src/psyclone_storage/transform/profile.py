@@ -99,7 +99,7 @@ class AddProfileRegion(CheckedStep):
     def _kept(self, schedule: sch.Schedule) -> tuple[sch.Statement, ...]:
         """Return the statements of the region before halos are planned again.
 
-        These are the statements that are not derived or, if there are none, the exchanges, which
+        These are the statements that are not derived or, if all are derived, the exchanges, which
         become pinned.
         """
         inside, bare = self._inside(schedule), without_halos(schedule)

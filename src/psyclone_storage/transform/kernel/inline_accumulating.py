@@ -215,7 +215,7 @@ class _Searched:
 
 @kept_with_first
 def _searched(code: Routine, dummies: tuple[Dummy, ...], in_colours: bool) -> _Searched | None:
-    """Return the accumulating loops of `code`, or None if there are none; cached."""
+    """Return the accumulating loops of `code`, or None if none exist; cached."""
     described = _by_key(code, dummies)
     if not _may_sum(code, described):
         return None

@@ -127,7 +127,7 @@ class InlineCallingKernel(OnCall):
 
 
 def _inlined(schedule: Schedule, uid: str) -> tuple[InlinedCode, ...]:
-    """Return the subroutines of the call `uid` with inlined calls; empty if there are none.
+    """Return the subroutines of the call `uid` with inlined calls; empty if none exist.
 
     Calls are not inlined if that cannot gain anything, because reading procedures takes time.
     """

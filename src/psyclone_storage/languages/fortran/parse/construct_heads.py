@@ -133,7 +133,7 @@ def is_case(text: str) -> bool:
 
 
 def read_mask(text: str) -> BracketedCondition:
-    """Parse the condition in the first parentheses; raise `UnreadableError` if there are none."""
+    """Parse the condition in the first parentheses; raise `UnreadableError` if none exist."""
     start = text.find("(")
     close = closing(text, start) if start >= 0 else -1
     if close < 0:

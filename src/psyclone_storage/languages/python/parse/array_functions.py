@@ -23,7 +23,7 @@ def as_operations(scope: KernelScope, node: ast.Call) -> ast.expr | None:
 
 
 def product_of(scope: KernelScope, left: ast.expr, right: ast.expr) -> ast.expr | None:
-    """Return the dot product of two sequences; None if they are none, or differ in length."""
+    """Return the dot product of two sequences of one length; None for anything else."""
     first, second = sequence_items(scope, left), sequence_items(scope, right)
     if not first or not second or len(first) != len(second):
         return None
