@@ -43,13 +43,7 @@ def check_authored(lines: tuple[un.Line, ...]) -> Iterator[Diagnostic]:
 def _beside_authored(
     lines: tuple[un.Line, ...], opened: list[un.DirectiveLine]
 ) -> Iterator[Diagnostic]:
-    pending: un.DirectiveLine | None = None
-    for line in lines:
-        if isinstance(line, un.DirectiveLine):
-            pending = _opened(line, opened) or pending
-            continue
-        if isinstance(line, un.Comment | un.Blank):
-            continue
+    for line, pending in _with_directives(lines, opened):
         inside = [one for one in walk_lines((line,)) if isinstance(one, un.DirectiveBlock)]
         if inside and (opened or pending):
             text = _words(pending or opened[-1])
@@ -60,7 +54,19 @@ def _beside_authored(
         else:
             for block in blocks_of(line):
                 yield from _beside_authored(block, opened)
-        pending = None
+
+
+def _with_directives(
+    lines: tuple[un.Line, ...], opened: list[un.DirectiveLine]
+) -> Iterator[tuple[un.Line, un.DirectiveLine | None]]:
+    """Yield each statement with the directive in front of it; record constructs in `opened`."""
+    pending: un.DirectiveLine | None = None
+    for line in lines:
+        if isinstance(line, un.DirectiveLine):
+            pending = _opened(line, opened) or pending
+        elif not isinstance(line, un.Comment | un.Blank):
+            yield line, pending
+            pending = None
 
 
 def _words(line: un.DirectiveLine) -> str:
@@ -117,18 +123,11 @@ class _Promises:
         self, lines: tuple[un.Line, ...], opened: list[un.DirectiveLine]
     ) -> Iterator[Fact]:
         """Yield the promises about the loops of a block, which the constructs `opened` enclose."""
-        pending: un.DirectiveLine | None = None
-        for line in lines:
-            if isinstance(line, un.DirectiveLine):
-                pending = _opened(line, opened) or pending
-                continue
-            if isinstance(line, un.Comment | un.Blank):
-                continue
+        for line, pending in _with_directives(lines, opened):
             if pending is not None and isinstance(line, un.Do):
                 yield from self._of_loop(line, pending, opened)
             for block in blocks_of(line):
                 yield from self.of_block(block, opened)
-            pending = None
 
     def _of_loop(
         self, loop: un.Do, directive: un.DirectiveLine, opened: list[un.DirectiveLine]
