@@ -18,6 +18,7 @@ LATE: dict[str, set[str]] = {
         "psyclone_storage.cli.plain_files.run_files",
     },
     "cli/kern.py": {"psyclone_storage.cli.kernel_tools.run_tool"},
+    "cli/plain_files.py": {"psyclone_storage.tools.second_opinion.differences"},
     "cli/page.py": {"importlib.util.find_spec"},
     "cli/batch.py": {
         "psyclone_storage.cli.page.check_template_engine",
@@ -124,8 +125,9 @@ OUTSIDERS: dict[str, set[str]] = {
     "mpi4py": {"runtime"},
     "xarray": {"storage"},
     "jinja2": {"cli"},
+    "fparser": {"tools"},
 }
-OPTIONAL = {"cupy", "jinja2", "mpi4py", "xarray"}
+OPTIONAL = {"cupy", "fparser", "jinja2", "mpi4py", "xarray"}
 
 # The folders of the storage runtime: no face knows another, and the core knows no face.
 STORAGE: dict[str, set[str]] = {

@@ -1,29 +1,24 @@
-"""fparser2 as a second reader of expressions, types and entities.
+"""Fortran as fparser2 reads it: expressions, types, entities, and the statements of a file.
 
-What our own reader makes of a text is compared with what fparser2 makes of it: two parsers that
-share no code. Differences that are meant are listed in `agree`. Run as a program it compares all
-that is in the Fortran files below some folders:
-
-    python tests/support/fparser_reader.py FOLDER...
+The parser shares no code with that of this package. Its nodes become records of `ir` where there
+are such; what has none is carried as text. Only this module imports fparser.
 """
 
 from __future__ import annotations
 
-import re
-import sys
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
-from dataclasses import fields, is_dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
-from fparser.two import Fortran2003
+from fparser.common.readfortran import FortranStringReader
+from fparser.common.sourceinfo import FortranFormat
+from fparser.two import C99Preprocessor, Fortran2003, Fortran2008
 from fparser.two.parser import ParserFactory
-from fparser.two.utils import FparserException
+from fparser.two.utils import FparserException, StmtBase, walk
 
-from psyclone_storage.base.diagnostic import CompileError
+from psyclone_storage.base.records import dataclass, replace
+from psyclone_storage.base.regex import regex
+from psyclone_storage.base.source import SourceText
 from psyclone_storage.ir.expr import (
     ArrayLiteral,
     Binary,
@@ -33,14 +28,12 @@ from psyclone_storage.ir.expr import (
     Literal,
     Member,
     Name,
-    Parenthesised,
     Range,
     Star,
     Unary,
     Verbatim,
-    spell,
 )
-from psyclone_storage.ir.intrinsics import PROCEDURES
+from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import (
     SPELLINGS,
     AnyOperator,
@@ -49,15 +42,8 @@ from psyclone_storage.ir.operators import (
     OperatorKind,
 )
 from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
-from psyclone_storage.languages.fortran.parse import executable, reader
-from psyclone_storage.languages.fortran.parse import spec_statements as specification
-from psyclone_storage.languages.fortran.parse.actions import read_simple
-from psyclone_storage.languages.fortran.parse.construct_heads import read_case, read_head, read_mask
 from psyclone_storage.languages.fortran.parse.reader import DeclaredType, Entity
-from psyclone_storage.languages.fortran.parse.spec_statements import read_declarations
-from psyclone_storage.languages.fortran.parse.statements import scan
 from psyclone_storage.languages.fortran.parse.tokens import UnreadableError
-from psyclone_storage.languages.sources.files import read_source
 
 _SYMBOLS = {
     ".eq.": "==", ".ne.": "/=", ".lt.": "<", ".le.": "<=", ".gt.": ">", ".ge.": ">=",
@@ -70,7 +56,7 @@ _INTRINSICS = {
     "COMPLEX": Intrinsic.COMPLEX,
 }
 _DOUBLE = "kind(0.0d0)"
-# Text that is no Fortran makes fparser stumble over itself now and then.
+# Text that is not Fortran makes fparser raise these.
 _FAILURES = (
     FparserException,
     AssertionError,
@@ -80,6 +66,189 @@ _FAILURES = (
     ValueError,
     RecursionError,
 )
+_LINE = regex(r"at line (\d+)")
+
+_UNITS = {
+    "Module_Stmt": "module",
+    "Submodule_Stmt": "submodule",
+    "Program_Stmt": "program",
+    "Subroutine_Stmt": "subroutine",
+    "Function_Stmt": "function",
+    "Block_Data_Stmt": "block data",
+}
+
+# The last ones are not derived from the class of statements.
+_STATEMENTS = (
+    StmtBase,
+    Fortran2003.Private_Components_Stmt,
+    Fortran2003.Sequence_Stmt,
+    Fortran2003.Include_Stmt,
+    Fortran2008.Submodule_Stmt,
+)
+
+Part = Expr | DeclaredType | Entity | str
+"""A part of a statement; a text is a list of names."""
+
+
+@dataclass(frozen=True, slots=True)
+class SecondStatement:
+    """A statement of fparser2: the name of its class and its parts, None if they have no record.
+
+    A logical `if` and the statement that it controls are two of them.
+    """
+
+    kind: str
+    parts: tuple[Part, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SecondReading:
+    """A file as fparser2 reads it.
+
+    `units` are the program units and procedures by line. `statements` are by line, in the order of
+    the line. `refused` is the first line that cannot be parsed, 0 without one.
+    """
+
+    units: Mapping[int, str]
+    statements: Mapping[int, tuple[tuple[SecondStatement, ...], ...]]
+    refused: int = 0
+
+
+def read_second(source: SourceText) -> SecondReading:
+    """Return a file as fparser2 reads it; include files are not read."""
+    try:
+        tree = _tree(source)
+    except _FAILURES as failure:
+        found = _LINE.search(str(failure))
+        return SecondReading({}, {}, int(found[1]) if found else 1)
+    units: dict[int, str] = {}
+    statements: dict[int, list[tuple[SecondStatement, ...]]] = {}
+    for node in walk(tree, _STATEMENTS):
+        item = getattr(node, "item", None)
+        if item is None or type(node).__module__ == C99Preprocessor.__name__:
+            continue
+        statements.setdefault(item.span[0], []).append(tuple(_actions(node)))
+        if not _is_in_interface(node) and (unit := _unit(node)):
+            units[item.span[0]] = unit
+    return SecondReading(units, {line: tuple(found) for line, found in statements.items()})
+
+
+def _tree(source: SourceText) -> Any:
+    reader = FortranStringReader(source.as_written, include_dirs=[], ignore_comments=True)
+    is_fixed = source.written is not None
+    reader.set_format(FortranFormat(not is_fixed, is_fixed))
+    return _prepare()(reader)
+
+
+def _is_in_interface(node: Any) -> bool:
+    while node is not None and not isinstance(node, Fortran2003.Interface_Block):
+        node = node.parent
+    return node is not None
+
+
+def _unit(node: Any) -> str:
+    """Return the kind and name of the unit that a statement opens, or nothing."""
+    kind = _UNITS.get(type(node).__name__, "")
+    if not kind:
+        return ""
+    names = [key_of(str(one)) for one in node.items if isinstance(one, Fortran2003.Name)]
+    return " ".join((kind, *names[-1:]))
+
+
+# ---------------------------------------------------------------------------- statements
+
+
+def _actions(node: Any) -> Iterator[SecondStatement]:
+    """Yield a statement, and the statement that a logical `if`, `where` or `forall` controls."""
+    kind = type(node).__name__
+    parts = _PARTS.get(kind)
+    yield SecondStatement(kind, None if parts is None else parts(node))
+    if kind in ("If_Stmt", "Where_Stmt", "Forall_Stmt"):
+        yield from _actions(node.items[1])
+
+
+def _assignment(node: Any) -> tuple[Part, ...]:
+    return _converted(node.items[0]), _converted(node.items[2])
+
+
+def _pointer_assignment(node: Any) -> tuple[Part, ...] | None:
+    return None if node.items[1] is not None else _assignment(node)
+
+
+def _call(node: Any) -> tuple[Part, ...]:
+    return (_converted(node.items[0]), *map(_converted, _members(node.items[1])))
+
+
+def _condition(node: Any) -> tuple[Part, ...]:
+    return (_converted(node.items[0]),)
+
+
+def _loop(node: Any) -> tuple[Part, ...] | None:
+    control = next((one for one in node.items if type(one).__name__ == "Loop_Control"), None)
+    if control is None:
+        return ()
+    condition, counted, _, *rest = control.items
+    if any(rest):
+        return None
+    if counted is None:
+        return (_converted(condition),)
+    return (_converted(counted[0]), *map(_converted, counted[1]))
+
+
+def _case(node: Any) -> tuple[Part, ...]:
+    return tuple(map(_converted, _members(node.items[0].items[0])))
+
+
+def _names(node: Any) -> tuple[Part, ...]:
+    """Return all names in a statement, without keywords."""
+    keywords = {
+        id(one.items[0])
+        for one in walk(node, (Fortran2003.Actual_Arg_Spec, Fortran2003.Component_Spec))
+    }
+    names = (Fortran2003.Name, Fortran2003.Intrinsic_Name)
+    found = {key_of(str(one)) for one in walk(node, names) if id(one) not in keywords}
+    return (", ".join(sorted(found)),)
+
+
+def _allocation(node: Any) -> tuple[Part, ...] | None:
+    return _names(node) if node.items[0] is None else None
+
+
+def _import(node: Any) -> tuple[Part, ...]:
+    found = {key_of(str(one)) for one in walk(node, Fortran2003.Name)}
+    return (", ".join(sorted(found)),)
+
+
+def _declaration(node: Any) -> tuple[Part, ...]:
+    attributes = walk(node.items[1], Fortran2003.Dimension_Attr_Spec) if node.items[1] else []
+    shape = _shape(attributes[0].items[1]) if attributes else ()
+    entities = map(_entity, _members(node.items[2]))
+    return (
+        read_type(str(node.items[0])),
+        *(one if one.shape else replace(one, shape=shape) for one in entities),
+    )
+
+
+_Parts = Callable[[Any], tuple[Part, ...] | None]
+_PARTS: dict[str, _Parts] = {
+    "Assignment_Stmt": _assignment,
+    "Pointer_Assignment_Stmt": _pointer_assignment,
+    "Call_Stmt": _call,
+    **dict.fromkeys(("Nonlabel_Do_Stmt", "Label_Do_Stmt"), _loop),
+    **dict.fromkeys(
+        ("If_Stmt", "If_Then_Stmt", "Else_If_Stmt", "Where_Stmt", "Where_Construct_Stmt",
+         "Masked_Elsewhere_Stmt", "Select_Case_Stmt"), _condition),
+    "Case_Stmt": _case,
+    **dict.fromkeys(
+        ("Deallocate_Stmt", "Nullify_Stmt", "Write_Stmt", "Read_Stmt", "Print_Stmt", "Open_Stmt",
+         "Close_Stmt", "Inquire_Stmt"), _names),
+    "Allocate_Stmt": _allocation,
+    "Use_Stmt": _import,
+    "Type_Declaration_Stmt": _declaration,
+}  # fmt: skip
+
+
+# ---------------------------------------------------------------------------- expressions
 
 
 def read_expression(text: str) -> Expr:
@@ -95,7 +264,7 @@ def read_type(text: str) -> DeclaredType:
         if isinstance(named, Fortran2003.Derived_Type_Spec):
             named = named.items[0]
         details = ("class",) if keyword == "CLASS" else ()
-        return DeclaredType(DerivedType(str(named).lower()), details)
+        return DeclaredType(DerivedType(key_of(str(named))), details)
     name, selector = node.items
     if name == "DOUBLE PRECISION":
         return DeclaredType(ScalarType(Intrinsic.REAL, _DOUBLE))
@@ -112,15 +281,13 @@ def _character(selector: Any) -> DeclaredType:
     elif selector is not None:
         length = selector.items[1]
     scalar = ScalarType(Intrinsic.CHARACTER, None if kind is None else str(kind))
-    details = () if length is None else (f"len={''.join(str(length).split())}".lower(),)
+    details = () if length is None else (key_of(f"len={''.join(str(length).split())}"),)
     return DeclaredType(scalar, details)
 
 
 def read_entity(text: str) -> Entity:
     """Return the name, shape and initial value of one entity of a declaration."""
-    name, array, _length, value = _parsed(Fortran2003.Entity_Decl, text).items
-    initial = None if value is None else _converted(value.items[1])
-    return Entity(str(name), _shape(array), initial)
+    return _entity(_parsed(Fortran2003.Entity_Decl, text))
 
 
 def read_shape(text: str) -> tuple[Expr, ...]:
@@ -132,9 +299,9 @@ def read_shape(text: str) -> tuple[Expr, ...]:
 
 
 @cache
-def _prepare() -> None:
-    """Build fparser's tables, once per process."""
-    ParserFactory().create(std="f2008")
+def _prepare() -> Any:
+    """Build fparser's tables, once per process, and return its parser of files."""
+    return ParserFactory().create(std="f2008")
 
 
 def _parsed(rule: Any, text: str) -> Any:
@@ -146,6 +313,12 @@ def _parsed(rule: Any, text: str) -> Any:
     if node is None:
         raise UnreadableError(text)
     return node
+
+
+def _entity(node: Any) -> Entity:
+    name, array, _length, value = node.items
+    initial = None if value is None else _converted(value.items[1])
+    return Entity(str(name), _shape(array), initial)
 
 
 def _shape(node: Any) -> tuple[Expr, ...]:
@@ -182,7 +355,7 @@ def _converted(node: Any) -> Expr:
     """Return our form of an expression of fparser's; what has none is carried as text."""
     match node:
         case Fortran2003.Intrinsic_Name():
-            return Name(str(node).lower())
+            return Name(key_of(str(node)))
         case Fortran2003.Name() | Fortran2003.Type_Name():
             return Name(str(node))
         case Fortran2003.Parenthesis():
@@ -201,6 +374,8 @@ def _converted(node: Any) -> Expr:
         case Fortran2003.Procedure_Designator():
             base, _, name = node.items
             return Member(_converted(base), str(name))
+        case Fortran2003.Case_Value_Range():
+            return Range(*map(_optional, node.items))
         case Fortran2003.Subscript_Triplet():
             return Range(*map(_optional, node.items))
         case Fortran2003.Substring_Range():
@@ -244,7 +419,7 @@ def _literal(node: Any) -> Literal | None:
         case _:
             return None
     value, kind = node.items
-    return Literal(value.lower() + (f"_{kind}" if kind else ""), intrinsic, kind)
+    return Literal(key_of(value) + (f"_{kind}" if kind else ""), intrinsic, kind)
 
 
 def _operation(node: Any) -> Expr | None:
@@ -267,7 +442,7 @@ def _operator(text: str, *, before: bool = False) -> AnyOperator:
     Where the language has none of that spelling there, fparser2 takes it for one that a user
     defines, which the language forbids.
     """
-    word = _SYMBOLS.get(text.lower(), text.lower())
+    word = _SYMBOLS.get(key_of(text), key_of(text))
     operator = SPELLINGS.get(word) or DefinedOperator(word)
     signs = (Operator.PLUS, Operator.MINUS)
     allowed = (*signs, Operator.NOT) if before else tuple(set(Operator) - {Operator.NOT})
@@ -277,114 +452,3 @@ def _operator(text: str, *, before: bool = False) -> AnyOperator:
 
 
 _OPERATORS = frozenset({"+", "-", "*", "/", "**", "//", "==", "/=", "<", "<=", ">", ">="})
-
-
-# ---------------------------------------------------------------------------- comparing
-
-Rule = Callable[[str], object]
-RULES: dict[str, tuple[Rule, Rule]] = {
-    "expression": (reader.read_expression, read_expression),
-    "type": (reader.read_type, read_type),
-    "entity": (reader.read_entity, read_entity),
-}
-
-
-def outcome(rule: Rule, text: str) -> object:
-    """Return what `rule` makes of `text`, None if it refuses."""
-    try:
-        return rule(text)
-    except UnreadableError:
-        return None
-
-
-def agree(ours: object, theirs: object) -> bool:
-    """Return whether both readers understood the same.
-
-    What fparser2 carries along as text ours may understand, if it is the same text. A variable in
-    brackets that is an argument is a node of ours alone. Names of kinds, and of functions that only
-    one of them knows as the language's own, may differ in case.
-    """
-    if isinstance(ours, Parenthesised):
-        ours = ours.operand
-    if isinstance(theirs, Verbatim):
-        return _bare(spell(ours)) == _bare(theirs.text)  # type: ignore[arg-type]
-    if type(ours) is not type(theirs):
-        return False
-    if isinstance(ours, str):
-        return _bare(ours) == _bare(str(theirs))
-    if isinstance(ours, tuple) and isinstance(theirs, tuple):
-        return len(ours) == len(theirs) and all(map(agree, ours, theirs))
-    if is_dataclass(ours):
-        names = [field.name for field in fields(ours)]
-        if isinstance(ours, Entity):
-            names.remove("details")
-        return all(agree(getattr(ours, name), getattr(theirs, name)) for name in names)
-    return ours == theirs
-
-
-_BRACKETS = {ord(mark): None for mark in "()[]/"}
-
-
-def _bare(text: str) -> str:
-    return (
-        "".join(text.split()).lower().replace("kind=", "").replace("len=", "").translate(_BRACKETS)
-    )
-
-
-def asked_in(file: Path) -> set[tuple[str, str]]:
-    """Return all rules and texts that reading the statements of `file` asks our reader for."""
-    asked: set[tuple[str, str]] = set()
-
-    def noting(name: str, rule: Rule) -> Rule:
-        def note(text: str) -> object:
-            asked.add((name, text))
-            return rule(text)
-
-        return note
-
-    with (
-        patch.object(executable, "read_expression", noting("expression", reader.read_expression)),
-        patch.object(specification, "read_type", noting("type", reader.read_type)),
-        patch.object(specification, "read_entity", noting("entity", reader.read_entity)),
-    ):
-        for statement in scan(read_source(file)):
-            read_simple(statement.text)
-            for rule in (read_head, read_mask, read_case):
-                with suppress(UnreadableError):
-                    rule(statement.text)
-            with suppress(CompileError):
-                read_declarations(statement)
-    return asked
-
-
-# fparser2 counts the arguments of names that it takes for functions of the language.
-_COUNTED = re.compile(rf"\b(?:{'|'.join(PROCEDURES)})\s*\(", re.IGNORECASE)
-
-
-def differences(files: Iterable[Path], seen: set[tuple[str, str]]) -> Iterator[str]:
-    """Yield what is read differently in `files`, each text once; `seen` grows by what was read."""
-    for file in files:
-        for name, text in sorted(asked_in(file) - seen):
-            seen.add((name, text))
-            ours, theirs = (outcome(rule, text) for rule in RULES[name])
-            if not agree(ours, theirs) and not (theirs is None and _COUNTED.search(text)):
-                yield f"{file.name}: {name} {text!r}\n  ours    {ours}\n  fparser {theirs}"
-
-
-def main(folders: list[str]) -> int:
-    """Print all differences in the Fortran files below `folders`; return whether there are any."""
-    seen: set[tuple[str, str]] = set()
-    suffixes = (".f90", ".x90")
-    files = [path for folder in folders for path in sorted(Path(folder).rglob("*"))
-             if path.suffix.lower() in suffixes and path.is_file()]  # fmt: skip
-    found = []
-    for difference in differences(files, seen):
-        found.append(difference)
-        sys.stdout.write(difference + "\n")
-    total = f"{len(files)} files, {len(seen)} different texts, {len(found)} read differently"
-    sys.stdout.write(total + "\n")
-    return int(bool(found))
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
