@@ -15,8 +15,8 @@ from psyclone_storage.ir.rewrite import first_words, place_of_line
 from psyclone_storage.ir.types import ScalarType
 
 _OF_HOST = (un.InputOutput, un.Stop, un.Allocate, un.Deallocate, un.Critical)
-Planned = Mapping[int, un.DirectiveBlock]
-"""The blocks with their clauses, by the number of the statement."""
+PlannedBlocks = Mapping[int, un.DirectiveBlock]
+"""Blocks with their clauses, by the number of the statement."""
 
 
 def check_on_device(nodes: Iterable[FlowNode], flow: Flow) -> Iterator[Diagnostic]:
@@ -51,7 +51,7 @@ def blocks_in(node: FlowNode, flow: Flow) -> tuple[FlowNode, ...]:
     )
 
 
-def check_unordered(node: FlowNode, planned: Planned, flow: Flow) -> Iterator[Diagnostic]:
+def check_unordered(node: FlowNode, planned: PlannedBlocks, flow: Flow) -> Iterator[Diagnostic]:
     """Yield diagnostics for blocks of a region whose gangs would have to wait for each other."""
     blocks = blocks_in(node, flow)
     for one in blocks:
@@ -71,7 +71,7 @@ def check_unordered(node: FlowNode, planned: Planned, flow: Flow) -> Iterator[Di
 
 
 def copied_scalars(
-    node: FlowNode, block: un.DirectiveBlock, planned: Planned, flow: Flow
+    node: FlowNode, block: un.DirectiveBlock, planned: PlannedBlocks, flow: Flow
 ) -> tuple[un.DeviceItem, ...]:
     """Return the scalars that a region changes for statements after it, except for reductions.
 
