@@ -41,6 +41,8 @@ _DIRECTIVES = {
     "openmp-taskloop": Directive.OMP_TASKLOOP,
     "openmp-target": Directive.OMP_TARGET,
     "openmp-teams-do": Directive.OMP_TEAMS_DO,
+    "openmp-teams-loop": Directive.OMP_TEAMS_LOOP,
+    "openmp-loop": Directive.OMP_LOOP,
     "acc-loop": Directive.ACC_LOOP,
     "acc-parallel": Directive.ACC_PARALLEL,
     "acc-kernels": Directive.ACC_KERNELS,
