@@ -88,7 +88,8 @@ def lines_of(body: str) -> list[str]:
         (
             "n[:2] = n[number(n, 0):number(n, 0) + 2]",
             [
-                "do element = 0, 1", "kept(element + 1) = n(modulo(element + (n(1) + 1), 4) + 1)", "end",
+                "do element = 0, 1", "kept(element + 1) = n(modulo(element + (n(1) + 1), 4) + 1)",
+                "end",
                 "do element = 0, 1", "n(element + 1) = kept(element + 1)", "end",
             ],
         ),
@@ -102,7 +103,9 @@ def lines_of(body: str) -> list[str]:
             [
                 "kept_m = n(1)", "kept_value = kept_m",
                 "kept_m_1 = n(1)", "kept_value_1 = kept_m_1",
-                "do element = 0, 4 - kept_value - 1", "n(modulo(element + kept_value_1, 4) + 1) = 1", "end",
+                "do element = 0, 4 - kept_value - 1",
+                "n(modulo(element + kept_value_1, 4) + 1) = 1",
+                "end",
             ],
         ),
         ("a[:] = a[0] + 1", [
@@ -117,7 +120,8 @@ def lines_of(body: str) -> list[str]:
             "c(modulo(m, 4) + 1, element + 1) = a(modulo(element + m, 4) + 1)", "end",
         ]),
         ("a[0:m] = b[1:m + 1]", [
-            "do element = 0, m - 1", "a(modulo(element, 4) + 1) = b(modulo(element + 1, 6) + 1)", "end",
+            "do element = 0, m - 1", "a(modulo(element, 4) + 1) = b(modulo(element + 1, 6) + 1)",
+            "end",
         ]),
         ("b[::2] = b[1::2]", [
             "do element = 0, 2", "kept(element + 1) = b(2 * element + 2)", "end",
