@@ -14,6 +14,7 @@ from psyclone_storage.ir.rewrite import (
     blocks_of,
     names_of_line,
     place_of_line,
+    walk_lines,
     with_each_block,
 )
 from psyclone_storage.languages.fortran.print.edit_script import node_extent
@@ -151,10 +152,12 @@ class Known:
     """The nodes of a routine before a step, which are found again by what they show.
 
     A node is that of the very record it showed. One whose record a step has changed is found by
-    the uid of a loop, or by the author's place of the statement.
+    the uid of a loop, or by the author's place of the statement. Records that are in the `body`
+    after the step keep their nodes, though others may be equal to them.
     """
 
-    def __init__(self, nodes: Iterable[Statement] = ()) -> None:
+    def __init__(self, nodes: Iterable[Statement] = (), body: Lines = ()) -> None:
+        self._unchanged = frozenset(map(id, walk_lines(body)))
         self._same: dict[int, list[Statement]] = {}
         self._like: dict[object, list[Statement]] = {}
         for node in nodes:
@@ -172,7 +175,7 @@ class Known:
                 self._take(node, line)
                 return node
         for node in self._like.get(_key(line), ()):
-            if not isinstance(node, CodeBlock):
+            if not isinstance(node, CodeBlock) and id(node.line()) not in self._unchanged:
                 self._take(node, line)
                 node.sync(line, self)
                 return node
