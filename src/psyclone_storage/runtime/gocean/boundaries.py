@@ -59,8 +59,14 @@ def sides_of(boundaries: Any, periodic: Any) -> Sides:
     return x, y
 
 
-def _kind(is_periodic: bool) -> Boundary:
-    return Boundary.PERIODIC if is_periodic else Boundary.OPEN
+def is_periodic(sides: Sides) -> tuple[bool, bool]:
+    """Return whether a domain is periodic, in x and in y."""
+    (x, _), (y, _) = sides
+    return x is Boundary.PERIODIC, y is Boundary.PERIODIC
+
+
+def _kind(periodic: bool) -> Boundary:
+    return Boundary.PERIODIC if periodic else Boundary.OPEN
 
 
 def _both(kind: Boundary) -> tuple[Boundary, Boundary]:

@@ -13,6 +13,7 @@ from psyclone_storage.runtime.gocean.boundaries import (
     Boundary,
     Reflection,
     Slices,
+    is_periodic,
     prescribed_parts,
     reflections,
     sides_of,
@@ -99,8 +100,7 @@ class Grid:
         self.points = whole_pair("the points of a grid", points)
         self.spacing = distance_pair("the spacing of a grid", spacing)
         self.boundaries = sides_of(boundaries, periodic)
-        x, y = (sides[0] is Boundary.PERIODIC for sides in self.boundaries)
-        self.periodic = x, y
+        self.periodic = is_periodic(self.boundaries)
         self.has_walls = any(Boundary.CLOSED in sides for sides in self.boundaries)
         self.offset: Offset = one_of("The offset of a grid", offset, Offset)
         self.halo = whole_number("The halo of a grid", halo)
