@@ -151,9 +151,8 @@ class Statement(LiveNode):
 class Known:
     """The nodes of a routine before a step, which are found again by what they show.
 
-    A node is that of the very record it showed. One whose record a step has changed is found by
-    the uid of a loop, or by the author's place of the statement. Records that are in the `body`
-    after the step keep their nodes, though others may be equal to them.
+    A node is that of the very record it showed, if that is in the `body` after the step. Otherwise
+    it is found by the uid of a loop, or by the author's place of the statement.
     """
 
     def __init__(self, nodes: Iterable[Statement] = (), body: Lines = ()) -> None:
@@ -163,8 +162,7 @@ class Known:
         for node in nodes:
             line = node.line()
             self._same.setdefault(id(line), []).append(node)
-            key = _key(line)
-            if key is not None:
+            if (key := _key(line)) is not None:
                 self._like.setdefault(key, []).append(node)
 
     def find(self, block: Lines, at: int) -> Statement | None:
