@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir.keys import key_of
@@ -17,7 +19,7 @@ from psyclone_storage.transform.hoist import (
     MoveInvariantBounds,
     MoveOneAssignment,
 )
-from psyclone_storage.transform.kernel.arrays import ArraysToLoops, ArraysToRanges
+from psyclone_storage.transform.kernel.arrays import ArraysToLoops, ArraysToRanges, IncreaseRank
 from psyclone_storage.transform.kernel.inline import InlineCall
 from psyclone_storage.transform.kernel.intrinsics import IntrinsicsToCode, check_signs
 from psyclone_storage.transform.kernel.pass_bounds import MoveBoundsInside
@@ -78,6 +80,19 @@ class WriteRanges(Transformation):
 
     def _is_idle(self, reasons: Reasons) -> bool:
         return all(reason.code == "T067" for reason in reasons)
+
+
+class IncreaseRankOfArrays(Transformation):
+    """Give local arrays a further dimension for the iterations of a loop of a file."""
+
+    options: Mapping[str, object] = {"arrays": ()}
+
+    def _on_file(self, request: NodeRequest) -> NamedStep:
+        names = request.names("arrays")
+        if not names:
+            raise refusal(f"'{self.name}' needs the names of arrays in its option 'arrays'.")
+        number = request.loop_number()
+        return IncreaseRank(request.routine.key, number, tuple(map(str.strip, names)))
 
 
 class Inline(Transformation):

@@ -79,6 +79,7 @@ TABLE: tuple[tuple[type[Transformation], str], ...] = (
         "ArrayAssignment2LoopsTrans NemoExplicitLoopTrans NemoAllArrayRange2LoopTrans",
     ),
     (kernel_bodies.WriteRanges, "Reference2ArrayRangeTrans"),
+    (kernel_bodies.IncreaseRankOfArrays, "IncreaseRankLoopArraysTrans"),
     (kernel_bodies.Inline, "InlineTrans"),
     (kernel_bodies.MoveBounds, "GOMoveIterationBoundariesInsideKernelTrans"),
     (kernel_bodies.Hoist, "HoistTrans"),
@@ -109,7 +110,7 @@ TABLE: tuple[tuple[type[Transformation], str], ...] = (
         """
             AllArrayAccess2LoopTrans ArrayAccess2LoopTrans DataNodeToTempTrans
             FoldConditionalReturnExpressionsTrans HoistLocalArraysTrans
-            IncreaseRankLoopArraysTrans ReplaceInductionVariablesTrans
+            ReplaceInductionVariablesTrans
             ReplaceReferenceByLiteralTrans ScalarisationTrans
         """,
     ),
