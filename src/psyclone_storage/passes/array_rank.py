@@ -1,9 +1,11 @@
-"""Arrays with one dimension more: an element of its own for each iteration of a loop.
+"""Arrays with one dimension more, for each iteration of a loop, or arrays that become scalars.
 
 The iterations of a loop that fills a local array, and then reads it, depend on each other. With a
 further dimension for the counter of the loop they do not, and the statements can be distributed
 over several loops. The declared array remains: the new one takes its bounds from it, which a
 routine computes when it starts.
+
+An array of which each iteration uses one element, and passes no value on, becomes a scalar.
 """
 
 from __future__ import annotations
@@ -12,15 +14,17 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from psyclone_storage.analysis.bodies.accesses import accesses, unknown_lines, unknown_procedures
 from psyclone_storage.analysis.bodies.flow import Flow, FlowNode, flow_of
+from psyclone_storage.analysis.bodies.independence import is_own_array
+from psyclone_storage.analysis.bodies.ranks import is_scalar
 from psyclone_storage.analysis.bodies.separate_arrays import is_separate
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import replace
+from psyclone_storage.base.regex import regex
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.intrinsics import INQUIRING
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.loops import addressed, loops_of, with_lines_for
-from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import (
     everywhere,
     expressions_of,
@@ -37,6 +41,7 @@ from psyclone_storage.passes.scratch import Scratch
 _NUMBERS = (Intrinsic.INTEGER, Intrinsic.LOGICAL, Intrinsic.REAL)
 _HOLDS = (un.Assign, un.Do, un.If, un.Select, un.Where)
 """Statements whose expressions are rewritten."""
+_WORD = regex(r"[a-z]\w*")
 _PLAIN_BOUNDS = (ex.Binary, ex.Literal, ex.Name, ex.Parenthesised, ex.Unary)
 
 # ---------------------------------------------------------------------------- reasons
@@ -88,27 +93,33 @@ def _text(loop: un.Do) -> str:
 
 
 def _check(key: str, loop: FlowNode, flow: Flow) -> Iterator[Diagnostic]:
-    code, names = flow.code, flow.names
-    declared = code.declared(key)
-    known = declared is not None and declared.shape and names.is_local(key)
-    if (
-        declared is None
-        or not known
-        or names.is_shared((key,))
-        or not isinstance(declared.type, ScalarType)
-        or declared.type.intrinsic not in _NUMBERS
-        or declared.words - {"dimension"}
-    ):
-        yield Diagnostic("T060", f"'{key}' is no plain local array of '{code.name}'.")
+    if not _is_plain(key, flow):
+        yield Diagnostic("T060", f"'{key}' is no plain local array of '{flow.code.name}'.")
         return
     for node in flow.nodes:
-        if key in names_of_line(node.line) and (why := _unfit(key, node, loop, flow)):
-            yield Diagnostic("T060", why, place_of_line(node.line))
+        line = node.line
+        is_named = isinstance(line, un.DirectiveLine) and key in _WORD.findall(key_of(line.text))
+        if (is_named or key in names_of_line(line)) and (why := _unfit(key, node, loop, flow)):
+            yield Diagnostic("T060", why, place_of_line(line))
             return
     if not is_separate((key,), loop, flow):
         assert isinstance(loop.line, un.Do)
         message = f"An iteration over '{_text(loop.line)}' may read elements of '{key}' that an"
         yield Diagnostic("T062", f"{message} earlier iteration has written.")
+
+
+def _is_plain(key: str, flow: Flow) -> bool:
+    """Return whether a name is that of a local array of numbers that nothing else can access."""
+    declared, names = flow.code.declared(key), flow.names
+    return (
+        declared is not None
+        and bool(declared.shape)
+        and names.is_local(key)
+        and not names.is_shared((key,))
+        and isinstance(declared.type, ScalarType)
+        and declared.type.intrinsic in _NUMBERS
+        and not declared.words - {"dimension"}
+    )
 
 
 def _unfit(key: str, node: FlowNode, loop: FlowNode, flow: Flow) -> str:
@@ -125,9 +136,9 @@ def _unfit(key: str, node: FlowNode, loop: FlowNode, flow: Flow) -> str:
             word = ex.intrinsic_called(part)
             if word is None or word in INQUIRING:
                 return f"{name} is passed to '{ex.spell(part.base)}'."
-        if isinstance(part, ex.Index) and not isinstance(part, ex.Element | ex.Section):
-            if isinstance(part.base, ex.Name) and part.base.key == key:
-                return f"It is not known which elements of {name} are accessed."
+        is_unknown = isinstance(part, ex.Index) and not isinstance(part, ex.Element | ex.Section)
+        if is_unknown and key in names_in(ex.children(part)[0]):
+            return f"It is not known which elements of {name} are accessed."
     if loop.number < node.number < loop.stop:
         return ""
     is_filled = isinstance(line, un.Assign) and _is_scalar(line.value, flow.code)
@@ -213,3 +224,57 @@ def _indexed(expr: ex.Expr, new: Mapping[str, ex.Name], index: ex.Expr, code: Ro
         kind = ex.Section if isinstance(index, ex.Range) else type(expr)
         return kind(new[expr.base.key], (*map(change, expr.items), index))
     return with_parts(expr, change)
+
+
+# ---------------------------------------------------------------------------- scalars
+
+
+def arrays_as_scalars(code: Routine, number: int) -> tuple[str, ...]:
+    """Return the local arrays of which each iteration of a loop uses one element for itself."""
+    flow = flow_of(code)
+    loop = flow.loops[number - 1]
+    assert isinstance(loop.line, un.Do)
+    inside = flow.items_in(loop)
+    own = {loop.line.variable.key}
+    written = {one.path.root for one in inside if one.writes} - own
+    found: list[str] = []
+    for key in dict.fromkeys(one.path.root for one in inside if one.writes):
+        items = [one.access.path for one in inside if one.path.root == key]
+        first = items[0].subscripts
+        if (
+            _is_plain(key, flow)
+            and first
+            and all(one.subscripts == first for one in items)
+            and all(is_scalar(one, flow.names) for one in first)
+            and not any(names_in(one) & written for one in first)
+            and not any(
+                key in names_of_line(node.line) and _unfit(key, node, loop, flow)
+                for node in flow.inside(loop)
+            )
+            and is_own_array((key,), loop, flow)
+        ):
+            found.append(key)
+    return tuple(found)
+
+
+def with_scalars(code: Routine, number: int) -> Routine:
+    """Return `code` with scalars instead of arrays of which each iteration uses one element."""
+    keys = arrays_as_scalars(code, number)
+    code = addressed(code)
+    loop = loops_of(code)[number - 1]
+    scratch = Scratch(code)
+    new: dict[str, ex.Name] = {}
+    for key in keys:
+        declared = code.declared(key)
+        assert declared is not None
+        assert isinstance(declared.type, ScalarType)
+        new[key] = scratch.variable(f"{declared.name}_scalar", declared.type)
+
+    def change(expr: ex.Expr) -> ex.Expr:
+        if isinstance(expr, ex.Element) and isinstance(expr.base, ex.Name) and expr.base.key in new:
+            return new[expr.base.key]
+        return with_parts(expr, change)
+
+    body = everywhere(loop.body, change)
+    changed = with_lines_for(code, {loop.uid: (replace(loop, body=body),)})
+    return replace(scratch.code, body=changed.body)

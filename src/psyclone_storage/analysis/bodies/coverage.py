@@ -190,8 +190,11 @@ class _Box:
         """
         mine, theirs = self._extents(), other._extents()
         wanted = self._subscripts(self._read, variable)
-        if not wanted or mine is None or theirs is None or not (
-            len(mine) == len(theirs) == len(wanted)
+        if (
+            not wanted
+            or mine is None
+            or theirs is None
+            or not (len(mine) == len(theirs) == len(wanted))
         ):
             return False
         split = 0
@@ -207,7 +210,12 @@ class _Box:
     def _has(self, extent: _Extent, wanted: _Extent, next_one: _Extent) -> bool:
         """Return whether `wanted` is in an extent and the `next_one` above it together."""
         (low, high), (first, last), (begin, end) = extent, wanted, next_one
-        assert low and high and first and last and begin and end
+        assert low
+        assert high
+        assert first
+        assert last
+        assert begin
+        assert end
         one = constant_polynomial(1)
         if next_one is wanted:
             return self._facts.imply(first.minus(low)) and self._facts.imply(high.minus(last))

@@ -26,7 +26,12 @@ from psyclone_storage.ir.rewrite import rewritten, walk_lines, with_parts
 from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.types import ScalarType
 from psyclone_storage.ir.unit import Assign, Line
-from psyclone_storage.passes.array_rank import check_rank, with_rank
+from psyclone_storage.passes.array_rank import (
+    arrays_as_scalars,
+    check_rank,
+    with_rank,
+    with_scalars,
+)
 from psyclone_storage.passes.scalarise import (
     array_assignments,
     check_assignments,
@@ -183,3 +188,25 @@ class IncreaseRank(ChangesCode):
     def transform_code(self, code: Routine) -> Routine:
         """Return `code` with the new arrays."""
         return with_rank(code, self.loop, self.arrays)
+
+
+@dataclass(frozen=True, slots=True)
+class ArraysToScalars(ChangesCode):
+    """Replace local arrays by scalars if an iteration of loop number `loop` uses one element.
+
+    before: do i = 1, n; t(i) = a(i) + 1; b(i) = t(i) * t(i); end do
+    after:  do i = 1, n; t_scalar = a(i) + 1; b(i) = t_scalar * t_scalar; end do
+    """
+
+    loop: int
+    name: ClassVar[str] = "arrays-to-scalars"
+
+    def check_code(self, code: Routine) -> Iterable[Diagnostic]:
+        """Return a diagnostic if no array can become a scalar."""
+        if arrays_as_scalars(code, self.loop):
+            return ()
+        return (nothing_to_do(code, "has no array in this loop that can be a scalar"),)
+
+    def transform_code(self, code: Routine) -> Routine:
+        """Return `code` with the scalars."""
+        return with_scalars(code, self.loop)

@@ -47,36 +47,36 @@ RIGHT = {
     ),
     "conditions that are equal in all iterations": (
         "t",
-        "do j = 2, last\n do k = 1, 2\n  if (k == 1 .and. mode == 1) then\n"
+        ("do j = 2, last\n do k = 1, 2\n  if (k == 1 .and. mode == 1) then\n"
         "   do i = 1, n\n    t(i - 1) = a(i, j) / 3\n   end do\n  end if\n"
-        "  do i = 1, n\n   a(i, j) = a(i, j) + t(i - 1) * k\n  end do\n end do\nend do\n",
+        "  do i = 1, n\n   a(i, j) = a(i, j) + t(i - 1) * k\n  end do\n end do\nend do\n"),
     ),
     "an element at a place that varies": (
         "t w",
-        "do j = 1, m\n do i = 2, n\n  t(i - 1) = a(i, j)\n  w(i, 1:3) = j\n end do\n t(0) = j\n"
+        ("do j = 1, m\n do i = 2, n\n  t(i - 1) = a(i, j)\n  w(i, 1:3) = j\n end do\n t(0) = j\n"
         " w(1, :) = 0\n t(mod(j, n)) = t(mod(j, n)) + 1\n"
         " w(mod(j, n) + 1, 2) = w(mod(j, n) + 1, 2) - t(mod(j, n))\n"
-        " a(:, j) = a(:, j) * t + w(:, 2)\nend do\n",
+        " a(:, j) = a(:, j) * t + w(:, 2)\nend do\n"),
     ),
     "it goes down, by two": (
         "t", "do j = m, 1, -2\n t = a(:, j) + j\n a(:, j) = t(n - 1:0:-1)\nend do\n",
     ),
     "a value from before the loop": (
         "t",
-        "do i = 0, n - 1\n t(i) = 4.5 + i\nend do\ndo j = 1, m\n if (mode == 3) t = 7\n"
-        " a(:, j) = t * j\nend do\n",
+        ("do i = 0, n - 1\n t(i) = 4.5 + i\nend do\ndo j = 1, m\n if (mode == 3) t = 7\n"
+        " a(:, j) = t * j\nend do\n"),
     ),
     "places in a table": (
         "level",
-        "do j = 1, m\n level(:) = 1\n do k = 2, 5\n  do i = 1, n\n"
+        ("do j = 1, m\n level(:) = 1\n do k = 2, 5\n  do i = 1, n\n"
         "   if (a(i, j) < 1.0 / k) level(i) = k\n  end do\n end do\n"
-        " do i = 1, n\n  a(i, j) = a(level(i), j) + b(level(i))\n end do\nend do\n",
+        " do i = 1, n\n  a(i, j) = a(level(i), j) + b(level(i))\n end do\nend do\n"),
     ),
     "no iteration": ("t", "do j = m, 1\n t = j\n b(:) = t\nend do\n"),
     "under a mask": (
         "t",
-        "do j = 1, m\n t = a(:, j)\n where (t > 0.01) t = 1 / t\n"
-        " where (b > 1) a(:, j) = t\nend do\n",
+        ("do j = 1, m\n t = a(:, j)\n where (t > 0.01) t = 1 / t\n"
+        " where (b > 1) a(:, j) = t\nend do\n"),
     ),
     "the module's bound changes before the first use": (
         "t", "call shrink()\ndo j = 1, last\n t = a(:, j) + 1\n a(:, j) = t * 2\nend do\n",
@@ -111,8 +111,8 @@ WRONG = {
         "w", "w(1, 1) = 0\ndo j = 1, m\n b(j) = w(1, 1)\n w(1, 1) = b(j) + j\nend do\n",
     ),
     "a later condition under an earlier one": (
-        "t", "do j = 1, m\n if (j > 4) then\n  x = 1\n else if (mode == 1) then\n  t = j\n"
-        " end if\n a(:, j) = t\nend do\n",
+        "t", ("do j = 1, m\n if (j > 4) then\n  x = 1\n else if (mode == 1) then\n  t = j\n"
+        " end if\n a(:, j) = t\nend do\n"),
     ),
     "an element further on is written in each iteration": (
         "t", "do j = 1, m\n t(j - 1) = j\n a(1, j) = t(0)\nend do\n",
@@ -139,8 +139,8 @@ WRONG = {
         "t", "do j = 1, m\n t = a(:, j)\n call other(t)\n a(:, j) = t\nend do\n",
     ),
     "an early end": (
-        "t", "do j = 1, m\n do i = 1, n\n  if (i == j) exit\n  t(i - 1) = j\n end do\n"
-        " a(:, j) = t\nend do\n",
+        "t", ("do j = 1, m\n do i = 1, n\n  if (i == j) exit\n  t(i - 1) = j\n end do\n"
+        " a(:, j) = t\nend do\n"),
     ),
 }  # fmt: skip
 
