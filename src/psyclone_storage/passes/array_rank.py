@@ -54,27 +54,40 @@ def check_rank(code: Routine, number: int, names: Iterable[str]) -> Iterator[Dia
     line = loop.line
     assert isinstance(line, un.Do)
     place = place_of_line(line)
-    for at in loop.around:
-        if isinstance(flow.node(at).line, un.Do | un.While | un.DoConcurrent):
-            yield Diagnostic("T063", f"Another loop is around the one over '{_text(line)}'.", place)
-            return
+    keys = tuple(map(key_of, names))
+    if why := _unfit_loop(line, loop, flow) or _late_bound(line, keys, flow):
+        yield Diagnostic("T063", why, place)
+        return
+    for key in keys:
+        yield from (replace(one, span=one.span or place) for one in _check(key, loop, flow))
+
+
+def _unfit_loop(line: un.Do, loop: FlowNode, flow: Flow) -> str:
+    """Return why a loop does not allow a dimension for it, an empty string if it does."""
+    around = (flow.node(at).line for at in loop.around)
+    if any(isinstance(one, un.Do | un.While | un.DoConcurrent) for one in around):
+        return f"Another loop is around the one over '{_text(line)}'."
     step = 1 if line.step is None else ex.integer_value(line.step)
     parts = [part for one in (line.start, line.stop) for part in ex.walk(one)]
     if not step or not all(isinstance(part, _PLAIN_BOUNDS) for part in parts):
-        yield Diagnostic("T063", f"The bounds of the loop over '{_text(line)}' are no sums.", place)
-        return
-    keys = tuple(map(key_of, names))
-    for key in keys:
-        yield from (replace(one, span=one.span or place) for one in _check(key, loop, flow))
-    first = _first_use(code, keys)
-    last = next(at for at, one in enumerate(code.body) if line in walk_lines((one,)))
-    before = tuple(walk_lines(code.body[first : last + 1]))
-    before = before[: next(at for at, one in enumerate(before) if one is line)]
+        return f"The bounds of the loop over '{_text(line)}' are no sums."
+    return ""
+
+
+def _late_bound(line: un.Do, keys: tuple[str, ...], flow: Flow) -> str:
+    """Return that a bound of a loop may change after the first use of an array, if it may."""
+    body = flow.code.body
+    before: list[un.Line] = []
+    for one in walk_lines(body[_first_use(flow.code, keys) :]):
+        if one is line:
+            break
+        before.append(one)
     fixed = names_in(line.start) | names_in(line.stop)
     written = {one.root for one in accesses(before, flow.names) if one.writes}
     if fixed & written or unknown_procedures(before, flow.names) or any(unknown_lines(before)):
-        message = f"A bound of the loop over '{_text(line)}' may change after the first use of"
-        yield Diagnostic("T063", f"{message} an array.", place)
+        where = "after the first use of an array"
+        return f"A bound of the loop over '{_text(line)}' may change {where}."
+    return ""
 
 
 def _first_use(code: Routine, keys: Iterable[str]) -> int:
@@ -180,25 +193,24 @@ def with_rank(code: Routine, number: int, names: Iterable[str]) -> Routine:
     code = addressed(code)
     loop = loops_of(code)[number - 1]
     step = 1 if loop.step is None else ex.integer_value(loop.step)
-    assert step
-    keys = tuple(map(key_of, names))
+    ends = (loop.start, loop.stop) if (step or 0) > 0 else (loop.stop, loop.start)
     scratch = Scratch(code)
     new: dict[str, ex.Name] = {}
-    ranks: dict[str, int] = {}
-    for key in keys:
+    arrays: list[ex.Expr] = []
+    for key in map(key_of, names):
         declared = code.declared(key)
         assert declared is not None
         assert isinstance(declared.type, ScalarType)
-        ranks[key] = rank = len(declared.shape) + 1
-        wish = f"{declared.name}_{loop.variable.text}"
-        new[key] = scratch.variable(wish, declared.type, (ex.Range(),) * rank, ("allocatable",))
-    ends = (loop.start, loop.stop) if step > 0 else (loop.stop, loop.start)
-    made = un.Allocate(tuple(_allocated(key, name, ranks[key], ends) for key, name in new.items()))
-    first = _first_use(code, keys)
+        shape = (ex.Range(),) * (len(declared.shape) + 1)
+        wish = f"{declared.name}_{_text(loop)}"
+        new[key] = scratch.variable(wish, declared.type, shape, ("allocatable",))
+        arrays.append(_allocated(key, new[key], len(shape), ends))
     inner = everywhere((loop,), lambda expr: _indexed(expr, new, loop.variable, code))
     body = with_lines_for(code, {loop.uid: inner}).body
     body = everywhere(body, lambda expr: _indexed(expr, new, ex.Range(), code))
-    return replace(scratch.code, body=(*body[:first], made, *body[first:]))
+    first = _first_use(code, new)
+    body = (*body[:first], un.Allocate(tuple(arrays)), *body[first:])
+    return replace(scratch.code, body=body)
 
 
 def _allocated(key: str, new: ex.Name, rank: int, ends: tuple[ex.Expr, ex.Expr]) -> ex.Expr:
@@ -233,28 +245,29 @@ def arrays_as_scalars(code: Routine, number: int) -> tuple[str, ...]:
     """Return the local arrays of which each iteration of a loop uses one element for itself."""
     flow = flow_of(code)
     loop = flow.loops[number - 1]
+    keys = dict.fromkeys(one.path.root for one in flow.items_in(loop) if one.writes)
+    return tuple(
+        key
+        for key in keys
+        if _is_plain(key, flow)
+        and _uses_one_element(key, loop, flow)
+        and is_own_array((key,), loop, flow)
+    )
+
+
+def _uses_one_element(key: str, loop: FlowNode, flow: Flow) -> bool:
+    """Return whether an iteration of a loop accesses one element of an array by its subscripts."""
     assert isinstance(loop.line, un.Do)
     inside = flow.items_in(loop)
-    own = {loop.line.variable.key}
-    written = {one.path.root for one in inside if one.writes} - own
-    found: list[str] = []
-    for key in dict.fromkeys(one.path.root for one in inside if one.writes):
-        items = [one.access.path for one in inside if one.path.root == key]
-        first = items[0].subscripts
-        if (
-            _is_plain(key, flow)
-            and first
-            and all(one.subscripts == first for one in items)
-            and all(is_scalar(one, flow.names) for one in first)
-            and not any(names_in(one) & written for one in first)
-            and not any(
-                key in names_of_line(node.line) and _unfit(key, node, loop, flow)
-                for node in flow.inside(loop)
-            )
-            and is_own_array((key,), loop, flow)
-        ):
-            found.append(key)
-    return tuple(found)
+    written = {one.path.root for one in inside if one.writes} - {loop.line.variable.key}
+    every = [one.access.path.subscripts for one in inside if one.path.root == key]
+    if not every[0] or any(one != every[0] for one in every):
+        return False
+    fixed = not any(names_in(one) & written for one in every[0])
+    if not fixed or not all(is_scalar(one, flow.names) for one in every[0]):
+        return False
+    nodes = (node for node in flow.inside(loop) if key in names_of_line(node.line))
+    return not any(_unfit(key, node, loop, flow) for node in nodes)
 
 
 def with_scalars(code: Routine, number: int) -> Routine:

@@ -188,7 +188,7 @@ class _Box:
 
         The two differ in one dimension.
         """
-        mine, theirs = self._extents(), other._extents()
+        mine, theirs = self.extents(), other.extents()
         wanted = self._subscripts(self._read, variable)
         if (
             not wanted
@@ -222,7 +222,7 @@ class _Box:
         gaps = (first.minus(low), high.plus(one).minus(begin), end.minus(last))
         return all(map(self._facts.imply, gaps))
 
-    def _extents(self) -> tuple[_Extent, ...] | None:
+    def extents(self) -> tuple[_Extent, ...] | None:
         """Return the lowest and the highest subscripts of the write, None if they are not fixed."""
         used: set[str] = set()
         found: list[_Extent] = []
