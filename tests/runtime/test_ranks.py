@@ -51,7 +51,13 @@ RECIPES = {
     "exchanges of several fields at the same time": Mode("owned", OVERLAPPED),
     "those before a redundant computation": Mode(
         "annexed",
-        (*ANNEXED.options, *OVERLAPPED[1:], "--apply", "compute-redundantly{depth=1}"),
+        (
+            "-dm",
+            "--config-opts",
+            "COMPUTE_ANNEXED_DOFS=true JOINT_EXCHANGES=overlapped",
+            "--apply",
+            "compute-redundantly{depth=1}",
+        ),
     ),
     "several fields under way together": Mode(
         "owned", (*JOINT, "--apply", "split-interior; overlap")
