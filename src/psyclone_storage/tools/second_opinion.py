@@ -250,7 +250,7 @@ def agree(ours: Any, theirs: Any) -> bool:
     if isinstance(ours, Parenthesised):
         ours = ours.operand
     if isinstance(theirs, Verbatim):
-        return _bare(spell(ours)) == _bare(theirs.text)  # type: ignore[arg-type]
+        return _bare(spell(ours)) == _bare(theirs.text)
     if type(ours) is not type(theirs):
         return False
     if isinstance(ours, str):
@@ -262,7 +262,7 @@ def agree(ours: Any, theirs: Any) -> bool:
         if isinstance(ours, Entity):
             names.remove("details")
         return all(agree(getattr(ours, name), getattr(theirs, name)) for name in names)
-    return ours == theirs
+    return bool(ours == theirs)
 
 
 _BRACKETS = {ord(mark): None for mark in "()[]/"}
