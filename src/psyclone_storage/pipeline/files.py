@@ -130,16 +130,7 @@ class FileTransformer:
             CompileError: the file cannot be read, the recipe failed, a step was refused, or what
                 was requested is not complete.
         """
-        limited = self._request.line_limit is LineLimit.ALL
-        source = read_checked(self._inputs.index, path, limited)
-        if "\0" in source.text:
-            message = f"'{path}' is not a text file."
-            raise CompileError(Diagnostic("P001", message, file=str(path)))
-        form = self._request.fixed_form
-        if is_fixed_form(path.name) if form is None else form:
-            source = fixed_source(source)
-        file = read_file(source)
-        raise_if_any(tuple(_not_closed(file)))
+        file = self._read(path)
         compare = self._request.compare
         compared = () if compare is None else tuple(compare(file))
         file = link_file(file, self._finder)
@@ -162,6 +153,24 @@ class FileTransformer:
         left_out = (replace(one, severity=Severity.WARNING) for one in bench.left_out)
         used = (*self._inputs.used(path), *script)
         return TransformedFile(text, used, loops, (*compared, *dict.fromkeys(left_out)))
+
+    def _read(self, path: Path) -> SourceFile:
+        """Return the tree of the file at `path`; its names are not resolved.
+
+        Raises:
+            CompileError: the file cannot be read, or a unit is not closed.
+        """
+        limited = self._request.line_limit is LineLimit.ALL
+        source = read_checked(self._inputs.index, path, limited)
+        if "\0" in source.text:
+            message = f"'{path}' is not a text file."
+            raise CompileError(Diagnostic("P001", message, file=str(path)))
+        form = self._request.fixed_form
+        if is_fixed_form(path.name) if form is None else form:
+            source = fixed_source(source)
+        file = read_file(source)
+        raise_if_any(tuple(_not_closed(file)))
+        return file
 
     def _facts(self) -> Facts:
         return tuple(
