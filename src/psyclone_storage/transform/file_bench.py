@@ -460,6 +460,9 @@ def _with_rewritten(code: Routine, line: un.Line, step: ChangesCode) -> Routine:
         if isinstance(item, un.Declare) and item.key not in known
     ]
     _check_place(code, line, after.body, bool(new))
+    if not any(one is line for one in walk_lines(code.body)):
+        message = "No statement can be added before the condition of an 'else if'."
+        raise CompileError(Diagnostic("T060", message, place_of_line(line)))
     if not new:
         return replace(code, body=_exchanged(code.body, line, after.body))
     table = NameTable(names_of(code))
