@@ -114,7 +114,7 @@ def level_of_user() -> int:
 
 
 def user_location() -> str:
-    """Return the file and line of the innermost user frame; '' if there is none."""
+    """Return the file and line of the innermost user frame, or an empty text."""
     frame: FrameType | None = sys._getframe(1)  # noqa: SLF001  # pylint: disable=protected-access
     while frame is not None:
         file = frame.f_code.co_filename
