@@ -66,29 +66,29 @@ def run_compiler(
     if temporary is not None:
         variables["TMPDIR"] = str(temporary)
     stream = subprocess.PIPE if captured else None
-    with deferred():
-        process = subprocess.Popen(
+    with (
+        deferred(),
+        subprocess.Popen(
             command, stdout=stream, stderr=stream, env=variables, encoding="utf-8", errors=errors
-        )
-        with ending(partial(_end, process)):
-            out, err = process.communicate()
+        ) as process,
+        ending(partial(_end, process)),
+    ):
+        out, err = process.communicate()
     return subprocess.CompletedProcess(command, process.returncode, out, err)
 
 
 def _end(process: subprocess.Popen[str]) -> None:
-    """End a process and its child processes, and close its streams."""
-    if process.returncode is None:
-        children = list(_children(process.pid))
-        for number in (signal.SIGTERM, signal.SIGKILL):
-            process.send_signal(number)
-            for one in children:
-                with suppress(ProcessLookupError):
-                    os.kill(one, number)
-            with suppress(subprocess.TimeoutExpired):
-                process.wait(_GRACE)
-    for stream in (process.stdout, process.stderr):
-        if stream is not None:
-            stream.close()
+    """End a process and its child processes unless it has ended."""
+    if process.returncode is not None:
+        return
+    children = list(_children(process.pid))
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        process.send_signal(number)
+        for one in children:
+            with suppress(ProcessLookupError):
+                os.kill(one, number)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(_GRACE)
 
 
 def _children(process: int) -> Iterator[int]:
