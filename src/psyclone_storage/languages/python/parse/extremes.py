@@ -17,7 +17,7 @@ _ANY = (-inf, inf)
 _WITHOUT_SIGN = 0, inf
 
 
-def bounds_of(scope: KernelScope, expr: Expr) -> tuple[float, float]:
+def index_bounds(scope: KernelScope, expr: Expr) -> tuple[float, float]:
     """Return a lower and an upper bound of an integer, which are infinite if unknown."""
     value = integer_value(expr)
     if value is not None:
@@ -25,15 +25,15 @@ def bounds_of(scope: KernelScope, expr: Expr) -> tuple[float, float]:
     match expr:
         case Name(text) if text in scope.ranges:
             counted = scope.ranges[text]
-            ends = [bounds_of(scope, counted.first), bounds_of(scope, counted.last)]
+            ends = [index_bounds(scope, counted.first), index_bounds(scope, counted.last)]
             return min(low for low, _ in ends), max(high for _, high in ends)
         case Unary(Operator.MINUS, operand):
-            low, high = bounds_of(scope, operand)
+            low, high = index_bounds(scope, operand)
             return -high, -low
         case Binary(op, left, right):
-            return _of_operation(op, bounds_of(scope, left), bounds_of(scope, right))
+            return _of_operation(op, index_bounds(scope, left), index_bounds(scope, right))
         case CallFunction(Name(function), args):
-            return _of_function(function, [bounds_of(scope, one) for one in args])
+            return _of_function(function, [index_bounds(scope, one) for one in args])
     return _ANY
 
 
@@ -70,14 +70,14 @@ def _of_function(function: str, args: list[tuple[float, float]]) -> tuple[float,
     return _ANY
 
 
-def wrapped(scope: KernelScope, index: Expr, extent: Expr) -> Expr:
+def wrapped_index(scope: KernelScope, index: Expr, extent: Expr) -> Expr:
     """Return an index that is within an extent for all values.
 
     Python counts a negative index from the end. If the bounds of the index do not prove it
     non-negative and below a constant extent, its remainder is used: Python's element for the
     indices that Python accepts, and some element for all others.
     """
-    least, most = bounds_of(scope, index)
+    least, most = index_bounds(scope, index)
     length = integer_value(extent)
     if least >= 0 and (length is None or most < length):
         return index
