@@ -25,8 +25,10 @@ def index_bounds(scope: KernelScope, expr: Expr) -> tuple[float, float]:
     match expr:
         case Name(text) if text in scope.ranges:
             counted = scope.ranges[text]
-            ends = [index_bounds(scope, counted.first), index_bounds(scope, counted.last)]
-            return min(low for low, _ in ends), max(high for _, high in ends)
+            ends = [counted.first, counted.last]
+            if counted.step is not None and (integer_value(counted.step) or 0) < 0:
+                ends.reverse()
+            return index_bounds(scope, ends[0])[0], index_bounds(scope, ends[1])[1]
         case Unary(Operator.MINUS, operand):
             low, high = index_bounds(scope, operand)
             return -high, -low
@@ -81,6 +83,8 @@ def wrapped_index(scope: KernelScope, index: Expr, extent: Expr) -> Expr:
     length = integer_value(extent)
     if least >= 0 and (length is None or most < length):
         return index
+    if length and least == most:
+        return nodes.signed_integer(int(least) % length)
     return nodes.intrinsic_call("modulo", index, extent)
 
 
