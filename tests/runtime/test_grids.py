@@ -46,6 +46,16 @@ def test_exchanges_fill_halos_and_sums_do_not_depend_on_ranks(
     assert {told for _, told in found} == {" ".join(float(one).hex() for one in answers)}
 
 
+@pytest.mark.parametrize("ranks", RANKS)
+@pytest.mark.parametrize("target", ["c", "numpy", "cuda"])
+def test_boundaries_behave_as_their_names_say(target: str, ranks: int, tmp_path: Path) -> None:
+    pytest.importorskip("mpi4py")
+    paths = os.pathsep.join((str(SOURCE), os.environ.get("PYTHONPATH", "")))
+    program = [sys.executable, str(PROGRAMS / "basins.py"), target]
+    said = command(["env", f"PYTHONPATH={paths}", *MPIRUN, str(ranks), *program], tmp_path)
+    assert said.count(f"basins agree: {target}") == ranks
+
+
 @pytest.mark.fortran
 @pytest.mark.parametrize("ranks", RANKS)
 def test_both_languages_divide_a_domain_alike(

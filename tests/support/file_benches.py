@@ -12,7 +12,8 @@ from psyclone_storage.languages.fortran.parse.syntax_tree import read_file
 from psyclone_storage.languages.fortran.print.edit_script import emit_changed
 from psyclone_storage.languages.sources.kernel_search import index_directories
 from psyclone_storage.languages.sources.module_finder import ModuleFinder
-from psyclone_storage.transform.file_bench import AddDirective, FileBench
+from psyclone_storage.transform.file_bench import FileBench
+from psyclone_storage.transform.file_blocks import AddDirective
 
 
 def file_bench(text: str, facts: Facts = (), folders: tuple[Path, ...] = ()) -> FileBench:

@@ -9,9 +9,11 @@ from psyclone_storage.analysis.bodies.flow import Flow, FlowNode
 from psyclone_storage.analysis.bodies.teams import conflict_between, touched_by
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.ir import unit as un
+from psyclone_storage.ir.directive import AccRoutineDirective, DeclareTargetDirective
 from psyclone_storage.ir.expr import Name, Star
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rewrite import first_words, place_of_line
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.types import ScalarType
 
 _OF_HOST = (un.InputOutput, un.Stop, un.Allocate, un.Deallocate, un.Critical)
@@ -40,6 +42,31 @@ def check_on_device(nodes: Iterable[FlowNode], flow: Flow) -> Iterator[Diagnosti
                 continue
             reported.add(key)
             yield Diagnostic("T083", message, place)
+
+
+def called_on_device(
+    code: Routine, others: Iterable[Routine], *, is_openacc: bool
+) -> frozenset[str]:
+    """Return the procedures of the module of `code` that directives compile for a device.
+
+    `others` are the routines of the file.
+    """
+    wanted = AccRoutineDirective if is_openacc else DeclareTargetDirective
+    places = {one.name: one.place.start for one in code.module.procedures}
+    return frozenset(
+        one.key
+        for one in others
+        if any(isinstance(item.meaning, wanted) for item in one.directives)
+        and one.extent is not None
+        and places.get(one.key) == one.extent.start
+        and one.key not in map(key_of, code.dummies)
+    )
+
+
+def is_for_device(code: Routine) -> bool:
+    """Return whether directives compile a routine for a device."""
+    marks = AccRoutineDirective | DeclareTargetDirective
+    return any(isinstance(item.meaning, marks) for item in code.directives)
 
 
 def blocks_in(node: FlowNode, flow: Flow) -> tuple[FlowNode, ...]:

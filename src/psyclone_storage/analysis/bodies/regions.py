@@ -16,9 +16,11 @@ from psyclone_storage.analysis.bodies.independence import (
 )
 from psyclone_storage.analysis.bodies.nests import CodeFootprint, inner_node
 from psyclone_storage.analysis.bodies.offload import (
+    called_on_device,
     check_on_device,
     check_unordered,
     copied_scalars,
+    is_for_device,
 )
 from psyclone_storage.analysis.bodies.teams import Team, place_of_block
 from psyclone_storage.analysis.bodies.verdict import (
@@ -30,7 +32,7 @@ from psyclone_storage.analysis.bodies.verdict import (
 )
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic
-from psyclone_storage.base.records import dataclass, replace
+from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.directive import Directive
@@ -110,6 +112,18 @@ KnownVerdicts = dict[tuple[str, bool], Verdict]
 
 
 @dataclass(frozen=True, slots=True)
+class RegionContext:
+    """Promises about a routine, known verdicts on its loops, and the routines of its file.
+
+    New verdicts are added to the known ones.
+    """
+
+    facts: Facts = ()
+    verdicts: KnownVerdicts = field(default_factory=dict)
+    routines: tuple[Routine, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class PlannedCode:
     """A routine whose directive blocks have their clauses.
 
@@ -128,23 +142,16 @@ def has_blocks(code: Routine) -> bool:
     return any(isinstance(line, un.DirectiveBlock) for line in walk_lines(code.body))
 
 
-def plan_regions(
-    code: Routine, flow: Flow, facts: Facts = (), known: KnownVerdicts | None = None
-) -> PlannedCode:
+def plan_regions(code: Routine, flow: Flow, context: RegionContext) -> PlannedCode:
     """Return `code` with the clauses of all its directive blocks, and what is wrong with these.
 
-    `flow` is that of `code` with the same facts. `known` are verdicts on its loops, to which new
-    ones are added.
+    `flow` is that of `code` with the same promises.
     """
-    return _Planner(code, flow, facts, {} if known is None else known).plan()
+    return _Planner(code, flow, context).plan()
 
 
 def plan_new(
-    code: Routine,
-    new: un.DirectiveBlock,
-    flow: Flow,
-    facts: Facts = (),
-    known: KnownVerdicts | None = None,
+    code: Routine, new: un.DirectiveBlock, flow: Flow, context: RegionContext
 ) -> PlannedCode:
     """Return `code` with the clauses of its `new` block, and what is wrong with that.
 
@@ -152,8 +159,8 @@ def plan_new(
     their clauses from `plan_regions` later.
     """
     if new.directive not in _LOOP_DIRECTIVES:
-        flow = flow_with(code, facts, flow)
-    return _Planner(code, flow, facts, {} if known is None else known, new).plan()
+        flow = flow_with(code, context.facts, flow)
+    return _Planner(code, flow, context, new).plan()
 
 
 def without_wrong(code: Routine, planned: PlannedCode) -> Routine:
@@ -210,14 +217,14 @@ class _Planner:
         self,
         code: Routine,
         flow: Flow,
-        facts: Facts,
-        known: KnownVerdicts,
+        context: RegionContext,
         only: un.DirectiveBlock | None = None,
     ) -> None:
         self._code = code
         self._flow = flow
-        self._facts = facts
-        self._known = known
+        self._facts = context.facts
+        self._known = context.verdicts
+        self._routines = context.routines
         self._only = only
         self._nodes = {id(node.line): node for node in flow.nodes}
         self._loops = {node.line.uid: node for node in flow.nodes if isinstance(node.line, un.Do)}
@@ -303,6 +310,9 @@ class _Planner:
         if self._pure:
             name = self._flow.code.name
             self._refuse(block, f"'{name}' is pure, so it cannot have '{kind.value}'.")
+        if is_for_device(self._code):
+            name = self._flow.code.name
+            self._refuse(block, f"Devices call '{name}', so it cannot have '{kind.value}'.")
         if around and kind not in _NESTED.get(around[-1], frozenset()):
             message = f"'{kind.value}' cannot be inside '{around[-1].value}'."
             self._refuse(block, message, "T007")
@@ -329,7 +339,7 @@ class _Planner:
         for one in nest:
             self._check_counter(one, block)
         if block.directive in _DEVICE:
-            self._check_device(loop)
+            self._check_device(loop, block)
         counters = {one.line.variable.key for one in nest if isinstance(one.line, un.Do)}
         clauses = _joined([verdict.clauses for verdict in verdicts], counters)
         self._check_clauses(block, clauses)
@@ -396,10 +406,14 @@ class _Planner:
                 message = f"'{kind.value}' has no clause '{word}', which '{name}' needs."
                 self._refuse(block, message, "T084")
 
-    def _check_device(self, node: FlowNode) -> None:
+    def _check_device(self, node: FlowNode, block: un.DirectiveBlock) -> None:
         """Check that a device can run the statements in a construct."""
         self.reasons += check_on_device(self._flow.inside(node), self._flow)
-        for name in sorted(called_procedures(node, self._flow) - HARMLESS):
+        called = called_procedures(node, self._flow) - HARMLESS
+        if called:
+            is_openacc = block.directive.is_openacc
+            called -= called_on_device(self._code, self._routines, is_openacc=is_openacc)
+        for name in sorted(called):
             message = f"'{name}' is not compiled for a device."
             self._refuse(node.line, message, "T081")
 
@@ -414,7 +428,7 @@ class _Planner:
         if kind is Directive.ACC_KERNELS:
             self.reasons += check_nodes_understood(flow.inside(node), flow)
             self.reasons += _leaves(node, flow)
-            self._check_device(node)
+            self._check_device(node, block)
             if not any(isinstance(one.line, un.Do) for one in flow.inside(node)):
                 self._refuse(block, f"'{kind.value}' has no loop in it.")
             return

@@ -26,12 +26,8 @@ from psyclone_storage.scripting.psyir.loops import Loop
 from psyclone_storage.scripting.psyir.session import apply_step, routine_around
 from psyclone_storage.scripting.psyir.statements import Assignment, Schedule, Statement
 from psyclone_storage.scripting.psyir.symbols import calling_line
-from psyclone_storage.transform.file_bench import (
-    AddDirective,
-    EditRoutine,
-    FileBench,
-    RewriteStatement,
-)
+from psyclone_storage.transform.file_bench import EditRoutine, FileBench, RewriteStatement
+from psyclone_storage.transform.file_blocks import AddDirective
 from psyclone_storage.transform.kernel.code import ChangesCode
 
 _ANYWHERE = frozenset(

@@ -133,7 +133,7 @@ def test_a_target_maps_what_a_loop_reduces() -> None:
         "!$omp target map(tofrom: least, count)",
         "!$omp target",
     ]
-    assert "!$omp teams loop default(shared) private(t) collapse(2)" in made
+    assert "!$omp teams loop default(shared), private(t), collapse(2)" in made
     assert len(tree.walk(OMPTargetDirective)) == len(tree.walk(OMPTeamsLoopDirective)) == 4
 
 
@@ -297,3 +297,88 @@ def test_routines_are_not_confused() -> None:
     routine = tree.walk(Routine)[0]
     offloaded(outermost(tree)[0], "teamsloop")
     assert routine.walk(OMPTargetDirective)
+
+
+CALLED = """\
+module columns_mod
+  implicit none
+  real, save :: kept
+contains
+  pure real function twice(x)   ! of one value
+    real, intent(in) :: x
+    ! nothing else
+    twice = 2 * x
+
+  end function twice
+  pure real function shifted(x)
+    real, intent(in) :: x
+    shifted = x + kept
+  end function shifted
+  subroutine advance(n, m, a, b, mode)
+    integer, intent(in) :: n, m, mode
+    real, intent(inout) :: a(n, m), b(n)
+    integer :: i
+    do i = 1, n
+      b(i) = twice(b(i))
+    end do
+    a(1, 1) = mode
+  end subroutine advance
+end module columns_mod
+"""
+FAMILIES = {
+    "teamsloop": ("OMPDeclareTargetTrans", "!$omp declare target", "-fopenmp"),
+    "acc": ("ACCRoutineTrans", "!$acc routine seq", "-fopenacc"),
+}
+
+
+@pytest.mark.parametrize("word", FAMILIES)
+def test_a_procedure_for_devices_may_be_called_there(word: str, tmp_path: Path) -> None:
+    name, directive, flag = FAMILIES[word]
+    tree = tree_on_bench(CALLED)
+    loop = outermost(tree)[0]
+    with pytest.raises(TransformationError, match="'twice' is not compiled for a device"):
+        offloaded(loop, word)
+    (other,) = set(FAMILIES) - {word}
+    TRANSFORMATIONS[FAMILIES[other][0]]().apply(tree.walk(Routine)[0])
+    with pytest.raises(TransformationError, match="'twice' is not compiled for a device"):
+        offloaded(loop, word)
+    tree = tree_on_bench(CALLED)
+    TRANSFORMATIONS[name]().apply(tree.walk(Routine)[0])
+    offloaded(outermost(tree)[0], word)
+    made = finished(tree)
+    assert [line for line in made.splitlines() if "!$" not in line] == CALLED.splitlines()
+    head, _, rest = made.partition(directive)
+    assert head.rstrip().endswith("real, intent(in) :: x")
+    assert rest.lstrip().startswith("! nothing else")
+    before = output_of(CALLED, tmp_path / "before", 1, (flag,))
+    assert output_of(made, tmp_path / "after", 4, (flag,)) == before
+
+
+@pytest.mark.parametrize("word", FAMILIES)
+def test_what_a_procedure_for_devices_must_not_have(word: str) -> None:
+    """A module variable, a second directive, regions, and later edits that add such."""
+    mark = TRANSFORMATIONS[FAMILIES[word][0]]()
+    tree = tree_on_bench(CALLED)
+    twice, shifted, advance = tree.walk(Routine)
+    with pytest.raises(TransformationError, match="'kept'"):
+        mark.apply(shifted)
+    with pytest.raises(TransformationError, match="a routine"):
+        mark.apply(twice.children[-1])
+    mark.apply(twice)
+    mark.apply(twice)
+    assert finished(tree).count(FAMILIES[word][1]) == 1
+    with pytest.raises(TransformationError, match="'twice'"):
+        mark.apply(advance)
+    mark.apply(advance, force=True)
+    with pytest.raises(TransformationError, match="Devices call 'advance'"):
+        offloaded(outermost(tree)[0], word)
+    twice.children[-1].replace_with(shifted.children[-1].copy())
+    with pytest.raises(TransformationError, match="'kept'"):
+        finished(tree)
+
+
+def test_a_routine_with_regions_is_not_for_devices() -> None:
+    tree = tree_on_bench(program_of("do i = 1, n\n b(i) = b(i) + 1\nend do\n"))
+    offloaded(outermost(tree)[0], "teamsloop")
+    with pytest.raises(TransformationError, match="regions"):
+        TRANSFORMATIONS["OMPDeclareTargetTrans"]().apply(tree.walk(Routine)[0])
