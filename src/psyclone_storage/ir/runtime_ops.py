@@ -359,6 +359,7 @@ RuntimeValue = (
     | PointsEnd
     | HaloDepth
     | Layers
+    | LayersOf
     | DofsPerCell
     | DofsOnRank
     | DataPerDof
