@@ -32,7 +32,7 @@ from psyclone_storage.languages.fortran.parse.syntax_tree import read_file
 from psyclone_storage.languages.fortran.parse.tokens import UnreadableError
 from psyclone_storage.languages.sources.files import read_source
 from psyclone_storage.tools import second_reader
-from psyclone_storage.tools.second_opinion import agree, differences
+from psyclone_storage.tools.second_opinion import agree, check_second_reading
 
 TESTS = Path(__file__).parents[1]
 CORPORA = ("corpus/lfric", "corpus/gocean", "corpus/lfric_2019", "runtime", "compile", "cases")
@@ -89,7 +89,7 @@ def test_what_is_spelled_is_read_again(expr) -> None:
 
 @given(expressions)
 def test_both_readers_understand_the_same(expr) -> None:
-    rules = (read_expression, second_reader.read_expression)
+    rules = (read_expression, second_reader.second_expression)
     ours, theirs = (outcome(rule, spell(expr)) for rule in rules)
     assert theirs is None or agree(ours, theirs), spell(expr)
 
@@ -116,7 +116,7 @@ def test_any_text_is_read_as_a_whole_or_refused_with_a_position(text) -> None:
 def test_what_fparser_understands_is_understood(text) -> None:
     # The standard has no sign before a negation (R1006, R1014); fparser takes it.
     assume(not NEGATED_AGAIN.search(text))
-    rules = (read_expression, second_reader.read_expression)
+    rules = (read_expression, second_reader.second_expression)
     ours, theirs = (outcome(rule, text) for rule in rules)
     assert theirs is None or agree(ours, theirs), text
 
@@ -135,6 +135,6 @@ def test_own_corpora_are_read_the_same(folder) -> None:
     files = [path for path in sorted((TESTS / folder).rglob("*"))
              if path.suffix.lower() in (".f90", ".x90")]  # fmt: skip
     assert files
-    found = [one for file in files for one in differences(read_file(read_source(file)))]
+    found = [one for file in files for one in check_second_reading(read_file(read_source(file)))]
     texts = [f"{one.span.source.name}:{one.span.line}: {one.message}" for one in found if one.span]
     assert [text for text in texts if not text.startswith(str(TESTS / NOT_PARSED))] == []

@@ -27,7 +27,7 @@ LATE: dict[str, set[str]] = {
         "psyclone_storage.cli.main_guard.run_guarded",
         "psyclone_storage.cli.style.read_style",
     },
-    "cli/plain_files.py": {"psyclone_storage.tools.second_opinion.differences"},
+    "cli/plain_files.py": {"psyclone_storage.tools.second_opinion.check_second_reading"},
     "cli/page.py": {"importlib.util.find_spec"},
     "cli/batch.py": {
         "psyclone_storage.cli.page.check_template_engine",

@@ -98,12 +98,12 @@ def _second_reader() -> Comparison:
         CompileError: `L017`, fparser is not installed.
     """
     try:
-        from psyclone_storage.tools.second_opinion import differences  # noqa: PLC0415
+        from psyclone_storage.tools.second_opinion import check_second_reading  # noqa: PLC0415
     except ImportError:
         message = "'--frontend fparser2' needs fparser, which is not installed."
         hint = "Install it: pip install fparser."
         raise CompileError(Diagnostic("L017", message, hint=hint)) from None
-    return differences
+    return check_second_reading
 
 
 def _each(options: CommandOptions, work: partial[_Done]) -> Iterator[_Done]:

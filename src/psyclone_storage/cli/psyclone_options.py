@@ -65,7 +65,7 @@ def settings_for(given: argparse.Namespace) -> str:
 def check_psyclone_options(given: argparse.Namespace, *, without_api: bool) -> Iterator[Diagnostic]:
     """Yield a warning for each option without effect, and an error for each unsupported one.
 
-    `without_api` tells whether the files are plain Fortran.
+    `without_api` is whether the files are plain Fortran.
     """
     for flag, why in _WITHOUT_EFFECT.items():
         if _is_given(given, flag):

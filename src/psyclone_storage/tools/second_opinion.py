@@ -1,4 +1,4 @@
-"""Where fparser2 and this package read a Fortran file differently.
+"""Compare the reading of a Fortran file by this package with that of fparser2.
 
 The program units, the statements with their kinds, names and expressions are compared. Statements
 that this package preserves as text although fparser2 understands them are listed, too.
@@ -21,7 +21,7 @@ from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rewrite import expressions_of, walk_lines
 from psyclone_storage.ir.routine import DeclarationStatement, SourceFile, UseStatement
 from psyclone_storage.languages.fortran.parse.reader import DeclaredType, Entity
-from psyclone_storage.tools.second_reader import Part, SecondStatement, read_second
+from psyclone_storage.tools.second_reader import SecondStatement, StatementPart, read_second
 
 # By the class of a statement in fparser2: the classes that it has here.
 _KINDS: dict[str, tuple[type, ...]] = {
@@ -64,7 +64,7 @@ _REMARKS = (un.Comment, un.Blank, un.DirectiveLine)
 _TEXT = ("Type_Declaration_Stmt", "Use_Stmt")
 
 
-def differences(file: SourceFile) -> Iterator[Diagnostic]:
+def check_second_reading(file: SourceFile) -> Iterator[Diagnostic]:
     """Yield a warning (P060) for each place that the two readers understand differently.
 
     `file` is a tree whose names are not resolved. A file that fparser2 cannot parse has one
@@ -169,7 +169,9 @@ class _OwnStatements:
                 yield from _compared_parts(tuple(_parts(record)), theirs.parts)
 
 
-def _compared_parts(ours: tuple[Part, ...], theirs: tuple[Part, ...]) -> Iterator[str]:
+def _compared_parts(
+    ours: tuple[StatementPart, ...], theirs: tuple[StatementPart, ...]
+) -> Iterator[str]:
     """Yield the parts of a statement that the two readers understand differently."""
     if len(ours) != len(theirs):
         yield f"fparser2 reads {len(theirs)} parts, this tool reads {len(ours)}."
@@ -179,7 +181,7 @@ def _compared_parts(ours: tuple[Part, ...], theirs: tuple[Part, ...]) -> Iterato
             yield f"fparser2 reads '{_shown(second)}', this tool reads '{_shown(first)}'."
 
 
-def _shown(part: Part) -> str:
+def _shown(part: StatementPart) -> str:
     match part:
         case str():
             return part
@@ -206,7 +208,7 @@ def _records(lines: tuple[un.Line, ...]) -> Iterator[Any]:
                 yield line
 
 
-def _parts(record: Any) -> Iterator[Part]:
+def _parts(record: Any) -> Iterator[StatementPart]:
     """Yield the parts of a statement in the order of `second_reader`."""
     match record:
         case un.Branch(condition) | un.While(condition):

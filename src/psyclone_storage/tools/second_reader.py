@@ -86,7 +86,7 @@ _STATEMENTS = (
     Fortran2008.Submodule_Stmt,
 )
 
-Part = Expr | DeclaredType | Entity | str
+StatementPart = Expr | DeclaredType | Entity | str
 """A part of a statement; a text is a list of names."""
 
 
@@ -98,7 +98,7 @@ class SecondStatement:
     """
 
     kind: str
-    parts: tuple[Part, ...] | None = None
+    parts: tuple[StatementPart, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,23 +167,23 @@ def _actions(node: Any) -> Iterator[SecondStatement]:
         yield from _actions(node.items[1])
 
 
-def _assignment(node: Any) -> tuple[Part, ...]:
+def _assignment(node: Any) -> tuple[StatementPart, ...]:
     return _converted(node.items[0]), _converted(node.items[2])
 
 
-def _pointer_assignment(node: Any) -> tuple[Part, ...] | None:
+def _pointer_assignment(node: Any) -> tuple[StatementPart, ...] | None:
     return None if node.items[1] is not None else _assignment(node)
 
 
-def _call(node: Any) -> tuple[Part, ...]:
+def _call(node: Any) -> tuple[StatementPart, ...]:
     return (_converted(node.items[0]), *map(_converted, _members(node.items[1])))
 
 
-def _condition(node: Any) -> tuple[Part, ...]:
+def _condition(node: Any) -> tuple[StatementPart, ...]:
     return (_converted(node.items[0]),)
 
 
-def _loop(node: Any) -> tuple[Part, ...] | None:
+def _loop(node: Any) -> tuple[StatementPart, ...] | None:
     control = next((one for one in node.items if type(one).__name__ == "Loop_Control"), None)
     if control is None:
         return ()
@@ -195,11 +195,11 @@ def _loop(node: Any) -> tuple[Part, ...] | None:
     return (_converted(counted[0]), *map(_converted, counted[1]))
 
 
-def _case(node: Any) -> tuple[Part, ...]:
+def _case(node: Any) -> tuple[StatementPart, ...]:
     return tuple(map(_converted, _members(node.items[0].items[0])))
 
 
-def _names(node: Any) -> tuple[Part, ...]:
+def _names(node: Any) -> tuple[StatementPart, ...]:
     """Return all names in a statement, without keywords."""
     keywords = {
         id(one.items[0])
@@ -210,26 +210,26 @@ def _names(node: Any) -> tuple[Part, ...]:
     return (", ".join(sorted(found)),)
 
 
-def _allocation(node: Any) -> tuple[Part, ...] | None:
+def _allocation(node: Any) -> tuple[StatementPart, ...] | None:
     return _names(node) if node.items[0] is None else None
 
 
-def _import(node: Any) -> tuple[Part, ...]:
+def _import(node: Any) -> tuple[StatementPart, ...]:
     found = {key_of(str(one)) for one in walk(node, Fortran2003.Name)}
     return (", ".join(sorted(found)),)
 
 
-def _declaration(node: Any) -> tuple[Part, ...]:
+def _declaration(node: Any) -> tuple[StatementPart, ...]:
     attributes = walk(node.items[1], Fortran2003.Dimension_Attr_Spec) if node.items[1] else []
     shape = _shape(attributes[0].items[1]) if attributes else ()
     entities = map(_entity, _members(node.items[2]))
     return (
-        read_type(str(node.items[0])),
+        second_type(str(node.items[0])),
         *(one if one.shape else replace(one, shape=shape) for one in entities),
     )
 
 
-_Parts = Callable[[Any], tuple[Part, ...] | None]
+_Parts = Callable[[Any], tuple[StatementPart, ...] | None]
 _PARTS: dict[str, _Parts] = {
     "Assignment_Stmt": _assignment,
     "Pointer_Assignment_Stmt": _pointer_assignment,
@@ -251,12 +251,12 @@ _PARTS: dict[str, _Parts] = {
 # ---------------------------------------------------------------------------- expressions
 
 
-def read_expression(text: str) -> Expr:
-    """Return the expression written in `text`; raise `UnreadableError` if it is none."""
+def second_expression(text: str) -> Expr:
+    """Return the expression written in `text`; raise `UnreadableError` if it is invalid."""
     return _converted(_parsed(Fortran2003.Expr, text))
 
 
-def read_type(text: str) -> DeclaredType:
+def second_type(text: str) -> DeclaredType:
     """Return what a type specification such as `real(r_def)` or `class(t)` declares."""
     node = _parsed(Fortran2003.Declaration_Type_Spec, text)
     if isinstance(node, Fortran2003.Declaration_Type_Spec):
@@ -285,14 +285,14 @@ def _character(selector: Any) -> DeclaredType:
     return DeclaredType(scalar, details)
 
 
-def read_entity(text: str) -> Entity:
+def second_entity(text: str) -> Entity:
     """Return the name, shape and initial value of one entity of a declaration."""
     return _entity(_parsed(Fortran2003.Entity_Decl, text))
 
 
-def read_shape(text: str) -> tuple[Expr, ...]:
+def second_shape(text: str) -> tuple[Expr, ...]:
     """Return the dimensions of `dimension(text)`."""
-    return read_entity(f"x({text})").shape
+    return second_entity(f"x({text})").shape
 
 
 # ---------------------------------------------------------------------------- fparser
@@ -388,7 +388,7 @@ def _converted(node: Any) -> Expr:
 
 
 def _in_brackets(expr: Expr) -> Expr:
-    """Return `expr` in brackets, which count where they tell the order of a computation."""
+    """Return `expr` in brackets, which count where they determine the order of a computation."""
     if isinstance(expr, Binary) and expr.op.kind is OperatorKind.ARITHMETIC:
         return replace(expr, bracketed=True)
     return expr

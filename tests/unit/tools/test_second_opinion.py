@@ -12,7 +12,7 @@ from psyclone_storage.ir.rewrite import with_each_block
 from psyclone_storage.ir.routine import Routine, SourceFile
 from psyclone_storage.languages.fortran.parse.fixed_form import fixed_source
 from psyclone_storage.languages.fortran.parse.syntax_tree import read_file
-from psyclone_storage.tools.second_opinion import differences
+from psyclone_storage.tools.second_opinion import check_second_reading
 
 STATEMENTS = """module flow_mod
   use kinds_mod, only: wp, depth => level
@@ -76,7 +76,7 @@ end module flow_mod
 
 def messages(file: SourceFile) -> list[tuple[int, str]]:
     """Return the lines and texts of all differences."""
-    found = list(differences(file))
+    found = list(check_second_reading(file))
     assert {one.code for one in found} <= {"P060"}
     return [(one.span.line, one.message) for one in found if one.span]
 
