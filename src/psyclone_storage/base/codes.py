@@ -259,6 +259,7 @@ CODES: dict[str, str] = {
     "T095": "A later change has made a region with directives invalid.",
     "T096": "No step has changed a file, although '--require-applied' requires one.",
     "T091": "No control-flow path of a kernel can be separated.",
+    "T097": "A step cannot be applied because the source of a module was not found (a warning).",
     "T093": "A loop has no version for columns of one level.",
     "L001": "Invalid command-line arguments.",
     "L002": "Options contradict each other.",

@@ -76,7 +76,7 @@ class MaximalRegions(ForFiles):
     """
 
     _allowed_contiguous_statements: tuple[type[LiveNode], ...] = ()
-    _transformation: type[Transformation] | None = None
+    _transformation: type[Transformation] = Transformation
 
     def apply(
         self,
@@ -91,7 +91,7 @@ class MaximalRegions(ForFiles):
             TransformationError: `T015`, the nodes are not in a file, or no transformation is set.
         """
         nodes, kind = live_nodes(node, more), self._transformation
-        if kind is None or not nodes:
+        if kind is Transformation or not nodes:
             raise refusal(f"'{self.name}' takes nodes of files, and needs a '_transformation'.")
         if len(nodes) == 1 and isinstance(nodes[0], Schedule):
             nodes = tuple(nodes[0].children)
@@ -114,7 +114,7 @@ class MaximalRegions(ForFiles):
         Raises:
             TransformationError: `T015`, they are not.
         """
-        if self._transformation is None or not live_nodes(node, more):
+        if self._transformation is Transformation or not live_nodes(node, more):
             raise refusal(f"'{self.name}' takes nodes of files, and needs a '_transformation'.")
 
     def _satisfies_minimum_region_rules(self, region: list[LiveNode]) -> bool:
