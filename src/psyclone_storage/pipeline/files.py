@@ -138,7 +138,7 @@ class FileTransformer:
         stripped = _without_directives(file, frozenset(self._request.stripped))
         known = facts_of_metadata(file, self._settings)
         facts = (*self._facts(), *self._promised(file), *known)
-        bench = FileBench(stripped, facts, ModuleContexts(self._finder).of(source))
+        bench = FileBench(stripped, facts, ModuleContexts(self._finder).of(file.source))
         bench.derive()
         if self._recipe is not None:
             tree = FileContainer.on(bench)
