@@ -565,8 +565,8 @@ def _add_inspection(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--report", type=Path, metavar="FILE",
-        help="write an HTML page with a diagram of each invoke, reasons, steps, costs and code; for "
-        "files without an API, with a table of all loops",
+        help="write an HTML page with a diagram of each invoke, reasons, steps, costs and code; "
+        "for files without an API, with a table of all loops",
     )  # fmt: skip
     group.add_argument(
         "--explain", action="store_true",
