@@ -128,7 +128,7 @@ class Run:
         environment.pop("PSYCLONE_STORAGE_LIBRARIES", None)
         environment.pop("MAKEFLAGS", None)
         return subprocess.Popen(
-            ["env", "--default-signal=HUP", *self.words],
+            ["env", "--default-signal=HUP,INT", *self.words],
             cwd=self.work,
             env=environment,
             stdout=subprocess.PIPE,
@@ -306,8 +306,12 @@ def _model(folder: Path, name: str, words: list[str]) -> Run:
     _write(folder / "work" / "model.py", MODEL)
     _write(folder / "bin" / "cc", COMPILER.format(shutil.which("gcc")))
     (folder / "mpi").mkdir()
+
+    def change(run: Run) -> None:
+        _write(run.work / "model.py", MODEL.replace("0.25", "0.125"))
+
     variables = {"CC": str(folder / "bin" / "cc"), "OMPI_MCA_orte_tmpdir_base": f"{folder}/mpi"}
-    return Run(name, folder, words, (), variables, command=False, check=_check_libraries)
+    return Run(name, folder, words, (), variables, False, change, _check_libraries)
 
 
 def _check_libraries(run: Run) -> None:

@@ -34,7 +34,7 @@ def with_compiler(monkeypatch: pytest.MonkeyPatch, path: Path, script: str) -> N
 def test_a_text_is_compiled_once(folder: Path, asked: list[list[str]]) -> None:
     assert [compiling.load_library(TEXT).answer() for _ in range(3)] == [42, 42, 42]
     assert len(asked) == 1
-    assert [path.suffix for path in folder.iterdir()] == [".so"]
+    assert [path.suffix for path in folder.iterdir()] == [".so", ".so"]
     compiling.load_library(TEXT.replace("42", "43"))
     assert len(asked) == 2
 
@@ -122,6 +122,26 @@ def test_without_a_compiler_it_is_said_what_to_do(
     monkeypatch.setattr(compiling, "find_c_compiler", lambda: None)
     monkeypatch.setattr(compiling, "_identity", lambda: "")
     with pytest.raises(NoCompilerError, match=r"Install one.*or generate NumPy"):
+        compiling.load_library(TEXT)
+
+
+def test_a_cached_library_is_found_without_a_compiler(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """It is the last that any compiler made with these options."""
+    compiling.load_library(TEXT)
+    script = f'#!/bin/sh\nexec {find_c_compiler()} -Dint="__attribute__((aligned(4))) int" "$@"\n'
+    with monkeypatch.context() as context:
+        with_compiler(context, tmp_path / "cc", script)
+        context.setattr(compiling, "_identity", lambda: "another")
+        compiling.load_library(TEXT)
+    newest = max(folder.glob("*.so"), key=lambda path: path.stat().st_mtime_ns)
+    monkeypatch.setattr(compiling, "find_c_compiler", lambda: None)
+    monkeypatch.setattr(compiling, "_identity", lambda: "")
+    assert newest.stem == compiling._digest(TEXT, "")
+    assert compiling.load_library(TEXT).answer() == 42
+    monkeypatch.setenv(compiling.OPTIONS_VARIABLE, "-O0")
+    with pytest.raises(NoCompilerError):
         compiling.load_library(TEXT)
 
 
@@ -305,9 +325,9 @@ def test_a_process_that_has_waited_too_long_builds_too(
 ) -> None:
     monkeypatch.setattr(compiling, "_LONGEST_WAIT", 0.1)
     compiling.load_library(TEXT)
-    (made,) = folder.glob("*.so")
+    made = next(folder.glob("*.so"))
     text = TEXT.replace("42", "43")
-    name = compiling._digest(text)
+    name = compiling._digest(text, compiling._identity())
     with (folder / f"{name}.lock").open("w", encoding="utf-8") as other:
         fcntl.flock(other, fcntl.LOCK_EX)
         with pytest.warns(RuntimeWarning, match=r"more than 0 seconds.*compiles it, too"):
