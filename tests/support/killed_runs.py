@@ -44,7 +44,7 @@ BUILD = TESTS / "builds" / "project"
 KERNELS = ("wind_tendency_kernel_mod.f90", "wind_to_cell_kernel_mod.f90")
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 ALGORITHMS = 4
-PATIENCE = 10.0  # seconds in which the processes of a killed run end
+PATIENCE = 10.0  # seconds in which the processes of a killed run end, and thrice its time
 LIMIT = 300.0  # seconds in which a run ends
 MARK = "PSYCLONE_STORAGE_KILLED_RUN"
 OLD, NEW = "1005.0_r_def", "1006.0_r_def"
@@ -195,7 +195,7 @@ def finished(process: subprocess.Popen[bytes]) -> tuple[int, str, str]:
 
 def left_after(run: Run) -> list[str]:
     """Return the commands of the processes of a run that have not ended after some seconds."""
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + PATIENCE + 3 * run.wall
     while (found := list(_processes(run))) and time.monotonic() < deadline:
         time.sleep(0.01)
     return found

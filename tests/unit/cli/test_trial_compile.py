@@ -188,6 +188,6 @@ def test_the_library_of_a_python_algorithm_is_compiled_in_advance(tmp_path: Path
         assert done.returncode == 1
         assert f"error[{code}]" in done.stderr
     done = run("-m", "psyclone_storage", *words.split())
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
     done = run("-c", WITHOUT_COMPILER, CC="/nonexistent")
     assert (done.stdout, done.stderr) == ("32.0\n", "")
