@@ -247,8 +247,12 @@ class KernelRepository:
             return None
         folder = Path(wanted.call.name_span.source.name).resolve().parent
         paths = {path for module in wanted.modules for path in self.index.candidates(module)}
-        near = [path for path in paths if path.resolve().parent == folder
-                and wanted.original in self.language.kernel_types(self.index.read(path))]  # fmt: skip
+        near = [
+            path
+            for path in paths
+            if path.resolve().parent == folder
+            and wanted.original in self.language.kernel_types(self.index.read(path))
+        ]
         return near[0] if len(near) == 1 and len(paths) > 1 else None
 
     def _file_of(self, wanted: Import) -> Path:
