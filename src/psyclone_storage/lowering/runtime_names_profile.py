@@ -25,4 +25,6 @@ class Caliper(StrEnum):
 
 TYPE = DerivedType("profile_PSyDataType", ProfileModule.PROFILE)
 VARIABLE = "profile_psy_data"
+PYTHON_PROFILER = "profiler"
+"""The profiler in Python programs, of `psyclone_storage.runtime.profiling`."""
 RESERVED = frozenset({*ProfileModule, TYPE.name})

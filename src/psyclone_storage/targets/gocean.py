@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from psyclone_storage.base.records import replace
-from psyclone_storage.config.settings import Settings
+from psyclone_storage.config.settings import JointExchanges, Settings
 from psyclone_storage.domains.build import Domain
 from psyclone_storage.domains.gocean.arguments import build_gocean_dummies
 from psyclone_storage.domains.gocean.domain import GoceanDomain
@@ -62,7 +62,13 @@ def _tables(settings: Settings) -> Tables:
 
 
 def _domain(settings: Settings) -> Domain:
-    return GoceanDomain(GoceanRules(settings.gocean.dirty_flags, settings.gocean.split_exchanges))
+    return GoceanDomain(GoceanRules(settings.gocean.dirty_flags, _starts_exchanges(settings)))
+
+
+def _starts_exchanges(settings: Settings) -> bool:
+    """Return whether the settings require that exchanges start and finish separately."""
+    overlapped = settings.joint_exchanges is JointExchanges.OVERLAPPED
+    return overlapped or settings.gocean.split_exchanges
 
 
 def _choices(settings: Settings) -> ScheduleDefaults:  # noqa: ARG001 - every API has some
@@ -83,8 +89,10 @@ def _registry(settings: Settings) -> Infrastructure:
 
 def _extensions(settings: Settings) -> tuple[AskedExtension, ...]:
     """Return the extensions missing in the original dl_esm_inf that the settings require."""
+    joint = settings.joint_exchanges
     asked = (
-        ("JOINT_EXCHANGES", settings.joint_exchanges, abi.EXCHANGE_SEVERAL),
+        ("JOINT_EXCHANGES", joint is JointExchanges.JOINT, abi.EXCHANGE_SEVERAL),
+        ("JOINT_EXCHANGES", joint is JointExchanges.OVERLAPPED, abi.EXCHANGE_START),
         ("DIRTY_FLAGS", settings.gocean.dirty_flags, abi.IS_DIRTY),
         ("SPLIT_EXCHANGES", settings.gocean.split_exchanges, abi.EXCHANGE_START),
         ("SPLIT_EXCHANGES", settings.gocean.split_exchanges, abi.EXCHANGE_FINISH),

@@ -22,5 +22,5 @@ ONLY_DIRTY = "only_dirty"
 NUMPY = "np"
 INTEGER = ScalarType(Intrinsic.INTEGER)
 REAL = ScalarType(Intrinsic.REAL)
-RESERVED = frozenset({*FROM_MODULE, NUMPY, "slice", "range", "min", "max", "at"})
+RESERVED = frozenset({*FROM_MODULE, NUMPY, "slice", "range", "min", "max", "at", "profiler"})
 """Names that no variable of a generated module may have."""

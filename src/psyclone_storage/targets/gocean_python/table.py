@@ -36,6 +36,7 @@ from psyclone_storage.ir.unit import Call, Comment, Declare, DeviceItem, HoldDat
 from psyclone_storage.ir.walk import kernel_calls, sequential_statements
 from psyclone_storage.lowering.emit_storage import why_held
 from psyclone_storage.lowering.infrastructure import Infrastructure, LoweringContext
+from psyclone_storage.lowering.profile import profiled_in_python
 from psyclone_storage.lowering.routine_builder import SetupSection
 from psyclone_storage.lowering.split_bounds import peeled_end
 from psyclone_storage.targets.gocean_python import abi
@@ -82,6 +83,7 @@ def grids_in_python(ranks: Mapping[str, int]) -> Infrastructure:
         around=_held,
         holding=StoragePolicy(),
         outlines=False,
+        profiled=profiled_in_python,
     )
 
 

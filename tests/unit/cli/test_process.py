@@ -1,15 +1,16 @@
-"""How seldom unreachable objects are searched for while a command runs."""
+"""How seldom unreachable objects are searched for, and how an early SIGINT ends a command."""
 
 from __future__ import annotations
 
 import gc
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
 
 import pytest
 
-from psyclone_storage.cli.garbage_collector import rare_collections
+from psyclone_storage.cli.process import rare_collections
 
 
 @pytest.fixture
@@ -49,3 +50,37 @@ sys.exit(gc.get_freeze_count() > 0 or gc.get_threshold() != before)
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+INTERRUPTED = """
+import builtins, os, signal, sys
+from psyclone_storage.cli import {module}
+
+usual = builtins.__import__
+
+def interrupt(name, *rest):
+    if name == "psyclone_storage.cli.main_guard":
+        os.kill(os.getpid(), signal.SIGINT)
+    return usual(name, *rest)
+
+builtins.__import__ = interrupt
+sys.argv = ["psyclone-storage", "--version"]
+sys.exit({module}.command())
+"""
+
+
+@pytest.mark.parametrize("module", ["main", "kern"])
+def test_an_interrupt_before_signals_are_handled_shows_no_stack_trace(module: str) -> None:
+    program = INTERRUPTED.format(module=module)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
+    assert done.returncode == -signal.SIGINT
+    assert done.stdout + done.stderr == b""
+
+
+def test_an_ignored_interrupt_stays_ignored() -> None:
+    program = (
+        "import signal; from psyclone_storage.cli.process import last_command\n"
+        "signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+        "with last_command(): signal.raise_signal(signal.SIGINT)\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)

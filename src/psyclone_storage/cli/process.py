@@ -1,8 +1,9 @@
-"""Settings of Python's garbage collector for commands with many long-lived objects."""
+"""Settings of a process that runs a command: the garbage collector and SIGINT."""
 
 from __future__ import annotations
 
 import gc
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -24,8 +25,14 @@ def rare_collections() -> Iterator[None]:
 
 
 @contextmanager
-def last_collection() -> Iterator[None]:
-    """Run the garbage collector rarely in the context, and not at all when the process ends."""
+def last_command() -> Iterator[None]:
+    """Prepare the process for a command in the context, after which the process ends.
+
+    The garbage collector runs rarely in the context, and not at all when the process ends. SIGINT
+    ends the process without a stack trace, also while modules are imported.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS, *gc.get_threshold()[1:])
     try:
         yield
