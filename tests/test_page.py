@@ -389,7 +389,7 @@ def test_the_table_of_loops_can_be_filtered(tmp_path: Path, dark: bool) -> None:
     assert said["counts"][3][1] == "2 of 5 loops"
     first, second, third, fourth, fifth = said["cells"]
     assert first[:4] == ["5", "nests.loop1", "j", "independent"]
-    assert first[4].split("\n") == ["omp parallel do", "private(i)"]
+    assert first[4].split("\n") == ["omp do", "private(i)"]
     assert second[:4] == ["6", "nests.loop2", "i", "carried"]
     assert second[5].split("\n") == [
         "a(i, j) is written in line 7",
