@@ -7,7 +7,7 @@ character of a statement that nothing changed is preserved.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from operator import is_
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from psyclone_storage.analysis.bodies.authored import promises_of_directives
 from psyclone_storage.analysis.bodies.places import place_of_access
 from psyclone_storage.analysis.bodies.verdict import Clauses, Verdict
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, Severity, raise_if_any
+from psyclone_storage.base.hints import cure_of
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.config.settings import Settings
@@ -32,6 +33,7 @@ from psyclone_storage.languages.sources.module_finder import ModuleFinder
 from psyclone_storage.pipeline.inputs import Inputs
 from psyclone_storage.pipeline.kernels import read_checked
 from psyclone_storage.pipeline.metadata_facts import facts_of_metadata
+from psyclone_storage.pipeline.module_context import ModuleContexts
 from psyclone_storage.pipeline.request import LineLimit
 from psyclone_storage.scripting.psyir.containers import FileContainer
 from psyclone_storage.scripting.psyir.session import finish
@@ -48,6 +50,10 @@ _CONDITIONAL = regex(r"^[ \t]*#[ \t]*(?:if|else|elif)", re.MULTILINE)
 _FAMILY = regex(r"(?P<family>\w+)\b")
 
 
+Comparison = Callable[[SourceFile], Iterable[Diagnostic]]
+"""Yields warnings about the tree of a file."""
+
+
 @dataclass(frozen=True, slots=True)
 class FileRequest:
     """The options of a call for files.
@@ -55,7 +61,8 @@ class FileRequest:
     `script` is a recipe, whose `trans` gets `keywords`. `steps` are applied after it. The
     directives of the families in `stripped` are removed first. `assumed` are promises by their
     names. With `must_apply` a file without any change is an error. With `explained` each loop gets
-    a description.
+    a description. `fixed_form` is the form of all files, None if their suffixes decide. `compare`
+    yields warnings about a tree whose names are not resolved.
     """
 
     script: Path | None = None
@@ -66,6 +73,27 @@ class FileRequest:
     assumed: tuple[str, ...] = ()
     must_apply: bool = False
     explained: bool = False
+    fixed_form: bool | None = None
+    compare: Comparison | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BlockingAccess:
+    """One of the two accesses that block a loop; `line` is 0 for a new statement."""
+
+    path: str
+    written: bool
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class LoopReason:
+    """A reason against a loop, and how to fix it; `line` is 0 without a place."""
+
+    code: str
+    message: str
+    fix: str
+    line: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +101,9 @@ class LoopReport:
     """The verdict on one loop of the author, and what was done with it.
 
     `line` is that of its first statement, `level` the number of loops around it. `directive` is the
-    directive that shares its iterations, empty without one. `reasons` are lines of text with their
-    places, and `cures` the promises that would make it independent. The promises in `unneeded` were
-    made, but the loop is proved without them.
+    directive that shares its iterations, empty without one. `blocking` is the first pair of
+    accesses that blocks the loop, and `cures` are the promises that would make it independent. The
+    promises in `unneeded` were made, but the loop is proved without them.
     """
 
     routine: str
@@ -85,7 +113,8 @@ class LoopReport:
     directive: str
     clauses: tuple[tuple[str, tuple[str, ...]], ...]
     assumptions: tuple[str, ...]
-    reasons: tuple[str, ...]
+    blocking: tuple[BlockingAccess, ...]
+    reasons: tuple[LoopReason, ...]
     cures: tuple[str, ...]
     unneeded: tuple[str, ...] = ()
     line: int = 0
@@ -123,19 +152,14 @@ class FileTransformer:
             CompileError: the file cannot be read, the recipe failed, a step was refused, or what
                 was requested is not complete.
         """
-        limited = self._request.line_limit is LineLimit.ALL
-        source = read_checked(self._inputs.index, path, limited)
-        if "\0" in source.text:
-            message = f"'{path}' is not a text file."
-            raise CompileError(Diagnostic("P001", message, file=str(path)))
-        if is_fixed_form(path.name):
-            source = fixed_source(source)
-        file = read_file(source)
-        raise_if_any(tuple(_not_closed(file)))
+        file = self._read(path)
+        compare = self._request.compare
+        compared = () if compare is None else tuple(compare(file))
         file = link_file(file, self._finder)
         stripped = _without_directives(file, frozenset(self._request.stripped))
         known = facts_of_metadata(file, self._settings)
-        bench = FileBench(stripped, (*self._facts(), *self._promised(file), *known))
+        facts = (*self._facts(), *self._promised(file), *known)
+        bench = FileBench(stripped, facts, ModuleContexts(self._finder).of(file.source))
         bench.derive()
         if self._recipe is not None:
             tree = FileContainer.on(bench)
@@ -151,7 +175,25 @@ class FileTransformer:
         script = () if self._request.script is None else (self._request.script,)
         left_out = (replace(one, severity=Severity.WARNING) for one in bench.left_out)
         used = (*self._inputs.used(path), *script)
-        return TransformedFile(text, used, loops, tuple(dict.fromkeys(left_out)))
+        return TransformedFile(text, used, loops, (*compared, *dict.fromkeys(left_out)))
+
+    def _read(self, path: Path) -> SourceFile:
+        """Return the tree of the file at `path`; its names are not resolved.
+
+        Raises:
+            CompileError: the file cannot be read, or a unit is not closed.
+        """
+        limited = self._request.line_limit is LineLimit.ALL
+        source = read_checked(self._inputs.index, path, limited)
+        if "\0" in source.text:
+            message = f"'{path}' is not a text file."
+            raise CompileError(Diagnostic("P001", message, file=str(path)))
+        form = self._request.fixed_form
+        if is_fixed_form(path.name) if form is None else form:
+            source = fixed_source(source)
+        file = read_file(source)
+        raise_if_any(tuple(_not_closed(file)))
+        return file
 
     def _facts(self) -> Facts:
         return tuple(
@@ -249,22 +291,35 @@ def _report(bench: FileBench, routine: str, loop: un.Do, directive: str) -> Loop
         directive,
         tuple((word, names) for word, names in listed if names),
         tuple(map(str, verdict.assumptions)),
+        tuple(_blocking(verdict)),
         tuple(_reasons(verdict)),
         tuple(f"{one.kind.value} {one.name}".strip() for one in cures),
         tuple(map(str, verdict.unneeded)),
     )
 
 
-def _reasons(verdict: Verdict) -> Iterator[str]:
-    """Yield the reasons with their lines, and the two lines of the first blocking pair."""
+def _blocking(verdict: Verdict) -> Iterator[BlockingAccess]:
+    """Yield the two accesses of the first blocking pair, if there is one."""
     for pair in verdict.blocking[:1]:
         for item in (pair.first, pair.second):
             place = place_of_access(item)
-            where = f"line {place.line}" if place is not None else "a new line"
-            verb = "written" if item.writes else "read"
-            yield f"{where}: '{item.access.path}' is {verb}"
-    for reason in verdict.reasons:
-        where = f"line {reason.span.line}: " if reason.span is not None else ""
+            line = 0 if place is None else place.line
+            yield BlockingAccess(str(item.access.path), item.writes, line)
+
+
+def _reasons(verdict: Verdict) -> Iterator[LoopReason]:
+    for one in verdict.reasons:
+        line = 0 if one.span is None else one.span.line
+        yield LoopReason(one.code, one.message, cure_of(one), line)
+
+
+def _reason_lines(report: LoopReport) -> Iterator[str]:
+    """Yield the blocking accesses and the reasons as lines of text."""
+    for access in report.blocking:
+        where = f"line {access.line}" if access.line else "a new line"
+        yield f"{where}: '{access.path}' is {'written' if access.written else 'read'}"
+    for reason in report.reasons:
+        where = f"line {reason.line}: " if reason.line else ""
         yield f"{where}{reason.code}: {reason.message}"
 
 
@@ -279,7 +334,7 @@ def loops_text(path: Path, loops: tuple[LoopReport, ...]) -> str:
         lines += [f"{indent}{word}({', '.join(names)})" for word, names in one.clauses]
         lines += [f"{indent}needs the promise: {text}" for text in one.assumptions]
         lines += [f"{indent}does not need the promise: {text}" for text in one.unneeded]
-        lines += [f"{indent}{text}" for text in one.reasons]
+        lines += [f"{indent}{text}" for text in _reason_lines(one)]
         if one.cures:
             lines.append(f"{indent}independent with the promises: {', '.join(one.cures)}")
     shared = sum(1 for one in loops if one.directive)
@@ -302,6 +357,15 @@ def loop_object(path: Path, one: LoopReport) -> dict[str, object]:
         "clauses": [{"kind": word, "names": list(names)} for word, names in one.clauses],
         "assumptions": list(one.assumptions),
         "unneeded": list(one.unneeded),
-        "reasons": list(one.reasons),
+        "blocking": [
+            {"path": access.path, "access": "write" if access.written else "read",
+             "line": access.line or None}
+            for access in one.blocking
+        ],
+        "reasons": [
+            {"code": reason.code, "message": reason.message, "fix": reason.fix,
+             "line": reason.line or None}
+            for reason in one.reasons
+        ],
         "cures": list(one.cures),
-    }
+    }  # fmt: skip
