@@ -145,12 +145,20 @@ def _alternatives(expr: ex.Expr, function: str) -> tuple[ex.Expr, ...]:
 class DependenceTests:
     """Questions about pairs of accesses in the loop `around`, which is run by its own rules.
 
-    `written` are the variables that may have other values in other iterations.
+    `written` are the variables that may have other values in other iterations. The values of the
+    polynomials in `tested` are not negative.
     """
 
-    __slots__ = ("_around", "_counters", "_flow", "_symbols", "_written")
+    __slots__ = ("_around", "_counters", "_flow", "_symbols", "_written", "tested")
 
-    def __init__(self, flow: Flow, around: FlowNode, written: frozenset[Variable]) -> None:
+    def __init__(
+        self,
+        flow: Flow,
+        around: FlowNode,
+        written: frozenset[Variable],
+        tested: tuple[Polynomial, ...] = (),
+    ) -> None:
+        self.tested = tested
         self._flow = flow
         self._around = around
         self._symbols = Symbols(flow)
@@ -193,6 +201,38 @@ class DependenceTests:
             if factor:
                 found.add(abs(rest // factor))
         return None if len(found) > 1 else next(iter(found), 0)
+
+    def conditions(self, first: Item, second: Item) -> Iterator[tuple[Polynomial, ...]]:
+        """Yield polynomials; if all of one tuple are not negative, two accesses may never conflict.
+
+        They concern one subscript, whose values in two iterations differ by an amount that the loop
+        does not change. Whether they suffice has to be proved.
+        """
+        loop = self.counter(self._around)
+        zero, one = constant_polynomial(0), constant_polynomial(1)
+        for mine, other in aligned(first.path, second.path) or ():
+            if isinstance(mine, ex.Range) or isinstance(other, ex.Range):
+                continue
+            apart = self.value(mine, _FIRST).minus(self.value(other, _SECOND))
+            factors = [apart.factors.get((loop.name + mark,), 0) for mark in (_FIRST, _SECOND)]
+            counted = [
+                symbol(loop.name + mark).times(constant_polynomial(factor))
+                for factor, mark in zip(factors, (_FIRST, _SECOND), strict=True)
+            ]
+            rest = apart.minus(counted[0]).minus(counted[1])
+            if loop.first is None or loop.last is None or not loop.step or rest.known is not None:
+                continue
+            low, high = (loop.first, loop.last) if loop.step > 0 else (loop.last, loop.first)
+            if factors[0] == -factors[1] and factors[0]:
+                span = high.minus(low).times(constant_polynomial(abs(factors[0]))).plus(one)
+                yield (rest.minus(span),)
+                yield (zero.minus(rest).minus(span),)
+                yield (rest, zero.minus(rest))
+            elif sorted(map(abs, factors)) == [0, 1]:
+                sign = constant_polynomial(-sum(factors))
+                place = rest.times(sign)
+                yield (low.minus(place).minus(one),)
+                yield (place.minus(high).minus(one),)
 
     def _may_point(self, first: Variable, second: Variable) -> bool:
         """Return whether one of two components of a variable may be reached by the other."""
@@ -377,7 +417,7 @@ class _AccessPair:
 
     def _facts(self, orders: tuple[IterationOrder, ...]) -> Iterator[NonNegativePolynomials]:
         """Yield what is known, for each way in which the counters may be ordered."""
-        known: list[Polynomial] = []
+        known: list[Polynomial] = [*self._tests.tested]
         trips: list[Polynomial] = []
         for item, mark in ((self._first, _FIRST), (self._second, _SECOND)):
             for loop in self._tests.loops_around(item.node):
