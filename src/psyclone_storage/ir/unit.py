@@ -420,8 +420,8 @@ class DirectiveBlock:
     """Statements under a directive, with their data clauses.
 
     `reductions` include their operations. `items` must be on the device beforehand. For source
-    files, the clauses come from an analysis of this block (`analysed`). Its iterations are
-    independent only if `condition` holds, where that is not None.
+    files, an analysis of this block gives the clauses (`analysed`). The host `waits` for its queue.
+    Its iterations are independent only if `condition` holds, where that is not None.
     """
 
     directive: Directive
@@ -433,6 +433,7 @@ class DirectiveBlock:
     firstprivate: tuple[str, ...] = ()
     lastprivate: tuple[str, ...] = ()
     analysed: bool = False
+    waits: bool = False
     condition: Expr | None = None
 
 
