@@ -373,8 +373,7 @@ class Nullify:
 class InputOutput:
     """An input/output statement.
 
-    `word` is its keyword. `controls` are the control list, with keywords if given. `items` are the
-    data transferred.
+    `word` is its keyword. `controls` are the control list, and `items` the data transferred.
     """
 
     word: str
@@ -419,9 +418,8 @@ class DeviceItem:
 class DirectiveBlock:
     """Statements under a directive, with their data clauses.
 
-    `reductions` include their operations. `items` must be on the device beforehand. For source
-    files, an analysis of this block gives the clauses (`analysed`). The host `waits` for its queue.
-    Its iterations are independent only if `condition` holds, where that is not None.
+    `reductions` include their operations. `items` must be on the device beforehand. An analysis
+    gives the clauses, `if(condition)` too, for files (`analysed`). The host `waits` for its queue.
     """
 
     directive: Directive

@@ -209,30 +209,18 @@ class DependenceTests:
         does not change. Whether they suffice has to be proved.
         """
         loop = self.counter(self._around)
-        zero, one = constant_polynomial(0), constant_polynomial(1)
+        if loop.first is None or loop.last is None or not loop.step:
+            return
+        low, high = (loop.first, loop.last) if loop.step > 0 else (loop.last, loop.first)
         for mine, other in aligned(first.path, second.path) or ():
             if isinstance(mine, ex.Range) or isinstance(other, ex.Range):
                 continue
             apart = self.value(mine, _FIRST).minus(self.value(other, _SECOND))
             factors = [apart.factors.get((loop.name + mark,), 0) for mark in (_FIRST, _SECOND)]
-            counted = [
-                symbol(loop.name + mark).times(constant_polynomial(factor))
-                for factor, mark in zip(factors, (_FIRST, _SECOND), strict=True)
-            ]
-            rest = apart.minus(counted[0]).minus(counted[1])
-            if loop.first is None or loop.last is None or not loop.step or rest.known is not None:
-                continue
-            low, high = (loop.first, loop.last) if loop.step > 0 else (loop.last, loop.first)
-            if factors[0] == -factors[1] and factors[0]:
-                span = high.minus(low).times(constant_polynomial(abs(factors[0]))).plus(one)
-                yield (rest.minus(span),)
-                yield (zero.minus(rest).minus(span),)
-                yield (rest, zero.minus(rest))
-            elif sorted(map(abs, factors)) == [0, 1]:
-                sign = constant_polynomial(-sum(factors))
-                place = rest.times(sign)
-                yield (low.minus(place).minus(one),)
-                yield (place.minus(high).minus(one),)
+            for factor, mark in zip(factors, (_FIRST, _SECOND), strict=True):
+                apart = apart.minus(symbol(loop.name + mark).times(constant_polynomial(factor)))
+            if apart.known is None:
+                yield from _apart(apart, factors, low, high)
 
     def _may_point(self, first: Variable, second: Variable) -> bool:
         """Return whether one of two components of a variable may be reached by the other."""
@@ -457,6 +445,25 @@ class _AccessPair:
         if one.step is None:
             return [forward, backward]
         return [forward] if one.step > 0 else [backward]
+
+
+def _apart(
+    rest: Polynomial, factors: list[int], low: Polynomial, high: Polynomial
+) -> Iterator[tuple[Polynomial, ...]]:
+    """Yield conditions that two subscripts differ, if they do by `rest` and multiples of counters.
+
+    The counters are between `low` and `high`.
+    """
+    zero, one = constant_polynomial(0), constant_polynomial(1)
+    if factors[0] == -factors[1] and factors[0]:
+        span = high.minus(low).times(constant_polynomial(abs(factors[0]))).plus(one)
+        yield (rest.minus(span),)
+        yield (zero.minus(rest).minus(span),)
+        yield (rest, zero.minus(rest))
+    elif sorted(map(abs, factors)) == [0, 1]:
+        place = rest.times(constant_polynomial(-sum(factors)))
+        yield (low.minus(place).minus(one),)
+        yield (place.minus(high).minus(one),)
 
 
 def _dof_in(expr: ex.Expr, names: RoutineNames) -> ex.Index | None:
