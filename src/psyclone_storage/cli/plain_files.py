@@ -160,6 +160,25 @@ def _transformed(path: Path, transformer: FileTransformer) -> _Done:
         return _Done(path, None, (failure(error, path),))
 
 
+def _loop_reports(
+    options: CommandOptions, made: list[tuple[Path, Translation]]
+) -> Iterator[Output]:
+    """Yield the page and the table of loops, if they are written to files."""
+    loops = options.file_options.loops
+    if options.page is not None:
+        from psyclone_storage.cli.page import loops_page_text  # noqa: PLC0415
+
+        tables = [(str(path), one.reports.schedules) for path, one in made]
+        yield Output(options.page, loops_page_text(tables))
+    if loops is not None and loops != "-":
+        yield Output(Path(loops), _loops_json(made))
+
+
+def _loops_json(made: list[tuple[Path, Translation]]) -> str:
+    table = [loop for _, one in made for loop in one.reports.schedules]
+    return json.dumps(table, indent=2) + "\n"
+
+
 def _write(options: CommandOptions, finished: tuple[_Done, ...]) -> None:
     """Write all texts and reports together; what has no file goes to standard output."""
     made = [(done.path, done.made) for done in finished if done.made is not None]
@@ -174,17 +193,9 @@ def _write(options: CommandOptions, finished: tuple[_Done, ...]) -> None:
             shown.append(one.algorithm_text)
         if options.explain:
             shown.append(one.reports.text)
-    tables = [(str(path), one.reports.schedules) for path, one in made]
-    if options.page is not None:
-        from psyclone_storage.cli.page import loops_page_text  # noqa: PLC0415
-
-        outputs.append(Output(options.page, loops_page_text(tables)))
-    if loops is not None:
-        text = json.dumps([loop for _, table in tables for loop in table], indent=2) + "\n"
-        if loops == "-":
-            shown.append(text)
-        else:
-            outputs.append(Output(Path(loops), text))
+    outputs += _loop_reports(options, made)
+    if loops == "-":
+        shown.append(_loops_json(made))
     read = {source.resolve() for _, one in made for source in one.sources}
     if clashes := [overwrites_input(one.path) for one in outputs if one.path.resolve() in read]:
         raise CompileError(*clashes)
