@@ -5,7 +5,7 @@
     python benchmarks/overlap.py --delays 0 200 1000   microseconds that messages are under way
 
 Each example is generated as it is, with the step `overlap`, and with `split-interior` before that;
-LFRic's also with messages that several fields share (JOINT_EXCHANGES). A profiler times every
+Adjacent exchanges also share messages or start together (JOINT_EXCHANGES). A profiler times every
 invoke; the sum over all invokes on the slower rank counts, the fastest of several runs in turn.
 
 On one machine there is little to save. A message between two ranks is a copy that a rank has to
@@ -68,6 +68,8 @@ LFRIC = Example(
     "lfric_infrastructure",
     {
         PLANNED: (),
+        "joint": ("--config-opts", "JOINT_EXCHANGES=true"),
+        "started together": ("--config-opts", "JOINT_EXCHANGES=overlapped"),
         "overlap": ("--apply", "overlap"),
         "overlap, joint": ("--apply", "overlap", "--config-opts", "JOINT_EXCHANGES=true"),
         "interiors": ("--apply", "split-interior; overlap"),
@@ -79,6 +81,10 @@ GOCEAN = Example(
     "gocean_infrastructure",
     {
         PLANNED: ("--apply", "inline-point-call"),
+        "joint": ("--apply", "inline-point-call", "--config-opts", "JOINT_EXCHANGES=true"),
+        "started together": (
+            "--apply", "inline-point-call", "--config-opts", "JOINT_EXCHANGES=overlapped",
+        ),
         "overlap": ("--apply", "inline-point-call; overlap"),
         "interiors": ("--apply", "inline-point-call; split-interior; overlap"),
     },
@@ -158,8 +164,9 @@ def build(
         shutil.copy(example.folder / name, folder)
     (folder / example.changed).write_text(source, encoding="utf-8")
     algorithm = [*example.words, str(folder / example.algorithm), "-d", str(kernels), "-dm"]
-    split = ("--config-opts", "SPLIT_EXCHANGES=true") if example is GOCEAN else ()
-    options = ["--profile", "invokes", "--output-dir", str(folder), *words, *split]
+    options = ["--profile", "invokes", "--output-dir", str(folder), *words]
+    if example is GOCEAN and "--config-opts" not in words:
+        options += ["--config-opts", "SPLIT_EXCHANGES=true"]
     if command([*algorithm, *options]) != 0:
         sys.exit("The example could not be generated.")
     stem = example.algorithm.removesuffix(".x90")

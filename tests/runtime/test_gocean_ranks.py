@@ -42,6 +42,10 @@ JOINT = Mode("distributed", ("-dm", "--config-opts", "JOINT_EXCHANGES=true"))
 JOINT_FLAGGED = Mode(
     "distributed", ("-dm", "--config-opts", "JOINT_EXCHANGES=true DIRTY_FLAGS=true")
 )
+OVERLAPPED = Mode("distributed", ("-dm", "--config-opts", "JOINT_EXCHANGES=overlapped"))
+OVERLAPPED_FLAGGED = Mode(
+    "distributed", ("-dm", "--config-opts", "JOINT_EXCHANGES=overlapped DIRTY_FLAGS=true")
+)
 SPLIT = ("-dm", "--config-opts", "SPLIT_EXCHANGES=true", "--apply")
 INTERIORS = Mode("distributed", (*SPLIT, "split-interior; overlap"))
 SHARED_INTERIORS = Mode(
@@ -207,7 +211,11 @@ def test_flags_of_halos_do_not_change_the_answers(answers: Reader) -> None:
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 4])
-@pytest.mark.parametrize("mode", [JOINT, JOINT_FLAGGED], ids=["all", "what is dirty"])
+@pytest.mark.parametrize(
+    "mode",
+    [JOINT, JOINT_FLAGGED, OVERLAPPED, OVERLAPPED_FLAGGED],
+    ids=["all", "what is dirty", "all at the same time", "what is dirty at the same time"],
+)
 def test_fields_that_share_messages_have_the_same_answers(
     answers: Reader, mode: Mode, ranks: int
 ) -> None:

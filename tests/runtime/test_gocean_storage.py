@@ -52,8 +52,9 @@ ON_DEVICE = Mode(
 REGISTRY = Mode("distributed", (*ON_DEVICE.options[:2], "registry", *ON_DEVICE.options[3:]))
 """Fields as they are in dl_esm_inf, which tell a registry nothing."""
 JOINT = {
-    f"{where}, {flags}": Mode(
-        "distributed", (*mode.options, "--config-opts", f"JOINT_EXCHANGES=true DIRTY_FLAGS={flag}")
+    f"{where}, {flags}{at}": Mode(
+        "distributed",
+        (*mode.options, "--config-opts", f"JOINT_EXCHANGES={together} DIRTY_FLAGS={flag}"),
     )
     for where, mode in {
         "on the host": Mode("distributed", ("-dm", "--target", "registry")),
@@ -61,6 +62,7 @@ JOINT = {
         "in storages": ON_DEVICE,
     }.items()
     for flags, flag in (("with flags", "true"), ("without flags", "false"))
+    for at, together in (("", "true"), (", overlapped", "overlapped"))
 }
 NOT_KNOWN = {"drop any_type_of_point/invoke_0_copy_any/hold(new)/1"}
 """Values that are brought and overwritten, of a field that may lie on any type of point."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -44,6 +45,57 @@ def test_exchanges_fill_halos_and_sums_do_not_depend_on_ranks(
     values = np.sin(1.0 + i) * 10.0 ** (j - 5)
     answers = (math.fsum(values.flat), values.min(), values.max())
     assert {told for _, told in found} == {" ".join(float(one).hex() for one in answers)}
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+@pytest.mark.parametrize("target", ["c", "numpy", "cuda"])
+def test_boundaries_behave_as_their_names_say(target: str, ranks: int, tmp_path: Path) -> None:
+    pytest.importorskip("mpi4py")
+    paths = os.pathsep.join((str(SOURCE), os.environ.get("PYTHONPATH", "")))
+    program = [sys.executable, str(PROGRAMS / "basins.py"), target]
+    said = command(["env", f"PYTHONPATH={paths}", *MPIRUN, str(ranks), *program], tmp_path)
+    assert said.count(f"basins agree: {target}") == ranks
+
+
+def _observed(mode: str, ranks: int, seconds: str, folder: Path) -> str:
+    """Return what a program whose ranks may disagree prints on both streams."""
+    pytest.importorskip("mpi4py")
+    paths = os.pathsep.join((str(SOURCE), os.environ.get("PYTHONPATH", "")))
+    variables = {"PYTHONPATH": paths, "PSYCLONE_STORAGE_CHECK_RANKS": seconds}
+    program = [*MPIRUN, str(ranks), sys.executable, str(PROGRAMS / "observed.py"), mode]
+    done = subprocess.run(
+        program, check=False, capture_output=True, text=True, timeout=300, cwd=folder,
+        env={**os.environ, **variables},
+    )  # fmt: skip
+    assert (done.returncode == 0) is (mode in ("plain", "late", "profile")), done.stderr
+    return done.stdout + done.stderr
+
+
+def test_a_profile_has_calls_and_messages_of_all_ranks(tmp_path: Path) -> None:
+    said = _observed("profile", 2, "", tmp_path)
+    assert said.count("4896.0") == 2
+    # Two ranks exchange 10 values on each side with one neighbour, in each of 3 calls.
+    whole = re.search(r"^ +3 .* 3 +6 +960  \S*invoke_spread\S*$", said, re.MULTILINE)
+    assert whole, said
+    assert re.search(r"^ +3 .* 0 +0 +0  \S*invoke_keep-copy_code\S*$", said, re.MULTILINE), said
+
+
+@pytest.mark.parametrize(
+    ("mode", "says"),
+    [
+        ("plain", "4896.0"),
+        ("numbers", "pass different numbers to the invoke 'spread' of diffuse at "),
+        ("calls", "rank 1: a reduction or a gather at "),
+        ("late", "waits in the invoke 'keep' of copy at "),
+        ("end", "rank 1: the end of the program"),
+    ],
+)
+def test_ranks_report_calls_that_differ(mode: str, says: str, tmp_path: Path) -> None:
+    said = _observed(mode, 3, "1", tmp_path)
+    assert says in said
+    if mode == "late":
+        assert "for rank 1, last seen in the invoke 'spread' of diffuse at " in said
+        assert said.count("4896.0") == 3
 
 
 @pytest.mark.fortran

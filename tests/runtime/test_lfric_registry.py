@@ -38,6 +38,7 @@ ON_DEVICE = {mode.name: Mode(mode.name, (*mode.options, *APPLIED)) for mode in (
 ON_HOST = Mode("owned", (*OWNED.options, *TARGET))
 OVERLAPPED = Mode("annexed", (*ANNEXED.options, *TARGET, "--apply", "split-interior; overlap"))
 JOINT = " JOINT_EXCHANGES=true"
+IN_PROGRESS = " JOINT_EXCHANGES=overlapped"
 BROUGHT = {
     # Values that are overwritten, and brought all the same: nobody knows of an array whether its
     # dofs have one value each.
@@ -100,10 +101,10 @@ def test_they_are_so_elsewhere(answers: Reader, mode: Mode, device: bool, ranks:
     assert differing(answers(SERIAL, False, 1), answers(mode, device, ranks)) == []
 
 
-def joint(mode: Mode) -> Mode:
-    """Return a mode whose layers exchange several fields in one call."""
+def joint(mode: Mode, setting: str = JOINT) -> Mode:
+    """Return a mode whose layers exchange several fields together."""
     at = mode.options.index("--config-opts") + 1
-    options = (*mode.options[:at], mode.options[at] + JOINT, *mode.options[at + 1 :])
+    options = (*mode.options[:at], mode.options[at] + setting, *mode.options[at + 1 :])
     return replace(mode, options=options)
 
 
@@ -116,7 +117,7 @@ def joint(mode: Mode) -> Mode:
 def test_they_are_so_in_joint_exchanges(answers: Reader, mode: Mode, ranks: int) -> None:
     """A clean field, which a joint exchange skips, keeps the values that only a device has."""
     expected = answers(SERIAL, False, 1)
-    for way in (joint(mode), told(joint(mode))):
+    for way in (joint(mode), told(joint(mode)), told(joint(mode, IN_PROGRESS))):
         assert differing(expected, answers(way, True, ranks)) == []
 
 

@@ -32,6 +32,7 @@ RANKS = (1, 2, 4, 6)
 MODES = (OWNED, ANNEXED)
 DISTRIBUTED = ("-dm", "--apply")
 JOINT = ("-dm", "--config-opts", "JOINT_EXCHANGES=true")
+OVERLAPPED = ("-dm", "--config-opts", "JOINT_EXCHANGES=overlapped")
 RECIPES = {
     "coloured, on two threads": Mode(
         "owned", (*DISTRIBUTED, "colour; openmp-parallel-do"), threads=2
@@ -47,6 +48,17 @@ RECIPES = {
     "exchanges in two calls": Mode("owned", (*DISTRIBUTED, "split-exchange")),
     "exchanges under way over loops": Mode("owned", (*DISTRIBUTED, "overlap")),
     "exchanges of several fields together": Mode("owned", JOINT),
+    "exchanges of several fields at the same time": Mode("owned", OVERLAPPED),
+    "those before a redundant computation": Mode(
+        "annexed",
+        (
+            "-dm",
+            "--config-opts",
+            "COMPUTE_ANNEXED_DOFS=true JOINT_EXCHANGES=overlapped",
+            "--apply",
+            "compute-redundantly{depth=1}",
+        ),
+    ),
     "several fields under way together": Mode(
         "owned", (*JOINT, "--apply", "split-interior; overlap")
     ),

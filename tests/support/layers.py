@@ -6,6 +6,7 @@ from __future__ import annotations
 # `--version` answers without the compiler, and a translation does without steps and scripts.
 LATE: dict[str, set[str]] = {
     "base/digest.py": {"hashlib.sha256"},
+    "base/temporaries.py": {"shutil.rmtree"},
     "base/records.py": {"dataclasses"},
     "base/package_files.py": {"runpy"},
     "cli/examples.py": {"shutil"},
@@ -14,10 +15,19 @@ LATE: dict[str, set[str]] = {
     "cli/options.py": {"ast"},
     "cli/write.py": {"shutil.copy2"},
     "cli/main.py": {
+        "psyclone_storage.cli.main_guard.run_guarded",
+        "psyclone_storage.cli.options.read_options",
+        "psyclone_storage.cli.style.read_style",
         "psyclone_storage.cli.batch.run_batch",
         "psyclone_storage.cli.plain_files.run_files",
     },
-    "cli/kern.py": {"psyclone_storage.cli.kernel_tools.run_tool"},
+    "cli/kern.py": {
+        "psyclone_storage.cli.kern_options.read_kernel_options",
+        "psyclone_storage.cli.kernel_tools.run_tool",
+        "psyclone_storage.cli.main_guard.run_guarded",
+        "psyclone_storage.cli.style.read_style",
+    },
+    "cli/plain_files.py": {"psyclone_storage.tools.second_opinion.check_second_reading"},
     "cli/page.py": {"importlib.util.find_spec"},
     "cli/batch.py": {
         "psyclone_storage.cli.page.check_template_engine",
@@ -124,8 +134,9 @@ OUTSIDERS: dict[str, set[str]] = {
     "mpi4py": {"runtime"},
     "xarray": {"storage"},
     "jinja2": {"cli"},
+    "fparser": {"tools"},
 }
-OPTIONAL = {"cupy", "jinja2", "mpi4py", "xarray"}
+OPTIONAL = {"cupy", "fparser", "jinja2", "mpi4py", "xarray"}
 
 # The folders of the storage runtime: no face knows another, and the core knows no face.
 STORAGE: dict[str, set[str]] = {

@@ -1,11 +1,11 @@
 """An on-disk cache of bytes by key, shared by concurrent processes.
 
 Any problem with the cache is treated as a miss. An entry is written to a temporary file and
-renamed, so that readers see a complete entry or none. A later command removes temporary files of
-killed processes. The folder is divided by the first digit of the keys. Each part evicts the least
-recently used entries when it exceeds its share of the limit. If the folder is not writable, nothing
-is cached and no message is printed. Cached entries become executable code, so files that another
-user may have written are ignored and reported.
+renamed, so that readers see a complete entry or none. The folder is divided by the first digit of
+the keys. Each part evicts the least recently used entries when it exceeds its share of the limit,
+and loses the temporary files of killed processes when an entry is added. If the folder is not
+writable, nothing is cached and no message is printed. Cached entries become executable code, so
+files that another user may have written are ignored and reported.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from contextlib import suppress
 from pathlib import Path
 
 from psyclone_storage.base.regex import regex
+from psyclone_storage.base.temporaries import remove_leftovers, unique_name
 from psyclone_storage.base.trusted import UntrustedError, check_folder, read_owned, write_owned
 
 LIMIT = 256 * 1024 * 1024
 _PARTS = 16
 _KEPT = 0.75  # of its share, when a part has grown beyond it
 _HOUR = 3600
-_UNFINISHED = ".new-"
 _ENTRY = regex(r"[0-9a-f]{64}")
 
 
@@ -62,8 +62,7 @@ class Cache:
         if not self._usable:
             return
         path = self._path(key)
-        # No other thread, process or machine may write to the same file.
-        unfinished = path.with_name(f"{_UNFINISHED}{os.urandom(8).hex()}-{path.name}")
+        unfinished = unique_name(path)
         try:
             self._check(path.parent, create=True)
             try:
@@ -120,10 +119,8 @@ class Cache:
         return self._folder / key[0] / key
 
     def _tidy(self, part: Path) -> None:
-        """Evict old entries if `part` exceeds its share of the limit.
-
-        Temporary files of killed processes are deleted too.
-        """
+        """Evict old entries if `part` exceeds its share of the limit."""
+        remove_leftovers(part)
         found = []
         with os.scandir(part) as entries:
             for entry in entries:
@@ -133,8 +130,7 @@ class Cache:
         share = self._limit / _PARTS
         total = sum(size for _, size, _ in found)
         goal = share * _KEPT if total > share else share
-        for changed, size, entry in sorted(found, key=lambda item: item[0]):
-            is_dead = entry.name.startswith(_UNFINISHED) and time.time() - changed > _HOUR
-            if total > goal or is_dead:
+        for _, size, entry in sorted(found, key=lambda item: item[0]):
+            if total > goal:
                 Path(entry.path).unlink(missing_ok=True)
                 total -= size

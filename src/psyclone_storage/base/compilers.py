@@ -1,16 +1,23 @@
-"""Search for the C and Fortran compilers that compile generated code."""
+"""C and Fortran compilers for generated code: search and execution."""
 
 from __future__ import annotations
 
 import os
 import shutil
-from functools import cache
+import signal
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import cache, partial
 from pathlib import Path
+
+from psyclone_storage.base.stopping import deferred, ending
 
 VARIABLE = "CC"
 FORTRAN_VARIABLE = "FC"
 _COMPILERS = ("gcc", "cc", "clang")
 _FORTRAN_COMPILERS = ("gfortran",)
+_GRACE = 1.0  # seconds in which a stopped compiler removes its temporary files
 
 
 class NoCompilerError(ImportError):
@@ -38,6 +45,59 @@ def why_not_found(variable: str) -> str:
     """Return the reason why no compiler was found, as the end of a sentence."""
     wanted = os.environ.get(variable, "").split()[:1]
     return f"{variable} names '{wanted[0]}', which is not found" if wanted else "none is installed"
+
+
+def run_compiler(
+    command: Sequence[str],
+    temporary: Path | None = None,
+    *,
+    environment: Mapping[str, str] = os.environ,
+    errors: str = "replace",
+    captured: bool = True,
+) -> subprocess.CompletedProcess[str]:
+    """Run a compiler, whose temporary files are in the folder `temporary`.
+
+    If this process is interrupted, the compiler and its child processes end, too. If it is killed,
+    they end with the current file.
+
+    - `errors`: how output that is not UTF-8 is decoded; `captured`: whether output is captured.
+    """
+    variables = dict(environment)
+    if temporary is not None:
+        variables["TMPDIR"] = str(temporary)
+    stream = subprocess.PIPE if captured else None
+    with (
+        deferred(),
+        subprocess.Popen(
+            command, stdout=stream, stderr=stream, env=variables, encoding="utf-8", errors=errors
+        ) as process,
+        ending(partial(_end, process)),
+    ):
+        out, err = process.communicate()
+    return subprocess.CompletedProcess(command, process.returncode, out, err)
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """End a process and its child processes unless it has ended."""
+    if process.returncode is not None:
+        return
+    children = list(_children(process.pid))
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        process.send_signal(number)
+        for one in children:
+            with suppress(ProcessLookupError):
+                os.kill(one, number)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(_GRACE)
+
+
+def _children(process: int) -> Iterator[int]:
+    """Yield the numbers of all child processes of `process`, directly and indirectly."""
+    with suppress(OSError):
+        found = Path(f"/proc/{process}/task/{process}/children").read_text(encoding="ascii")
+        for one in map(int, found.split()):
+            yield one
+            yield from _children(one)
 
 
 def _first_of(wanted: str, usual: tuple[str, ...]) -> Path | None:

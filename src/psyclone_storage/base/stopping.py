@@ -57,7 +57,7 @@ def stopped_by_signals() -> Iterator[None]:
     A signal that is ignored, as SIGHUP under `nohup`, remains ignored.
     """
     before = {}
-    if threading.current_thread() is threading.main_thread():
+    if _is_main_thread():
         before = {one: signal.getsignal(one) for one in _SIGNALS}
     ours = [one for one, handler in before.items() if handler in _DEFAULTS]
     try:
@@ -81,7 +81,10 @@ def stop_by_parent() -> None:
 
 @contextmanager
 def deferred() -> Iterator[None]:
-    """Defer signals to the end of the block."""
+    """Defer signals to the end of the block; other threads than the main one receive none."""
+    if not _is_main_thread():
+        yield
+        return
     before, _STATE.is_deferred = _STATE.is_deferred, True
     try:
         yield
@@ -107,9 +110,16 @@ def ending(action: Callable[[], object]) -> Iterator[None]:
 @contextmanager
 def interruptible() -> Iterator[None]:
     """Raise signals inside the block, which is within a `deferred` block."""
+    if not _is_main_thread():
+        yield
+        return
     before, _STATE.is_deferred = _STATE.is_deferred, False
     try:
         _STATE.deliver()
         yield
     finally:
         _STATE.is_deferred = before
+
+
+def _is_main_thread() -> bool:
+    return threading.current_thread() is threading.main_thread()

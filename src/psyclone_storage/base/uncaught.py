@@ -14,7 +14,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from types import TracebackType
+from types import FrameType, TracebackType
 
 from psyclone_storage.base.compilers import NoCompilerError
 from psyclone_storage.base.diagnostic import CompileError
@@ -111,6 +111,17 @@ def level_of_user() -> int:
     while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
         level, frame = level + 1, frame.f_back
     return level
+
+
+def user_location() -> str:
+    """Return the file and line of the innermost user frame, or an empty text."""
+    frame: FrameType | None = sys._getframe(1)  # noqa: SLF001  # pylint: disable=protected-access
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if not file.startswith((PACKAGE, "<")) or file.startswith("<ipython"):
+            return f"{file}:{frame.f_lineno}"
+        frame = frame.f_back
+    return ""
 
 
 def _user_frames(trace: TracebackType | None) -> TracebackType | None:

@@ -12,18 +12,18 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import chain, count
 from pathlib import Path
 
+from psyclone_storage.base.compilers import run_compiler
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.regex import regex
-from psyclone_storage.cli.garbage_collector import last_collection, rare_collections
 from psyclone_storage.cli.main import main as transform_files
 from psyclone_storage.cli.main_guard import run_guarded
+from psyclone_storage.cli.process import last_command, rare_collections
 from psyclone_storage.cli.style import read_style
 from psyclone_storage.cli.write import Output, write_together
 from psyclone_storage.languages.fortran.parse.fixed_form import depends_on_length, is_fixed_form
@@ -86,7 +86,7 @@ class CompilerCall:
 
 def command() -> int:
     """Run `psyclone-storage-fc` on the words of the process, which ends with it."""
-    with last_collection():
+    with last_command():
         return main(sys.argv[1:], os.environ)
 
 
@@ -309,13 +309,12 @@ class _Wrapper:
         """
         others = (word for word in self._call.others if word not in _PRODUCTS)
         words = [*self._compiler, *others, *self._dependencies(source), "-E", str(source)]
-        done = subprocess.run(words, capture_output=True, check=False)
-        sys.stderr.write(os.fsdecode(done.stderr))
+        done = run_compiler(words, errors="surrogateescape")
+        sys.stderr.write(done.stderr)
         if done.returncode:
             message = f"The preprocessor of '{self._compiler[0]}' rejects '{source}'."
             raise CompileError(Diagnostic("L011", message, file=str(source)))
-        text = done.stdout.decode("utf-8", errors="surrogateescape")
-        return _LINE_MARKER.sub("", text)
+        return _LINE_MARKER.sub("", done.stdout)
 
     def _dependencies(self, source: Path) -> Iterator[str]:
         """Yield the words for the dependency rule, with the names that compilation would give."""
@@ -356,7 +355,7 @@ class _Wrapper:
 
     def _compile(self, words: Sequence[str]) -> int:
         sys.stdout.flush()
-        return subprocess.run([*self._compiler, *words], check=False).returncode
+        return run_compiler([*self._compiler, *words], captured=False).returncode
 
 
 def _text_of(file: Path) -> str:

@@ -7,17 +7,18 @@ import re
 import shutil
 import signal
 import subprocess
-import tempfile
 from functools import partial
 from pathlib import Path
 
 from psyclone_storage.base.cache_folders import cache_folder
+from psyclone_storage.base.compilers import run_compiler
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.digest import digest_of
 from psyclone_storage.base.package_files import shared_file
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.stopping import deferred, ending
+from psyclone_storage.base.temporaries import new_folder, remove_leftovers
 from psyclone_storage.base.trusted import UntrustedError, check_folder
 from psyclone_storage.cli.write import cannot_write, ignored_cache
 from psyclone_storage.tools.compile_order import modules_defined_in
@@ -54,6 +55,7 @@ def find_infrastructure(name: str, compiler: str, scratch: Path) -> CompiledModu
     hint = "Set XDG_CACHE_HOME to a writable folder."
     try:
         try:
+            remove_leftovers(directory.parent)
             if not directory.is_dir():
                 check_folder(directory.parent, create=True)
                 _build(sources, compiler, directory)
@@ -70,12 +72,11 @@ def find_infrastructure(name: str, compiler: str, scratch: Path) -> CompiledModu
     return CompiledModules(directory, modules, warnings)
 
 
-def run_compiler(command: list[str]) -> subprocess.CompletedProcess[str]:
+def run_in_english(
+    command: list[str], temporary: Path | None = None
+) -> subprocess.CompletedProcess[str]:
     """Run a compiler command and capture its output, with messages in English and ASCII."""
-    environment = {**os.environ, "LC_ALL": "C"}
-    return subprocess.run(
-        command, capture_output=True, text=True, errors="replace", check=False, env=environment
-    )
+    return run_compiler(command, temporary, environment={**os.environ, "LC_ALL": "C"})
 
 
 def compiler_message(done: subprocess.CompletedProcess[str]) -> str:
@@ -118,7 +119,7 @@ def _version(compiler: str) -> str:
                 hint="Install gfortran, or name another compiler with '--f90'.",
             )
         )
-    return path + run_compiler([path, "--version"]).stdout
+    return path + run_in_english([path, "--version"]).stdout
 
 
 def _build(sources: list[Path], compiler: str, directory: Path) -> None:
@@ -127,7 +128,7 @@ def _build(sources: list[Path], compiler: str, directory: Path) -> None:
     Other processes therefore never see an incomplete folder.
     """
     with deferred():
-        scratch = Path(tempfile.mkdtemp(dir=directory.parent, prefix=".building-"))
+        scratch = new_folder(directory.parent, directory.name)
         with ending(partial(shutil.rmtree, scratch, ignore_errors=True)):
             _compile_in(scratch, sources, compiler)
             try:
@@ -140,7 +141,7 @@ def _build(sources: list[Path], compiler: str, directory: Path) -> None:
 def _compile_in(scratch: Path, sources: list[Path], compiler: str) -> None:
     for source in sources:
         words = [compiler, *_FLAGS, "-c", str(source), f"-J{scratch}", "-o"]
-        done = run_compiler([*words, str(scratch / f"{source.stem}.o")])
+        done = run_in_english([*words, str(scratch / f"{source.stem}.o")], scratch)
         if done.returncode:
             raise CompileError(_rejected(compiler, source, compiler_message(done)))
 

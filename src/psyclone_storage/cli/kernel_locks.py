@@ -18,7 +18,7 @@ from psyclone_storage.base.digest import digest_of
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.stopping import deferred
-from psyclone_storage.cli.temporaries import remove_leftovers, temporary_name
+from psyclone_storage.base.temporaries import remove_leftovers, temporary_name
 
 SUFFIXES = (".f90", ".F90")
 """What the names of changed kernels may end in: who has the one has the other as well."""

@@ -18,8 +18,8 @@ from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.digest import digest_of
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.regex import regex
+from psyclone_storage.base.temporaries import temporary_name
 from psyclone_storage.cli.kernel_locks import is_outdated, is_shared
-from psyclone_storage.cli.temporaries import temporary_name
 from psyclone_storage.cli.write import (
     Output,
     check_same,

@@ -1,25 +1,34 @@
-"""Command `psyclone-storage`: reads options, writes files and reports, returns a status."""
+"""Command `psyclone-storage`: reads options, writes files and reports, returns a status.
+
+Other modules are imported after `command` has begun, which ends without a stack trace if it is
+interrupted.
+"""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from psyclone_storage.base.diagnostic import Diagnostic
-from psyclone_storage.cli.garbage_collector import last_collection, rare_collections
-from psyclone_storage.cli.main_guard import run_guarded
-from psyclone_storage.cli.options import CommandOptions, read_options
-from psyclone_storage.cli.style import read_style
+from psyclone_storage.cli.process import last_command, rare_collections
+
+if TYPE_CHECKING:
+    from psyclone_storage.base.diagnostic import Diagnostic
+    from psyclone_storage.cli.options import CommandOptions
 
 
 def command() -> int:
     """Run `psyclone-storage` with the arguments of the process, at the end of the process."""
-    with last_collection():
+    with last_command():
         return main()
 
 
 def main(words: Sequence[str] | None = None) -> int:
     """Run `psyclone-storage` with `words` (default: those of the process); return its status."""
+    from psyclone_storage.cli.main_guard import run_guarded  # noqa: PLC0415
+    from psyclone_storage.cli.options import read_options  # noqa: PLC0415
+    from psyclone_storage.cli.style import read_style  # noqa: PLC0415
+
     given = sys.argv[1:] if words is None else list(words)
     with rare_collections():
         return run_guarded(lambda: _run(read_options(given)), read_style(given))

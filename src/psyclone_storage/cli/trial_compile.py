@@ -17,11 +17,12 @@ from pathlib import Path
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, Severity
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.stopping import deferred, ending
+from psyclone_storage.base.temporaries import new_folder
 from psyclone_storage.cli.infrastructure import (
     CompiledModules,
     compiler_message,
     find_infrastructure,
-    run_compiler,
+    run_in_english,
 )
 from psyclone_storage.cli.options import CommandOptions
 from psyclone_storage.pipeline.compile import Build, Compiler
@@ -43,7 +44,7 @@ def try_to_compile(
     A missing module is reported once, and files that need it are not compiled.
     """
     with deferred():
-        scratch = Path(tempfile.mkdtemp())
+        scratch = new_folder(Path(tempfile.gettempdir()), "compile")
         with ending(partial(shutil.rmtree, scratch, ignore_errors=True)):
             return _tried_in(scratch, file, build, compiler, options)
 
@@ -111,7 +112,7 @@ class _TrialCompilation:
             "-o",
             str(self.scratch / f"{source.stem}.o"),
         ]
-        done = run_compiler(command)
+        done = run_in_english(command, self.scratch)
         file = self._shown(str(source))
         if done.returncode:
             complaint = self._shown(compiler_message(done))

@@ -22,8 +22,8 @@ from psyclone_storage.base.diagnostic import (
 from psyclone_storage.base.reading import read_input
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.stopping import deferred, interruptible
+from psyclone_storage.base.temporaries import remove_leftovers, temporary_name
 from psyclone_storage.cli.output_clashes import written_twice
-from psyclone_storage.cli.temporaries import remove_leftovers, temporary_name
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,15 +55,18 @@ def explain_halos(schedule: sch.Schedule, rules: Rules) -> str:
 
 
 def explain_messages(schedule: sch.Schedule) -> str:
-    """Return the groups of exchanges that share messages as text; empty if none exist."""
+    """Return the groups of joint exchanges as text; empty if none exist."""
     groups = {
-        item.joint: None
+        item.joint: item.overlapped
         for item in sequential_statements(schedule)
         if isinstance(item, sch.HaloExchange) and item.joint
     }
     if not groups:
         return ""
-    title = f"{schedule.name}: exchanges that share one message for each neighbour"
+    together = "start before one of them finishes"
+    if not any(groups.values()):
+        together = "share one message for each neighbour"
+    title = f"{schedule.name}: exchanges that {together}"
     return "\n".join([title, *(f"  {', '.join(group)}" for group in groups)]) + "\n"
 
 

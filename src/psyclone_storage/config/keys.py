@@ -16,6 +16,7 @@ from psyclone_storage.config.settings import (
     API_NAMES,
     DataMovement,
     FortranStandard,
+    JointExchanges,
     RunTimeChecks,
 )
 
@@ -32,6 +33,7 @@ ACCESSES = ("read", "write", "readwrite", "inc", "readinc", "sum", "reduction")
 
 _STANDARDS = {standard.value: standard for standard in FortranStandard}
 _MOVEMENTS = {movement.value: movement for movement in DataMovement}
+_JOINT = {choice.value: choice for choice in JointExchanges}
 _CHECKS = {check.value: check for check in RunTimeChecks}
 
 
@@ -58,6 +60,14 @@ def _run_time_checks(entry: Entry) -> RunTimeChecks:
     return RunTimeChecks.ERROR if meaning else RunTimeChecks.NONE
 
 
+def _joint_exchanges(entry: Entry) -> JointExchanges:
+    """Decode `overlapped` or a boolean value."""
+    meaning = decode.BOOLEANS.get(entry.value.text.lower())
+    if meaning is None:
+        return decode.choose_value(entry.value, _JOINT)
+    return JointExchanges.JOINT if meaning else JointExchanges.SEPARATE
+
+
 def _access(word: SettingsWord) -> str:
     return decode.choose_value(word, {access: access for access in ACCESSES})
 
@@ -69,7 +79,7 @@ KEYS: tuple[SettingsKey, ...] = (
     SettingsKey("default", "reproducible_reductions", "reproducible_reductions", decode.boolean),
     SettingsKey("default", "reprod_pad_size", "reprod_pad_size", decode.positive),
     SettingsKey("default", "bounds_checks", "bounds_checks", decode.boolean),
-    SettingsKey("default", "joint_exchanges", "joint_exchanges", decode.boolean),
+    SettingsKey("default", "joint_exchanges", "joint_exchanges", _joint_exchanges),
     SettingsKey("default", "data_movement", "data_movement", decode.choice(_MOVEMENTS)),
     SettingsKey("default", "thread_safe_procedures", "thread_safe_procedures", decode.words),
     SettingsKey(

@@ -38,6 +38,19 @@ class RunTimeChecks(Enum):
     ERROR = "error"
 
 
+class JointExchanges(Enum):
+    """Communication of adjacent halo exchanges.
+
+    `SEPARATE` completes one after the other. `JOINT` sends one message to each neighbour for all of
+    them, which requires an extension of the infrastructure. `OVERLAPPED` starts all of them and
+    then finishes all, which requires that the infrastructure has asynchronous exchanges.
+    """
+
+    SEPARATE = "false"
+    JOINT = "true"
+    OVERLAPPED = "overlapped"
+
+
 class DataMovement(Enum):
     """Mechanism of transfers between host and device: directives of a recipe, or storages.
 
@@ -122,8 +135,7 @@ class Settings:
 
     - `reprod_pad_size`: a number of array elements.
 
-    - `joint_exchanges`, `exact_sums` (LFRic): require the infrastructures of this project. Together
-      with `data_movement` by storages, they select the default target.
+    - `exact_sums` (LFRic): requires the infrastructure of this project.
 
     - `thread_safe_procedures`: kernels, by the lower-case names of their subroutines or types.
 
@@ -138,7 +150,7 @@ class Settings:
     reproducible_reductions: bool
     reprod_pad_size: int
     bounds_checks: bool
-    joint_exchanges: bool
+    joint_exchanges: JointExchanges
     data_movement: DataMovement
     thread_safe_procedures: tuple[str, ...]
     psyir_root_name: str

@@ -6,9 +6,11 @@ compiled on its first call, which imports the compiler.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterable
 from functools import partial
+from numbers import Number
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,6 +23,10 @@ if TYPE_CHECKING:
 
 GRIDS, COLUMNS = "gocean", "lfric"
 """The APIs that programs in Python are written for."""
+
+
+CHECK_RANKS = "PSYCLONE_STORAGE_CHECK_RANKS"
+"""The variable that lets ranks compare their collective calls."""
 
 
 class _Runner(NamedTuple):
@@ -60,8 +66,9 @@ class RunningProgram:
 
         # If another thread configures meanwhile, this table is no longer in use.
         runners, session = self.runners, self.session
+        find = make_call_finder(session)
         runners[api] = _Runner(
-            make_call_finder(session),
+            with_comparison(find) if os.environ.get(CHECK_RANKS, "0") not in ("", "0") else find,
             partial(run_invoke, session),
             partial(recover, session),
             session.options(api=api, **self.options),
@@ -72,6 +79,25 @@ class RunningProgram:
         """Compile later invokes with other options."""
         self.options = options
         self.runners = {}
+
+
+def with_comparison(find: Callable[..., Any]) -> Callable[..., Any]:
+    """Return `find`, after all ranks of the fields have compared the invoke and its numbers."""
+
+    def compared(frame: Any, options: Any, name: str, calls: tuple[RequestedCall, ...]) -> Any:
+        values = [value for call in calls for value in getattr(call, "args", ())]
+        for value in values:
+            owner = getattr(value, "grid", None) or getattr(value, "mesh", None)
+            compare = getattr(getattr(owner, "ranks", None), "compare", None)
+            if compare is not None:
+                kernels = ", ".join(getattr(call.kernel, "name", "?") for call in calls)
+                numbers = ", ".join(repr(one) for one in values if isinstance(one, Number))
+                compare(f"the invoke '{name}' of {kernels}" if name else f"an invoke of {kernels}",
+                        numbers)  # fmt: skip
+                break
+        return find(frame, options, name, calls)
+
+    return compared
 
 
 def make_invoke(api: str, program: RunningProgram) -> Callable[..., None]:
@@ -164,16 +190,19 @@ def configure(  # noqa: PLR0913 - the options of the command
     distributed: bool | None = None,
     target: str = "",
     directories: Iterable[str | Path] = (),
+    profile: str | Iterable[str] = (),
 ) -> None:
     """Set the options of later invokes: those of the command.
 
     `script` is a recipe with a function `trans`, `config` a settings file, and `config_opts` has
     single settings as `KEY=VALUE`. `distributed` chooses whether halos are exchanged. `target` is
     `c`; `cuda`, for fields of a grid or a mesh on a device; or `numpy`, which compiles nothing.
-    Fortran kernels and modules are searched for below `directories`, as with the option `-d`. The
+    Fortran kernels and modules are searched for below `directories`, as with the option `-d`.
+    `profile` is `invokes`, `kernels` or both: a table is printed at the end of the program. The
     settings decide the rest.
 
     Raises:
+        ValueError: `profile` contains another word.
         NotADirectoryError: one of `directories` is not a folder.
     """
     given = [directories] if isinstance(directories, (str, Path)) else directories
@@ -181,6 +210,9 @@ def configure(  # noqa: PLR0913 - the options of the command
     for folder in folders:
         if not Path(folder).is_dir():
             raise NotADirectoryError(f"'{folder}', one of the 'directories', is not a folder.")
+    regions = (profile,) if isinstance(profile, str) else tuple(profile)
+    if unknown := set(regions) - {"", "invokes", "kernels"}:
+        raise ValueError(f"'profile' is 'invokes' or 'kernels', not {sorted(unknown)}.")
     PROGRAM.configure(
         {
             "script": "" if script is None else str(Path(script).resolve()),
@@ -189,6 +221,7 @@ def configure(  # noqa: PLR0913 - the options of the command
             "distributed": distributed,
             "target": target,
             "directories": folders,
+            "profile": tuple(sorted(set(regions) - {""})),
         }
     )
 

@@ -17,6 +17,8 @@ _SHARING = (
     "omp simd",
     "omp taskloop",
     "omp teams distribute parallel do",
+    "omp teams loop",
+    "omp loop",
     "acc loop",
 )
 
@@ -35,6 +37,8 @@ class Directive(Enum):
     OMP_TASKLOOP = "omp taskloop"
     OMP_TARGET = "omp target"
     OMP_TEAMS_DO = "omp teams distribute parallel do"
+    OMP_TEAMS_LOOP = "omp teams loop"
+    OMP_LOOP = "omp loop"
     ACC_PARALLEL = "acc parallel"
     ACC_LOOP = "acc loop"
     ACC_KERNELS = "acc kernels"
@@ -49,6 +53,8 @@ class Directive(Enum):
         """Whether one thread of a team does all that is inside."""
         self.makes_tasks = word in ("omp task", "omp taskloop")
         """Whether what is inside is left to any thread of a team, and maybe to later."""
+        self.makes_teams = word.startswith("omp teams")
+        """Whether a league of teams runs its loop; such a block is all that its target holds."""
         self.holds_data = word == "acc data"
         """Whether it keeps data somewhere, for regions inside of it to run there."""
         self.is_openacc = word.startswith("acc ")
@@ -70,6 +76,8 @@ _SURROUNDINGS = {
     Directive.OMP_TASK: _ONE_THREAD,
     Directive.OMP_TASKLOOP: _ONE_THREAD,
     Directive.OMP_TEAMS_DO: _TARGET,
+    Directive.OMP_TEAMS_LOOP: _TARGET,
+    Directive.OMP_LOOP: _TARGET | _TEAM,
     Directive.ACC_LOOP: frozenset({Directive.ACC_PARALLEL, Directive.ACC_KERNELS}),
 }
 

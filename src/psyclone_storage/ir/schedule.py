@@ -338,6 +338,7 @@ class HaloExchange:
     - `fetched`: newer device values are copied to the host before. `sent`: the halo is copied to
       the device afterwards. `in_strips`: only the values that are sent are copied.
     - `joint`: uids of adjacent exchanges, including this one, that share messages; empty for none.
+      If `overlapped`, they are started together and finished together instead.
     """
 
     uid: str
@@ -352,6 +353,7 @@ class HaloExchange:
     sent: bool = False
     in_strips: bool = False
     joint: tuple[str, ...] = ()
+    overlapped: bool = False
     reasons: tuple[Reason, ...] = field(default=(), compare=False)
 
 

@@ -212,7 +212,8 @@ def _exchange_text(item: sch.HaloExchange) -> str:
     text += ", its halo to the device" if item.sent else ""
     text += ", in strips" if item.in_strips and item.fetched else ""
     others = [uid for uid in item.joint if uid != item.uid]
-    text += f", in one message with {', '.join(others)}" if others else ""
+    together = "started with" if item.overlapped else "in one message with"
+    text += f", {together} {', '.join(others)}" if others else ""
     return f"{text} (pinned)" if item.pinned else text
 
 

@@ -140,6 +140,7 @@ def _make_compiler(session: JitSession, options: JitOptions) -> Compiler:
         suffix=".py",
         target=options.target,
         directories=tuple(map(Path, options.directories)),
+        profile=options.profile,
     )
     return make_compiler(settings, request)
 

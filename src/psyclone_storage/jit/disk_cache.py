@@ -119,7 +119,7 @@ def _digest_of_options(session: JitSession, cache: Cache, options: JitOptions) -
     texts = [(str(file), text) for file, text in settings.items()]
     tool = tool_digest(cache)
     said = (options.api, options.target, options.distributed, options.config_opts,
-            options.directories)  # fmt: skip
+            options.directories, options.profile)  # fmt: skip
     return digest_of(ascii((tool, texts, said))) if tool else ""
 
 

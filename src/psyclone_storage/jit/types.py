@@ -64,6 +64,8 @@ class JitOptions:
 
     - `directories`: directory trees with Fortran kernels and modules.
 
+    - `profile`: `invokes`, `kernels` or both: the regions that a profiler measures.
+
     Options are compared by identity: `JitSession.options`.
     """
 
@@ -74,6 +76,7 @@ class JitOptions:
     target: str = ""
     api: str = "gocean"
     directories: tuple[str, ...] = ()
+    profile: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

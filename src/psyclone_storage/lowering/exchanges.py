@@ -8,11 +8,13 @@ from psyclone_storage.ir import runtime_ops as ops
 from psyclone_storage.ir.devices import entered_data, moved_parts
 from psyclone_storage.ir.expr import Expr
 from psyclone_storage.ir.region import NOTHING, Depth
-from psyclone_storage.ir.schedule import FillHalo, HaloExchange, MarkHalo
+from psyclone_storage.ir.schedule import FillHalo, HaloExchange, MarkHalo, Phase
 from psyclone_storage.ir.transfer import Side
-from psyclone_storage.ir.unit import Branch, Comment, If, Line
+from psyclone_storage.ir.types import Intrinsic, ScalarType
+from psyclone_storage.ir.unit import Assign, Branch, Comment, Declare, If, Line
 from psyclone_storage.lowering.halo_depth import depth_value
 from psyclone_storage.lowering.infrastructure import LoweringContext
+from psyclone_storage.lowering.routine_builder import SetupSection
 
 _LEAST = Depth.of(1)
 
@@ -33,14 +35,46 @@ def exchange_lines(context: LoweringContext, exchange: HaloExchange) -> tuple[Li
 
 
 def joint_lines(context: LoweringContext, exchanges: tuple[HaloExchange, ...]) -> tuple[Line, ...]:
-    """Return one call for several exchanges of the same phase.
+    """Return several exchanges of the same phase, as one call or overlapped.
 
     If an exchange is guarded, the call tests the flags of the fields.
     """
+    if exchanges[0].overlapped:
+        return _overlapped_lines(context, exchanges)
     depths = tuple(_levels(context, item) for item in exchanges)
     notes = dict.fromkeys(line for exchange in exchanges for line in _explanation(exchange))
     guarded = any(exchange.guarded for exchange in exchanges)
     return (*notes, *context.lines(ops.ExchangeTogether(exchanges, depths, guarded)))
+
+
+def _overlapped_lines(
+    context: LoweringContext, exchanges: tuple[HaloExchange, ...]
+) -> tuple[Line, ...]:
+    """Return the starts of all exchanges, then their ends.
+
+    The dirty flag of a field is tested once, because its end clears the flag: fields that are the
+    same object at run time start two exchanges, and both must finish.
+    """
+    notes = dict.fromkeys(line for exchange in exchanges for line in _explanation(exchange))
+    starts: list[Line] = []
+    ends: list[Line] = []
+    for exchange in exchanges:
+        datum, depth = context.schedule.datum(exchange.datum), _levels(context, exchange)
+        for component in moved_parts(datum, exchange.component):
+            started, ended = (
+                context.lines(ops.Exchange(datum, component, depth, phase))
+                for phase in (Phase.START, Phase.FINISH)
+            )
+            if exchange.guarded:
+                name = "_".join(map(str, filter(None, (datum.name, component, "dirty"))))
+                wished = Declare(name, ScalarType(Intrinsic.LOGICAL))
+                key = ("dirty", datum.name, component)
+                dirty = context.work.variable(SetupSection.COUNTERS, key, wished)
+                starts.append(Assign(dirty, context.value(ops.IsDirty(datum, component, depth))))
+                started, ended = ((If((Branch(dirty, lines),)),) for lines in (started, ended))
+            starts += started
+            ends += ended
+    return (*notes, *starts, *ends)
 
 
 def mark_lines(context: LoweringContext, mark: MarkHalo) -> tuple[Line, ...]:

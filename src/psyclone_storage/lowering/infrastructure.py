@@ -9,10 +9,19 @@ from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.ir.expr import Expr, Name
 from psyclone_storage.ir.runtime_ops import RuntimeAction, RuntimeValue
-from psyclone_storage.ir.schedule import Actual, Datum, KernelCall, Program, Schedule, Statement
+from psyclone_storage.ir.schedule import (
+    Actual,
+    Datum,
+    KernelCall,
+    ProfileRegion,
+    Program,
+    Schedule,
+    Statement,
+)
 from psyclone_storage.ir.storage_access import StorageAction, StoragePlan, StoragePolicy
 from psyclone_storage.ir.types import ScalarType
 from psyclone_storage.ir.unit import Declare, DeviceItem, GeneratedRoutine, Line
+from psyclone_storage.lowering.profile import profiled
 from psyclone_storage.lowering.routine_builder import ModuleImports, SetupSection, Workspace
 
 PADDING = 8
@@ -60,6 +69,7 @@ class Infrastructure:
     - `fetches_strips`: code around an exchange transfers the sent values to the host.
     - `starts_together`: joint exchanges may be started and finished separately.
     - `sizes`: sizes in bytes of kinds that calls pass to kernels.
+    - `profiled`: encloses the lines of a profile region in profiler calls.
     """
 
     name: str
@@ -91,6 +101,9 @@ class Infrastructure:
         field(default_factory=dict)
     )
     sizes: Mapping[str, int] = field(default_factory=dict)
+    profiled: Callable[[Workspace, str, ProfileRegion, tuple[Line, ...]], tuple[Line, ...]] = (
+        profiled
+    )
 
 
 @dataclass(frozen=True, slots=True)

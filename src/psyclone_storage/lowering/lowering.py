@@ -13,6 +13,7 @@ from functools import partial
 from itertools import groupby
 
 from psyclone_storage.base.diagnostic import InternalError
+from psyclone_storage.infrastructures import profiling as abi_profile
 from psyclone_storage.ir import schedule as sch
 from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.devices import device_regions
@@ -22,12 +23,10 @@ from psyclone_storage.ir.loop_versions import loops_with_parts
 from psyclone_storage.ir.runtime_ops import CopyTo, EnterDevice
 from psyclone_storage.ir.transfer import EnterData, TaskWait, Update, Wait
 from psyclone_storage.ir.walk import kernel_calls
-from psyclone_storage.lowering import runtime_names_profile as abi_profile
 from psyclone_storage.lowering.exchanges import exchange_lines, fill_lines, joint_lines, mark_lines
 from psyclone_storage.lowering.infrastructure import Infrastructure, LoweringContext
 from psyclone_storage.lowering.loop_versions import versions
 from psyclone_storage.lowering.outline_cells import without_unused_counters
-from psyclone_storage.lowering.profile import profiled
 from psyclone_storage.lowering.reductions import end_exact_sums, reduction_lines, starts
 from psyclone_storage.lowering.routine_builder import ModuleImports, Workspace
 from psyclone_storage.lowering.statements import nested
@@ -89,7 +88,9 @@ def _lower_invoke(
         outlines=infrastructure.outlines,
     )
     dummies = tuple(map(work.dummy, infrastructure.dummies(context)))
-    lowered = _lower_body(context, schedule.body, partial(profiled, work, program.name))
+    lowered = _lower_body(
+        context, schedule.body, partial(infrastructure.profiled, work, program.name)
+    )
     body = (*lowered, *_asked_of_storages(context, END))
     infrastructure.finish(context)
     around = infrastructure.around(context, (un.Comment(_heading(schedule)), *body))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from json import dumps
+
+from psyclone_storage.infrastructures import profiling as abi
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.schedule import ProfileRegion
 from psyclone_storage.ir.types import Intrinsic
 from psyclone_storage.ir.unit import Call, Declare, Line
-from psyclone_storage.lowering import runtime_names_profile as abi
 from psyclone_storage.lowering.routine_builder import SetupSection, Workspace
 
 _ATTRIBUTES = ("save", "target")
@@ -26,6 +28,20 @@ def profiled(
     names = (_text(region.module or module), _text(region.name))
     start = Call(ex.Member(variable, abi.Caliper.START), (*names, _NO_DATA, _NO_DATA))
     return (start, *lines, Call(ex.Member(variable, abi.Caliper.STOP)))
+
+
+def profiled_in_python(
+    _work: Workspace, module: str, region: ProfileRegion, lines: tuple[Line, ...]
+) -> tuple[Line, ...]:
+    """Return `lines` between calls of the profiler of the Python runtime."""
+    names = tuple(
+        ex.Literal(dumps(one), Intrinsic.CHARACTER)
+        for one in (region.module or module, region.name)
+    )
+    start, stop = (
+        Call(ex.Member(ex.Name(abi.PYTHON_PROFILER), word), names) for word in ("start", "stop")
+    )
+    return (start, *lines, stop)
 
 
 def _text(name: str) -> ex.Expr:

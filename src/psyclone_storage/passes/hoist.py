@@ -1,4 +1,4 @@
-"""Loop-invariant code motion for kernels."""
+"""Code motion: loop-invariant code, and expressions that get a variable before their statement."""
 
 from __future__ import annotations
 
@@ -11,17 +11,53 @@ from psyclone_storage.analysis.bodies.accesses import (
     is_understood,
     read_names,
     unknown_calls,
+    unknown_lines,
+    unknown_procedures,
     written_names,
 )
 from psyclone_storage.analysis.bodies.names import RoutineNames
-from psyclone_storage.analysis.bodies.shapes import find_declaration, type_of_values
+from psyclone_storage.analysis.bodies.shapes import (
+    dimensions_of,
+    find_declaration,
+    rank_of,
+    type_of_values,
+)
 from psyclone_storage.base.records import replace
-from psyclone_storage.ir.affine import affine_form, difference
-from psyclone_storage.ir.expr import Binary, Expr, Literal, Name, whole
+from psyclone_storage.ir.affine import affine_form, difference, simplified
+from psyclone_storage.ir.expr import (
+    Binary,
+    CallFunction,
+    Element,
+    Expr,
+    Extents,
+    ImpliedDo,
+    Index,
+    Keyword,
+    Literal,
+    Member,
+    Name,
+    Range,
+    Section,
+    Substring,
+    children,
+    intrinsic_called,
+    same,
+    spell,
+    whole,
+)
+from psyclone_storage.ir.intrinsics import INQUIRING
 from psyclone_storage.ir.operators import Operator
-from psyclone_storage.ir.rewrite import names_in, rewritten, walk_lines
+from psyclone_storage.ir.rewrite import (
+    expressions_of,
+    names_in,
+    rewritten,
+    walk_lines,
+    with_expressions,
+    with_parts,
+)
 from psyclone_storage.ir.routine import Routine
-from psyclone_storage.ir.unit import Assign, Branch, Do, If, Line
+from psyclone_storage.ir.types import Intrinsic
+from psyclone_storage.ir.unit import Allocate, Assign, Branch, Call, Deallocate, Do, If, Line
 from psyclone_storage.passes.scratch import INTEGER, Scratch
 
 _PLAIN = (Name, Literal)
@@ -138,3 +174,79 @@ def _with_bounds(line: Line, scratch: Scratch) -> Iterable[Line]:
     start, stop = plain("loop_start", line.start), plain("loop_stop", line.stop)
     step = None if line.step is None else plain("loop_step", line.step)
     return (*before, replace(line, start=start, stop=stop, step=step))
+
+
+# ---------------------------------------------------------------------------- expressions
+
+_GUARDING = (Operator.AND, Operator.OR)
+_VARIABLES = (Name, Member, Element, Section, Substring)
+
+
+def check_expression(code: Routine, line: Line, expr: Expr) -> str:
+    """Return why an expression of a statement cannot be computed before it, or an empty string."""
+    text = f"'{spell(expr)}'"
+    if isinstance(expr, _VARIABLES):
+        return f"{text} is a variable."
+    if isinstance(expr, Keyword | Range) or not _is_at_start(line, expr):
+        return f"{text} is not certainly computed when the statement starts."
+    parts = line.args if isinstance(line, Call) else expressions_of(line)
+    copies = [Assign(Name("copy"), one) for one in (expr, *parts)]
+    if any(unknown_lines(copies)) or unknown_procedures(copies, RoutineNames(code)):
+        return f"A procedure in the statement of {text} may have side effects."
+    kind = type_of_values(expr, code)
+    if kind is None or kind.intrinsic is Intrinsic.CHARACTER:
+        return f"The type of {text} is not known."
+    rank = rank_of(expr, code)
+    if rank is None or (rank and not isinstance(line, Assign | Call)):
+        return f"The shape of {text} is not known."
+    return ""
+
+
+def _is_at_start(line: Line, expr: Expr) -> bool:
+    """Return whether a statement computes `expr` whenever it is executed, before anything else."""
+    match line:
+        case Assign(target, value):
+            parts = (value, *(target.items if isinstance(target, Index) else ()))
+        case Call(args=args):
+            parts = args
+        case If(branches):
+            parts = (branches[0].condition,)
+        case Do():
+            parts = tuple(one for one in (line.start, line.stop, line.step) if one is not None)
+        case _:
+            return False
+    return any(_always_computes(one, expr) for one in parts)
+
+
+def _always_computes(whole_expr: Expr, part: Expr) -> bool:
+    if same(whole_expr, part):
+        return True
+    is_guarded = isinstance(whole_expr, Binary) and whole_expr.op in _GUARDING
+    function = intrinsic_called(whole_expr) if isinstance(whole_expr, CallFunction) else ""
+    if is_guarded or isinstance(whole_expr, ImpliedDo) or function is None:
+        return False
+    if function == "merge" or function in INQUIRING:
+        return False
+    return any(_always_computes(one, part) for one in children(whole_expr))
+
+
+def with_expression_before(code: Routine, line: Line, expr: Expr, wish: str) -> Routine:
+    """Return `code`, whose only statement is `line`, with `expr` in a variable before it."""
+    scratch = Scratch(code)
+    kind, dimensions = type_of_values(expr, code), dimensions_of(expr, code)
+    assert kind is not None
+    assert dimensions is not None
+    shape = (Range(),) * len(dimensions)
+    name = scratch.variable(wish, kind, shape, ("allocatable",) if shape else ())
+    target = Section(name, shape) if shape else name
+    assign = Assign(target, expr)
+    changed = with_expressions(line, lambda one: _exchanged(one, expr, name))
+    if not shape:
+        return replace(scratch.code, body=(assign, changed))
+    extents = tuple(Range(whole(1), simplified(one.count)) for one in dimensions)
+    made = Allocate((Extents(name, extents),))
+    return replace(scratch.code, body=(made, assign, changed, Deallocate((name,))))
+
+
+def _exchanged(expr: Expr, old: Expr, new: Expr) -> Expr:
+    return new if same(expr, old) else with_parts(expr, lambda part: _exchanged(part, old, new))

@@ -36,10 +36,16 @@ class Scratch:
         """Return an unused name similar to `wish`."""
         return self._names.fresh(wish)
 
-    def variable(self, wish: str, kind: ScalarType, shape: tuple[ex.Expr, ...] = ()) -> ex.Name:
+    def variable(
+        self,
+        wish: str,
+        kind: ScalarType,
+        shape: tuple[ex.Expr, ...] = (),
+        attributes: tuple[str, ...] = (),
+    ) -> ex.Name:
         """Declare a new local variable, named `wish` or similar, and return it."""
         name = self.fresh(wish)
-        declared = Declare(name, kind, shape=shape)
+        declared = Declare(name, kind, attributes, shape)
         declarations = (*self._code.declarations, declared)
         self._code = self._code.with_specification(declarations=declarations)
         return ex.Name(name)

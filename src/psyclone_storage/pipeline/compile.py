@@ -17,7 +17,7 @@ from psyclone_storage.base.diagnostic import (
 )
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.config.settings import API_NAMES, Api, Settings
+from psyclone_storage.config.settings import API_NAMES, Api, JointExchanges, Settings
 from psyclone_storage.domains.build import BuildOptions, build_program, check_calls
 from psyclone_storage.ir.devices import has_device
 from psyclone_storage.ir.parsed import ParsedAlgorithm
@@ -50,7 +50,7 @@ from psyclone_storage.pipeline.thread_safety import (
     check_reproducible_sums,
 )
 from psyclone_storage.targets.apis import api_parts, lower, target_of
-from psyclone_storage.targets.extensions import check_extensions
+from psyclone_storage.targets.extensions import with_extensions
 from psyclone_storage.targets.spec import ApiParts, ApiRow, Language, NativeTexts, Target
 from psyclone_storage.transform.aggregate_exchanges import with_joint_exchanges
 from psyclone_storage.transform.default_passes import (
@@ -260,9 +260,13 @@ class Compiler:
             program = _with_each(
                 program, partial(with_transfers, in_strips=in_strips, beside_device=True)
             )
-        if self.settings.joint_exchanges:
-            halves = self.target.infrastructure(self.settings).starts_together
-            program = _with_each(program, partial(with_joint_exchanges, halves=halves))
+        if self.settings.joint_exchanges is not JointExchanges.SEPARATE:
+            together = partial(
+                with_joint_exchanges,
+                halves=self.target.infrastructure(self.settings).starts_together,
+                overlapped=self.settings.joint_exchanges is JointExchanges.OVERLAPPED,
+            )
+            program = _with_each(program, together)
         program = _with_each(program, eliminate_dead_halo_flags)
         if checks:
             _check_coherence(program, rules)
@@ -338,8 +342,7 @@ def make_compiler(
         target_of(name, request.target, request.suffix, settings.data_movement),
     )
     index = index or index_directories(request.directories, request.includes, suffixes_of(request))
-    raise_if_any([*check_extensions(target.asks(settings), index)])
-    settings = target.adapted(settings)
+    settings = target.adapted(with_extensions(settings, target.asks, index))
     distributed = request.distributed
     if distributed is None:
         distributed = settings.distributed_memory

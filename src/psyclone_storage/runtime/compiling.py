@@ -3,7 +3,8 @@
 The libraries are generated C code, or Fortran code shipped with this package. A key is the digest
 of the texts, the compiler and its options, and the processor. A cached library is therefore always
 equal to a new one. If several processes need a library, each one compiles it to its own file, which
-is then renamed atomically. If the cache folder cannot be written, the library exists only as long
+is then renamed atomically. The next program that compiles or loads a library removes the temporary
+files of killed processes. If the cache folder cannot be written, the library exists only as long
 as the process.
 
 A cached library ends with a digest of its key and contents. A library that is damaged, or that
@@ -19,15 +20,13 @@ import fcntl
 import os
 import platform
 import shutil
-import stat
-import subprocess
 import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache, partial
 from pathlib import Path
-from tempfile import TemporaryDirectory, gettempdir
+from tempfile import gettempdir
 from typing import IO, TypeVar
 
 from psyclone_storage.base.cache_folders import LIBRARIES_VARIABLE, libraries_folder
@@ -36,10 +35,12 @@ from psyclone_storage.base.compilers import (
     NoCompilerError,
     compiler_options,
     find_c_compiler,
+    run_compiler,
     why_not_found,
 )
 from psyclone_storage.base.digest import SEAL_LENGTH, digest_of, seal_of
 from psyclone_storage.base.records import dataclass
+from psyclone_storage.base.temporaries import new_folder, remove_leftovers, unique_name
 from psyclone_storage.base.trusted import UntrustedError, check_folder, read_owned, write_owned
 
 OPTIONS_VARIABLE = "PSYCLONE_STORAGE_CFLAGS"
@@ -47,12 +48,9 @@ _OPTIONS = ("-O3", "-march=native", "-fno-math-errno")
 _NEEDED = ("-std=c99", "-ffp-contract=off", "-shared", "-fPIC", "-w")
 _THREADS = "#pragma omp"
 _EDITION = 2
-_UNFINISHED = ".new-"
-_HOUR = 3600
 _LONGEST_WAIT = 600.0
 """Seconds for which a process waits for another one that compiles the same library."""
 _BETWEEN_ATTEMPTS = 0.02
-_PREFIX = "psyclone-storage-"
 
 _Result = TypeVar("_Result")
 Builder = Callable[[Path, Path], None]
@@ -95,6 +93,8 @@ def _library_folders() -> _LibraryFolders:
     """Return the folders of this process; folders that another user can write to are ignored."""
     temporary = _trusted(_temporary_folder(), "TMPDIR", shared=True)
     cached = _trusted(libraries_folder(), LIBRARIES_VARIABLE)
+    if cached is not None:
+        _remove_locks(cached)
     return _LibraryFolders(cached, tuple(one for one in (temporary, cached) if one is not None))
 
 
@@ -113,16 +113,14 @@ def _in_private_folder(folders: _LibraryFolders, act: Callable[[Path], _Result])
     """
     problem = OSError("there is no folder that only this user can write to")
     for parent in folders.private:
-        prefix = _PREFIX
         try:
             if parent == folders.libraries:
                 check_folder(parent, create=True)
-                _remove_unfinished(parent)
-                prefix = _UNFINISHED
-            with TemporaryDirectory(
-                prefix=prefix, dir=parent, ignore_cleanup_errors=True
-            ) as folder:
-                return act(Path(folder))
+            folder = new_folder(parent, "library")
+            try:
+                return act(folder)
+            finally:
+                shutil.rmtree(folder, ignore_errors=True)
         except OSError as error:
             problem = error
         except UntrustedError as error:
@@ -215,37 +213,54 @@ def _one_at_a_time(path: Path) -> Iterator[None]:
     beside = path.with_suffix(".lock")
     try:
         check_folder(path.parent, create=True)
-        lock = beside.open("w", encoding="utf-8")
+        lock = _wait_for(beside)
     except (OSError, UntrustedError):
         yield
         return
     with lock:
-        with suppress(OSError):
-            _wait_for(lock)
         try:
             yield
         finally:
-            # Waiting processes have the file open; later ones make another one.
             beside.unlink(missing_ok=True)
 
 
-def _wait_for(lock: IO[str]) -> None:
-    """Lock a file; warn if another process holds the lock longer than the maximum wait."""
+def _wait_for(path: Path) -> IO[str]:
+    """Return a locked file; warn if another process holds the lock longer than the maximum wait.
+
+    Raises:
+        OSError: the file cannot be written, or files cannot be locked.
+    """
     end = time.monotonic() + _LONGEST_WAIT
     while time.monotonic() < end:
+        if lock := _locked(path, "a"):
+            return lock
+        time.sleep(_BETWEEN_ATTEMPTS)
+    _warn(f"Another process has compiled a library for more than {_LONGEST_WAIT:.0f} seconds, "
+          f"with the lock '{path}': this process compiles it, too.")  # fmt: skip
+    return path.open("a", encoding="utf-8")
+
+
+def _locked(path: Path, mode: str) -> IO[str] | None:
+    """Return the file at `path` after locking it; None if a process has locked or removed it."""
+    with ExitStack() as stack:
+        lock = stack.enter_context(path.open(mode, encoding="utf-8"))
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            time.sleep(_BETWEEN_ATTEMPTS)
-        else:
-            return
-    _warn(f"Another process has compiled a library for more than {_LONGEST_WAIT:.0f} seconds, "
-          f"with the lock '{lock.name}': this process compiles it, too.")  # fmt: skip
+            return None
+        except OSError:
+            path.unlink(missing_ok=True)
+            raise
+        with suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(lock.fileno()), path.stat()):
+                stack.pop_all()
+                return lock
+    return None
 
 
 def _keep(data: bytes, path: Path) -> None:
     """Store a library atomically in the cache at `path`, if the folder can be written."""
-    own = path.with_name(f"{_UNFINISHED}{os.urandom(8).hex()}-{path.name}")
+    own = unique_name(path)
     with suppress(OSError, UntrustedError):
         check_folder(path.parent, create=True)
         try:
@@ -253,19 +268,16 @@ def _keep(data: bytes, path: Path) -> None:
             own.replace(path)
         finally:
             own.unlink(missing_ok=True)
-        _remove_unfinished(path.parent)
 
 
-def _remove_unfinished(folder: Path) -> None:
-    """Remove files in the cache folder left by processes that were killed over an hour ago."""
-    for left in (*folder.glob(f"{_UNFINISHED}*"), *folder.glob("*.lock")):
-        with suppress(OSError):
-            state = left.lstat()
-            if time.time() - state.st_mtime <= _HOUR:
-                continue
-            if stat.S_ISDIR(state.st_mode):
-                shutil.rmtree(left)
-            else:
+@cache
+def _remove_locks(folder: Path) -> None:
+    """Remove the locks and temporary files of killed processes in the cache folder, once."""
+    remove_leftovers(folder)
+    for left in folder.glob("*.lock"):
+        with suppress(OSError), ExitStack() as stack:
+            if lock := _locked(left, "r"):
+                stack.enter_context(lock)
                 left.unlink()
 
 
@@ -287,16 +299,16 @@ def _compile(text: str, folder: Path, made: Path) -> None:
         str(made),
         "-lm",
     ]
-    run_compiler(command, made, "what was generated")
+    compile_library(command, made, "what was generated")
 
 
-def run_compiler(command: list[str], made: Path, what: str) -> None:
+def compile_library(command: list[str], made: Path, what: str) -> None:
     """Run a compiler that creates the file `made`; `what` describes it in messages.
 
     Raises:
         NoCompilerError: the compiler fails.
     """
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = run_compiler(command, made.parent)
     if done.returncode != 0 or not made.is_file():
         lines = done.stderr.strip().splitlines()
         told = [line for line in lines if "rror" in line] or lines

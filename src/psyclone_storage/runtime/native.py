@@ -135,7 +135,7 @@ def number_of(value: Any, wanted: Any) -> Any:
                 "kernel computes with 8: give it 'float(...)' of that."
             )
         return _as_float(value)
-    found = index(value)
+    found = bool(value) if isinstance(value, np.bool) else index(value)
     if wanted is WholeNumber and not _SMALLEST <= found <= _LARGEST:
         # Python writes down no number that is very long.
         bits = found.bit_length()

@@ -1,17 +1,20 @@
 """The ranks of a parallel program; the only file that imports mpi4py.
 
 Other modules use `Ranks`: the own rank, the number of ranks, messages, and values that all ranks
-agree on. A program that is alone needs no MPI and gets `SingleRank`.
+agree on. A program that is alone needs no MPI and gets `SingleRank`. `CheckedRanks` compare their
+collective calls and report which rank waits for which.
 """
 
 from __future__ import annotations
 
+import atexit
+import math
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -19,6 +22,7 @@ from psyclone_storage.base.uncaught import (
     UserError,
     abort_on_uncaught,
     hide_package_frames,
+    user_location,
 )
 from psyclone_storage.runtime.native import address_of
 
@@ -156,13 +160,18 @@ class SingleRank:
         """Return at once."""
 
 
-class _Requests:
-    """Persistent requests of MPI."""
+class Requests:
+    """Persistent requests of MPI; `sent` are the numbers of messages and bytes that are sent."""
 
-    def __init__(self, requests: list[Any], mpi: Any) -> None:
+    def __init__(self, requests: list[Any], mpi: Any, sent: tuple[int, int]) -> None:
+        self.sent = sent
         self._requests = requests
         self._mpi = mpi
         self._active = False
+
+    def is_finished(self) -> bool:
+        """Return whether all messages have been passed."""
+        return not self._active or bool(self._mpi.Request.Testall(self._requests))
 
     def start(self) -> None:
         """Start all requests, receives first; requests that an interrupt left are finished."""
@@ -208,6 +217,10 @@ class MpiRanks:
         sent: Sequence[Message],
     ) -> PersistentExchange:
         """Return an exchange by persistent requests, in place: nothing is packed by us."""
+        return self.persistent_requests(received, sent)
+
+    def persistent_requests(self, received: Sequence[Message], sent: Sequence[Message]) -> Requests:
+        """Return persistent requests for messages."""
         requests = []
         for init, messages in ((self._own.Recv_init, received), (self._own.Send_init, sent)):
             for rank, arrays, boxes in messages:
@@ -217,7 +230,8 @@ class MpiRanks:
                 layout = self._layout(arrays, boxes)
                 requests.append(init([self._mpi.BOTTOM, 1, layout], rank))
                 layout.Free()  # a request keeps what it needs of it
-        return _Requests(requests, self._mpi)
+        size = sum(_bytes_of(arrays, boxes) for _, arrays, boxes in sent)
+        return Requests(requests, self._mpi, (len(sent), size))
 
     def gathered(self, value: T) -> list[T]:
         """Return the values that the ranks have, in their order, on every rank."""
@@ -269,8 +283,15 @@ class MpiRanks:
         ]
 
     def _layout(self, arrays: Sequence[Array], boxes: Sequence[Box]) -> Any:
-        """Return the type of the same boxes in some arrays, at their addresses."""
-        pairs = [(array, box) for array in arrays for box in boxes]
+        """Return the type of the same boxes in some arrays, at their addresses.
+
+        A box contains all indices of the dimensions of an array that it does not name.
+        """
+        pairs = [
+            (array, (*box, *(slice(0, extent) for extent in array.shape[len(box) :])))
+            for array in arrays
+            for box in boxes
+        ]
         parts = [self._box(array, box) for array, box in pairs]
         places = [
             address_of(array)
@@ -297,6 +318,177 @@ class MpiRanks:
         for step, extent in steps:
             made = made.Create_hvector(extent, 1, step)
         return made
+
+
+def _bytes_of(arrays: Sequence[Array], boxes: Sequence[Box]) -> int:
+    """Return the bytes of a message."""
+    if not boxes:
+        return sum(array.nbytes for array in arrays)
+    points = sum(math.prod(max(0, part.stop - part.start) for part in box) for box in boxes)
+    return sum(points * array.itemsize for array in arrays)
+
+
+CHECK_VARIABLE = "PSYCLONE_STORAGE_CHECK_RANKS"
+"""The variable with the number of seconds after which a rank reports that it waits."""
+_PAUSE = 0.001
+_END = "the end of the program"
+
+
+class CollectiveCallError(UserError, RuntimeError):
+    """Ranks make different collective calls."""
+
+
+class _Record(NamedTuple):
+    """A collective call: its name, its place in the program, and its numbers."""
+
+    call: str
+    place: str
+    numbers: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.call} at {self.place}" if self.place else self.call
+
+
+def seconds_to_report() -> float | None:
+    """Return the seconds of the variable, None if it is not set.
+
+    Raises:
+        ValueError: it is not a positive number.
+    """
+    text = os.environ.get(CHECK_VARIABLE, "")
+    if text in ("", "0"):
+        return None
+    seconds = float(text)
+    if math.isnan(seconds) or seconds <= 0.0:
+        raise ValueError(f"{CHECK_VARIABLE} is a number of seconds, not {text!r}.")
+    return seconds
+
+
+class CheckedRanks(MpiRanks):
+    """Ranks of a communicator that compare their collective calls.
+
+    Each rank sends the others a record before each collective call: what it calls, where, and with
+    which numbers. If records differ, all ranks raise the same error. A rank that gets no record for
+    some seconds reports the latest calls of the ranks that it waits for, and continues to wait.
+    """
+
+    def __init__(self, communicator: Any, seconds: float) -> None:
+        super().__init__(communicator)
+        self._records = communicator.Dup()
+        self._seconds = seconds
+        self._latest = [_Record("the start of the program", "")] * self.size
+        self._sent: list[Any] = []
+        atexit.register(self._send, _Record(_END, ""))
+
+    def compare(self, call: str, numbers: str = "") -> None:
+        """Compare a collective call with those of the other ranks.
+
+        Raises:
+            CollectiveCallError: on all ranks, they make different calls.
+        """
+        own = _Record(call, user_location(), numbers)
+        self._send(own)
+        found = [own if rank == self.rank else None for rank in range(self.size)]
+        deadline = time.monotonic() + self._seconds
+        while None in found:
+            for rank in (rank for rank, one in enumerate(found) if one is None):
+                if self._records.iprobe(source=rank):
+                    found[rank] = self._records.recv(source=rank)
+            if None in found:
+                deadline = self._wait(own, [rank for rank, one in enumerate(found) if not one],
+                                      deadline)  # fmt: skip
+        records = [one for one in found if one is not None]
+        self._latest = records
+        self._check(records)
+
+    def prepare(self, received: Sequence[Message], sent: Sequence[Message]) -> PersistentExchange:
+        """Return an exchange that reports the ranks it waits for."""
+        made = self.persistent_requests(received, sent)
+        others = sorted({rank for rank, _, _ in (*received, *sent)})
+        return _WatchedExchange(made, lambda place, at: self._wait(place, others, at),
+                                self._seconds)  # fmt: skip
+
+    def gathered(self, value: T) -> list[T]:
+        """Return the values that the ranks have, in their order, on every rank."""
+        self.compare("a reduction or a gather")
+        return super().gathered(value)
+
+    def sent_to(self, root: int, value: T) -> list[T] | None:
+        """Return the values of all ranks on the rank `root`, None on the others."""
+        self.compare(f"a gather on rank {root}")
+        return super().sent_to(root, value)
+
+    def swapped(self, parts: Sequence[Array]) -> list[Array]:
+        """Send each rank its part, of one dimension; return what each has sent to this one."""
+        self.compare("an exchange with all ranks")
+        return super().swapped(parts)
+
+    def total(self, value: Scalar) -> Scalar:
+        """Return the sum of a number of each rank, as MPI adds numbers of its type."""
+        self.compare("a sum")
+        return super().total(value)
+
+    def least(self, value: Scalar) -> Scalar:
+        """Return the least of a number of each rank."""
+        self.compare("a minimum")
+        return super().least(value)
+
+    def greatest(self, value: Scalar) -> Scalar:
+        """Return the greatest of a number of each rank."""
+        self.compare("a maximum")
+        return super().greatest(value)
+
+    def wait_for_all(self) -> None:
+        """Return when every rank has come here."""
+        self.compare("a barrier")
+        super().wait_for_all()
+
+    def _send(self, own: _Record) -> None:
+        if self._mpi.Is_finalized():
+            return
+        self._sent = [one for one in self._sent if not one.test()[0]]
+        others = (rank for rank in range(self.size) if rank != self.rank)
+        self._sent += [self._records.isend(own, rank) for rank in others]
+
+    def _wait(self, own: object, missing: list[int], deadline: float) -> float:
+        """Report that this rank waits, if it does so for too long; return the next deadline."""
+        time.sleep(_PAUSE)
+        now = time.monotonic()
+        if now < deadline:
+            return deadline
+        latest = "; ".join(f"rank {one}, last seen in {self._latest[one]}" for one in missing)
+        sys.stderr.write(f"Rank {self.rank} waits in {own} for {latest}.\n")
+        sys.stderr.flush()
+        return now + self._seconds
+
+    def _check(self, records: list[_Record]) -> None:
+        calls = dict.fromkeys((one.call, one.place) for one in records)
+        if len(calls) > 1:
+            each = "; ".join(f"rank {rank}: {one}" for rank, one in enumerate(records))
+            raise CollectiveCallError(f"The ranks make different collective calls: {each}.")
+        if len({one.numbers for one in records}) > 1:
+            each = "; ".join(f"rank {rank}: {one.numbers}" for rank, one in enumerate(records))
+            raise CollectiveCallError(f"The ranks pass different numbers to {records[0]}: {each}.")
+
+
+class _WatchedExchange:
+    """An exchange that reports if its messages do not arrive."""
+
+    def __init__(
+        self, made: Requests, wait: Callable[[object, float], float], seconds: float
+    ) -> None:
+        self._made, self._wait, self._seconds = made, wait, seconds
+
+    def start(self) -> None:
+        """Start to send and to receive."""
+        self._made.start()
+
+    def finish(self) -> None:
+        """Wait until all messages have gone and come."""
+        deadline = time.monotonic() + self._seconds
+        while not self._made.is_finished():
+            deadline = self._wait(f"an exchange of halos at {user_location()}", deadline)
+        self._made.finish()
 
 
 def world() -> Ranks:
@@ -337,10 +529,16 @@ def checked_ranks(given: Any) -> Ranks:
         return ranks
     mpi: Any = sys.modules.get("mpi4py.MPI")
     if mpi is not None and isinstance(given, mpi.Intracomm) and given != mpi.COMM_NULL:
-        return _mpi_world() if given == mpi.COMM_WORLD else MpiRanks(given)
+        return _mpi_world() if given == mpi.COMM_WORLD else _ranks_of(given)
     raise TypeError(
         f"'ranks' is an intracommunicator of mpi4py, MpiRanks(communicator) or None, not {given!r}."
     )
+
+
+def _ranks_of(communicator: Any) -> MpiRanks:
+    """Return the ranks of a communicator; they compare their calls if a variable requests it."""
+    seconds = seconds_to_report()
+    return MpiRanks(communicator) if seconds is None else CheckedRanks(communicator, seconds)
 
 
 @cache
@@ -348,7 +546,7 @@ def _mpi_world() -> MpiRanks:
     is_ours = "mpi4py.MPI" not in sys.modules
     from mpi4py import MPI  # noqa: PLC0415 - the deferral that the house allows
 
-    made = MpiRanks(MPI.COMM_WORLD)
+    made = _ranks_of(MPI.COMM_WORLD)
     if is_ours and made.size > 1:
         abort_on_uncaught(made.rank, made.size, lambda: _abort(MPI))
     return made

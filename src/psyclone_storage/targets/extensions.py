@@ -7,24 +7,43 @@ requires the sources of the infrastructure in the searched directories.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
+from psyclone_storage.config.settings import Settings
 from psyclone_storage.languages.sources.kernel_search import SourceIndex
 from psyclone_storage.targets.spec import AskedExtension
 
 
-def check_extensions(asked: Iterable[AskedExtension], index: SourceIndex) -> Iterator[Diagnostic]:
-    """Yield an error for each extension that the sources of its module lack (S117).
+def with_extensions(
+    settings: Settings,
+    asks: Callable[[Settings], tuple[AskedExtension, ...]],
+    index: SourceIndex,
+) -> Settings:
+    """Return `settings` for the infrastructure that the sources in `index` contain.
 
-    A module without sources is assumed to have it, unless another infrastructure is recognised.
+    A module without sources is assumed to have an extension, unless another infrastructure is
+    recognised.
+
+    Raises:
+        CompileError: S117, the sources of a module lack an extension that has no replacement.
     """
-    for extension in asked:
-        hint = f"{extension.instead}, or generate for the infrastructure of this project."
-        for file, missing in _lacking(extension, index):
-            message = f"{extension.by} asks for {missing}."
-            yield Diagnostic("S117", message, file=str(file), hint=hint)
+    lacking = [(extension, *found) for extension in asks(settings)
+               for found in _lacking(extension, index)]  # fmt: skip
+    replaced = [extension.without for extension, *_ in lacking if extension.without is not None]
+    if replaced:
+        return with_extensions(replaced[0], asks, index)
+    raise_if_any([
+        Diagnostic(
+            "S117",
+            f"{extension.by} asks for {missing}.",
+            file=str(file),
+            hint=f"{extension.instead}, or generate for the infrastructure of this project.",
+        )
+        for extension, file, missing in lacking
+    ])  # fmt: skip
+    return settings
 
 
 def _lacking(extension: AskedExtension, index: SourceIndex) -> Iterator[tuple[Path, str]]:

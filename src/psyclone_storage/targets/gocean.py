@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
+from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.records import replace
-from psyclone_storage.config.settings import Settings
+from psyclone_storage.config.settings import JointExchanges, Settings
 from psyclone_storage.domains.build import Domain
 from psyclone_storage.domains.gocean.arguments import build_gocean_dummies
 from psyclone_storage.domains.gocean.domain import GoceanDomain
@@ -14,7 +15,9 @@ from psyclone_storage.domains.gocean.metadata import interpret_gocean_metadata
 from psyclone_storage.domains.gocean.rules import GoceanRules
 from psyclone_storage.domains.gocean.words import Tables, current_spelling
 from psyclone_storage.ir.kernel import GridBounds, Kernel
+from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.parsed import ParsedKernel
+from psyclone_storage.languages.sources.kernel_search import SUFFIXES
 from psyclone_storage.lowering.infrastructure import Infrastructure
 from psyclone_storage.lowering.runtime_names_storage import ACQUIRE
 from psyclone_storage.targets.dl_esm_inf import abi
@@ -40,7 +43,19 @@ from psyclone_storage.targets.spec import (
 
 def interpret_gocean(parsed: ParsedKernel, settings: Settings) -> Kernel:
     """Return the GOcean kernel described by `parsed`, using the tables in `settings`."""
-    return interpret_gocean_metadata(parsed, _tables(settings))
+    kernel = interpret_gocean_metadata(parsed, _tables(settings))
+    if key_of(parsed.source.name).endswith(SUFFIXES):
+        raise_if_any(tuple(_check_extensions(kernel)))
+    return kernel
+
+
+def _check_extensions(kernel: Kernel) -> Iterator[Diagnostic]:
+    """Yield a diagnostic for each argument that Fortran's fields of two dimensions cannot be."""
+    for arg in kernel.args:
+        if arg.layers:
+            what = "Kernels in Fortran have no fields with layers: GOcean's API has two dimensions."
+            hint = "Leave out 'go_layers', or write the kernel in Python."
+            yield Diagnostic("M102", what, arg.span, hint=hint)
 
 
 def _tables(settings: Settings) -> Tables:
@@ -62,7 +77,13 @@ def _tables(settings: Settings) -> Tables:
 
 
 def _domain(settings: Settings) -> Domain:
-    return GoceanDomain(GoceanRules(settings.gocean.dirty_flags, settings.gocean.split_exchanges))
+    return GoceanDomain(GoceanRules(settings.gocean.dirty_flags, _starts_exchanges(settings)))
+
+
+def _starts_exchanges(settings: Settings) -> bool:
+    """Return whether the settings require that exchanges start and finish separately."""
+    overlapped = settings.joint_exchanges is JointExchanges.OVERLAPPED
+    return overlapped or settings.gocean.split_exchanges
 
 
 def _choices(settings: Settings) -> ScheduleDefaults:  # noqa: ARG001 - every API has some
@@ -83,8 +104,10 @@ def _registry(settings: Settings) -> Infrastructure:
 
 def _extensions(settings: Settings) -> tuple[AskedExtension, ...]:
     """Return the extensions missing in the original dl_esm_inf that the settings require."""
+    joint = settings.joint_exchanges
     asked = (
-        ("JOINT_EXCHANGES", settings.joint_exchanges, abi.EXCHANGE_SEVERAL),
+        ("JOINT_EXCHANGES", joint is JointExchanges.JOINT, abi.EXCHANGE_SEVERAL),
+        ("JOINT_EXCHANGES", joint is JointExchanges.OVERLAPPED, abi.EXCHANGE_START),
         ("DIRTY_FLAGS", settings.gocean.dirty_flags, abi.IS_DIRTY),
         ("SPLIT_EXCHANGES", settings.gocean.split_exchanges, abi.EXCHANGE_START),
         ("SPLIT_EXCHANGES", settings.gocean.split_exchanges, abi.EXCHANGE_FINISH),

@@ -23,8 +23,17 @@ _COMPONENT = regex(r"[a-z]\w*", re.IGNORECASE | re.ASCII)
 
 
 def parse_loop_bound(text: str) -> Expr:
-    """Return a loop bound of the settings as an expression."""
-    return _with_parameters(text, {"{start}": FIRST_INTERNAL, "{stop}": LAST_INTERNAL})
+    """Return a loop bound of the settings as an expression.
+
+    Raises:
+        CompileError: `C004`, it is no Fortran expression.
+    """
+    try:
+        return _with_parameters(text, {"{start}": FIRST_INTERNAL, "{stop}": LAST_INTERNAL})
+    except UnreadableError as error:
+        message = f"The loop bound '{text}' in the iteration spaces of the settings is no Fortran."
+        hint = "Write a Fortran expression, such as '{stop}+1'."
+        raise CompileError(Diagnostic("C004", message, hint=hint)) from error
 
 
 @cache

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from psyclone_storage.config.settings import Settings
+from psyclone_storage.base.records import replace
+from psyclone_storage.config.settings import JointExchanges, Settings
 from psyclone_storage.domains.build import Domain
 from psyclone_storage.domains.lfric.arguments import build_lfric_dummies
 from psyclone_storage.domains.lfric.builtins import builtin, builtin_names
@@ -84,13 +85,17 @@ _OF_OURS = ("field_parent_mod", SET_HALO_DIRTY)
 
 def _extensions(settings: Settings) -> tuple[AskedExtension, ...]:
     """Return the extensions missing in the original LFRic that the settings require."""
+    joint = settings.joint_exchanges is JointExchanges.JOINT
+    overlapped = replace(settings, joint_exchanges=JointExchanges.OVERLAPPED)
     asked = (
-        ("JOINT_EXCHANGES", settings.joint_exchanges, abi.JOINT_EXCHANGE),
-        ("EXACT_SUMS", settings.lfric.exact_sums, abi.EXACT_SUM),
+        ("JOINT_EXCHANGES", joint, abi.JOINT_EXCHANGE, overlapped),
+        ("EXACT_SUMS", settings.lfric.exact_sums, abi.EXACT_SUM, None),
     )
     return tuple(
-        AskedExtension(f"The setting '{name}'", str(wanted.module), wanted.name, mark=_OF_OURS)
-        for name, chosen, wanted in asked
+        AskedExtension(
+            f"The setting '{name}'", str(wanted.module), wanted.name, mark=_OF_OURS, without=without
+        )
+        for name, chosen, wanted, without in asked
         if chosen
     )
 

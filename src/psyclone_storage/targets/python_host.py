@@ -14,6 +14,7 @@ from json import dumps
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, InternalError
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import replace
+from psyclone_storage.infrastructures.profiling import PYTHON_PROFILER
 from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.expr import Binary, Element, Expr, Index, Name, integer_value
 from psyclone_storage.ir.operators import Operator
@@ -21,6 +22,7 @@ from psyclone_storage.ir.rewrite import everywhere, substituted
 from psyclone_storage.targets.gocean_python import abi
 from psyclone_storage.targets.numpy.expressions import Spelling, UnsupportedError, python_identifier
 
+PROFILING = "psyclone_storage.runtime.profiling"
 _STEP = "    "
 _WIDTH = 100
 
@@ -61,8 +63,12 @@ def emit_module(
     head = [f'"""{unit.comment or unit.name}"""', ""]
     head += ["import ctypes", ""] if "ctypes.c_" in text else []
     head += ["import numpy as np", ""] if "np." in text else []
-    if words := list(words_of(text)):
-        head += [f"from {module} import {', '.join(words)}", ""]
+    imports = (
+        [f"from {module} import {', '.join(words)}"] if (words := list(words_of(text))) else []
+    )
+    if re.search(rf"(?<![\w.]){PYTHON_PROFILER}\.start\(", text):
+        imports.append(f"from {PROFILING} import {PYTHON_PROFILER}")
+    head += [*imports, ""] if imports else []
     return "\n\n\n".join(["\n".join([*head, opening]).rstrip(), *blocks]) + "\n"
 
 

@@ -146,7 +146,8 @@ class AskedExtension(NamedTuple):
     """An extension of this project's infrastructures: a name in a module, and who requires it.
 
     `instead` is the advice for other infrastructures. If these lack the module, `mark` identifies
-    them: a module that all infrastructures have, and a name that only ours has there.
+    them: a module that all infrastructures have, and a name that only ours has there. `without`
+    are the settings for an infrastructure that lacks the extension, None if there are none.
     """
 
     by: str
@@ -154,6 +155,7 @@ class AskedExtension(NamedTuple):
     name: str
     instead: str = "Leave it out"
     mark: tuple[str, str] | None = None
+    without: Settings | None = None
 
 
 OTHERS_FIELDS = "Choose '--target registry', which is for fields that have no storages"

@@ -32,13 +32,14 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from itertools import chain
 from operator import is_
+from typing import ClassVar
 
 from psyclone_storage.analysis.bodies.flow import Flow, FlowNode
 from psyclone_storage.analysis.bodies.nests import CodeFootprint
 from psyclone_storage.analysis.bodies.regions import (
     KnownVerdicts,
     PlannedCode,
-    directive_word,
+    RegionContext,
     has_blocks,
     plan_new,
     plan_regions,
@@ -51,12 +52,12 @@ from psyclone_storage.base.names import NameTable, did_you_mean
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.ir import unit as un
-from psyclone_storage.ir.directive import NO_OPTIONS, Directive, RegionOptions
 from psyclone_storage.ir.expr import Expr, Name, spell
 from psyclone_storage.ir.facts import FLOW_KINDS, Fact, Facts, digest_of_loop, of_routine
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.linking import linked
 from psyclone_storage.ir.loops import addressed, loops_of
+from psyclone_storage.ir.parsed import ScopeKind
 from psyclone_storage.ir.rewrite import (
     blocks_of,
     everywhere,
@@ -66,16 +67,19 @@ from psyclone_storage.ir.rewrite import (
     substituted,
     walk_lines,
     with_changed_blocks,
-    with_each_block,
 )
 from psyclone_storage.ir.routine import (
     DeclarationStatement,
+    ModuleContext,
     Routine,
     SourceFile,
     UseStatement,
 )
+from psyclone_storage.passes.inline.kernels import inline_statement
 from psyclone_storage.passes.scratch import names_of
+from psyclone_storage.transform.file_blocks import AddDirective, uid_of, with_block
 from psyclone_storage.transform.kernel.code import ChangesCode, check_loop_directives, placed
+from psyclone_storage.transform.kernel.routine import check_still_for_device
 from psyclone_storage.transform.workbench import Bench, JournalEntry, NamedStep
 
 _WORD = regex(r"[a-z]\w*")
@@ -99,27 +103,6 @@ class EditRoutine:
 
 
 @dataclass(frozen=True, slots=True)
-class AddDirective:
-    """Put a directive around the loop `first`, or around the statements from `first` to `last`.
-
-    `first` and `last` are uids of loops or blocks; `loop` is accepted by directives of loops, which
-    need no `last`. Instead of both, `around` may have the first and the last statement themselves.
-    """
-
-    routine: str
-    first: str = ""
-    last: str = ""
-    directive: Directive = Directive.OMP_PARALLEL_DO
-    options: RegionOptions = NO_OPTIONS
-    around: tuple[un.Line, ...] = field(default=(), repr=False)
-
-    @property
-    def name(self) -> str:
-        """The word of the directive."""
-        return directive_word(self.directive)
-
-
-@dataclass(frozen=True, slots=True)
 class RewriteStatement:
     """Apply a step on the code of kernels to one statement of a routine, and to all in it.
 
@@ -136,6 +119,15 @@ class RewriteStatement:
         return self.step.name
 
 
+@dataclass(frozen=True, slots=True)
+class InlineStatement:
+    """Replace the calls in a statement of a routine by the statements of the procedures."""
+
+    routine: str
+    line: un.Line = field(repr=False)
+    name: ClassVar[str] = "inline"
+
+
 FileTree = Mapping[str, Routine]
 """The routines that steps have changed, by their keys."""
 
@@ -143,8 +135,12 @@ FileTree = Mapping[str, Routine]
 class FileBench(Bench[FileTree, NamedStep]):
     """The routines of a file with the steps applied to them; see the module's docstring."""
 
-    def __init__(self, file: SourceFile, facts: Facts = ()) -> None:
+    def __init__(
+        self, file: SourceFile, facts: Facts = (), around: ModuleContext | None = None
+    ) -> None:
+        """Start with a file, promises, and the modules whose procedures can be inlined."""
         super().__init__({})
+        self._around = around
         self._file = file
         self._routines = file.routines()
         self._keys = {one.extent.start: key for key, one in self._routines.items() if one.extent}
@@ -211,6 +207,10 @@ class FileBench(Bench[FileTree, NamedStep]):
         if id(loop) not in self._digests:
             self._digests[id(loop)] = (loop, digest_of_loop(loop))
         return self._digests[id(loop)][1]
+
+    def _context(self, code: Routine, former: Routine) -> RegionContext:
+        routines = tuple({**self._routines, **self._tree}.values())
+        return RegionContext(self._own(code), self._known(former), routines)
 
     def _key(self, code: Routine) -> str:
         """Return the key of a version of a routine."""
@@ -285,7 +285,7 @@ class FileBench(Bench[FileTree, NamedStep]):
             planned = PlannedCode(code)
             if has_blocks(code):
                 flow = self._flow_with_blocks(code)
-                planned = plan_regions(code, flow, self._own(code), self._known(code))
+                planned = plan_regions(code, flow, self._context(code, code))
                 self._statements[id(planned.code)] = (planned.code, self._base(code))
             self._plans[key] = (code, planned)
             if not planned.wrong:
@@ -398,14 +398,15 @@ class FileBench(Bench[FileTree, NamedStep]):
             return self._tree, error.problems
         if isinstance(step, AddDirective):
             old = self.code(key)
-            known = self._known(old)
-            planned = plan_new(code, self._new[0], self.flow(key), self._own(code), known)
+            context = self._context(code, old)
+            planned = plan_new(code, self._new[0], self.flow(key), context)
             self._statements[id(planned.code)] = (planned.code, self._base(old))
         else:
             planned = self.planned(linked(addressed(code), former=self.code(key)))
-        if planned.reasons:
+        reasons = planned.reasons or check_still_for_device(planned.code, self.code(key))
+        if reasons:
             is_edit = not isinstance(step, AddDirective)
-            return self._tree, _too_late(planned.reasons) if is_edit else planned.reasons
+            return self._tree, _too_late(reasons) if is_edit else reasons
         return {**self._tree, key: planned.code}, ()
 
     def verify(self, tree: FileTree) -> Reasons:
@@ -431,6 +432,8 @@ class FileBench(Bench[FileTree, NamedStep]):
                 return key_of(routine), self._directed(step)
             case RewriteStatement(routine, line, inner):
                 return key_of(routine), _with_rewritten(self.code(routine), line, inner)
+            case InlineStatement(routine, line):
+                return key_of(routine), self._inlined(self.code(routine), line)
             case ChangesCode():
                 code = self.code(step.call)
                 reasons = (*check_loop_directives(code), *step.check_code(code))
@@ -439,11 +442,35 @@ class FileBench(Bench[FileTree, NamedStep]):
         message = f"'{step.name}' does not apply to files."
         raise CompileError(Diagnostic("T004", message, file=self._file.source.name))
 
+    def _inlined(self, code: Routine, line: un.Line) -> Routine:
+        """Return a routine with the calls of one statement inlined.
+
+        Raises:
+            CompileError: `T070`, a call stays.
+        """
+        why, place = "", place_of_line(line)
+        inner = (one for unit in self._file.every_unit() for one in unit.procedures
+                 if unit.kind is not ScopeKind.MODULE)  # fmt: skip
+        if self._around is None or any(one.extent == code.extent for one in inner):
+            why = "the names of its modules are not known"
+        else:
+            made = inline_statement(code, line, self._around)
+            for one in made.code.kernel_use.placed:
+                keys = {one.name, f"{one.module}.{one.name}"} & self._tree.keys()
+                if any(self._tree[key].body != self._routines[key].body for key in keys):
+                    why = f"'{one.name}' has been changed before"
+            for at, reason in made.remaining[:1]:
+                why, place = reason, at
+        if why:
+            hint = "Leave the call, or change the procedure."
+            raise CompileError(Diagnostic("T070", f"A call stays: {why}.", place, hint=hint))
+        return _with_statement(code, line, made.code)
+
     def _directed(self, step: AddDirective) -> Routine:
         code = self.code(step.routine)
         last = step.last or step.first
         self._new.clear()
-        body = _with_block(code.body, step, last, self._new)
+        body = with_block(code.body, step, last, self._new)
         if body is None:
             known = tuple(uid for line in walk_lines(code.body) if (uid := uid_of(line)))
             for uid in (step.first, last):
@@ -468,7 +495,15 @@ def _with_rewritten(code: Routine, line: un.Line, step: ChangesCode) -> Routine:
     """
     before = replace(code, body=(line,))
     raise_if_any([placed(one, place_of_line(line)) for one in step.check_code(before)])
-    after = step.transform_code(before)
+    return _with_statement(code, line, step.transform_code(before))
+
+
+def _with_statement(code: Routine, line: un.Line, after: Routine) -> Routine:
+    """Return a routine with the statements of `after`, and what these need, instead of one.
+
+    Raises:
+        CompileError: `T060`, the place of the statement allows no others.
+    """
     known = {item.key for item in code.declarations if isinstance(item, un.Declare)}
     new = [
         item
@@ -476,8 +511,14 @@ def _with_rewritten(code: Routine, line: un.Line, step: ChangesCode) -> Routine:
         if isinstance(item, un.Declare) and item.key not in known
     ]
     _check_place(code, line, after.body, bool(new))
+    if not any(one is line for one in walk_lines(code.body)):
+        message = "No statement can be added before the condition of an 'else if'."
+        raise CompileError(Diagnostic("T060", message, place_of_line(line)))
+    uses = tuple(map(UseStatement, after.uses[len(code.uses) :]))
     if not new:
-        return replace(code, body=_exchanged(code.body, line, after.body))
+        items = (*uses, *code.specification)
+        body = _exchanged(code.body, line, after.body)
+        return replace(code, body=body, specification=items if uses else code.specification)
     table = NameTable(names_of(code))
     others = frozenset().union(*map(names_of_line, walk_lines(code.body)))
     values: dict[str, Expr] = {
@@ -487,7 +528,7 @@ def _with_rewritten(code: Routine, line: un.Line, step: ChangesCode) -> Routine:
     if values:
         lines = everywhere(lines, lambda expr: substituted(expr, values))
         new = [replace(item, name=spell(values.get(item.key, Name(item.name)))) for item in new]
-    items = (*code.specification, *(DeclarationStatement((item,)) for item in new))
+    items = (*uses, *code.specification, *(DeclarationStatement((item,)) for item in new))
     return replace(code, body=_exchanged(code.body, line, lines), specification=items)
 
 
@@ -527,53 +568,6 @@ def _exchanged(
     return lines if all(map(is_, found, lines)) and len(found) == len(lines) else tuple(found)
 
 
-def uid_of(line: un.Line) -> str:
-    """Return the uid of a loop or of a block with a directive, an empty string for others."""
-    if isinstance(line, un.Do):
-        return line.uid
-    if isinstance(line, un.DirectiveBlock):
-        first = next((one.uid for one in walk_lines(line.body) if isinstance(one, un.Do)), "")
-        return f"{directive_word(line.directive)}({first})"
-    return ""
-
-
-def _with_block(
-    lines: tuple[un.Line, ...], step: AddDirective, last: str, new: list[un.DirectiveBlock]
-) -> tuple[un.Line, ...] | None:
-    """Return statements with the block of a step in them, None if its places are not found.
-
-    The block is added to `new`.
-    """
-    found = _range_of(lines, step, last)
-    if found is not None:
-        start, stop = found
-        new.append(un.DirectiveBlock(step.directive, step.options, lines[start:stop]))
-        return (*lines[:start], new[-1], *lines[stop:])
-    for at, line in enumerate(lines):
-        changed = [_with_block(block, step, last, new) for block in blocks_of(line)]
-        if any(block is not None for block in changed):
-            pairs = zip(blocks_of(line), changed, strict=True)
-            parts = iter([old if new is None else new for old, new in pairs])
-            inner = with_each_block(line, lambda _, parts=parts: next(parts))  # type: ignore[misc]
-            if isinstance(inner, un.DirectiveBlock):
-                inner = replace(inner, analysed=False)
-            return (*lines[:at], inner, *lines[at + 1 :])
-    return None
-
-
-def _range_of(lines: tuple[un.Line, ...], step: AddDirective, last: str) -> tuple[int, int] | None:
-    """Return where the statements of a step start and stop, None if they are not in this block."""
-    if step.around:
-        ends = [
-            at for at, line in enumerate(lines) if line is step.around[0] or line is step.around[-1]
-        ]
-        return (ends[0], ends[-1] + 1) if len(ends) == len({*map(id, step.around)}) else None
-    uids = [uid_of(line) for line in lines]
-    if step.first in uids and last in uids[uids.index(step.first) :]:
-        return uids.index(step.first), uids.index(last) + 1
-    return None
-
-
 def _with_code(unit: Routine, code: Routine) -> Routine:
     """Return a unit with the statements of `code`, and its new variables and imports."""
     known = {item.key for item in unit.declarations if isinstance(item, un.Declare)}
@@ -583,7 +577,9 @@ def _with_code(unit: Routine, code: Routine) -> Routine:
         if isinstance(item, un.Declare) and item.key not in known
     )
     uses = tuple(UseStatement(use) for use in code.uses if use not in unit.uses)
-    return replace(unit, body=code.body, specification=(*uses, *unit.specification, *new))
+    marks = (one for one in code.directives if one not in unit.directives)
+    items = (*uses, *unit.specification, *new, *marks)
+    return replace(unit, body=code.body, specification=items)
 
 
 def _too_late(reasons: Reasons) -> Reasons:

@@ -1,16 +1,32 @@
-"""Regions of a file that several loops share: the longest ones, and those with fewest barriers."""
+"""Regions of a file: those that loops share, with few barriers, and those of a profiler."""
 
 from __future__ import annotations
 
+import re
 from operator import is_
 
-from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.analysis.bodies.regions import is_pure
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic
+from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import replace
+from psyclone_storage.base.regex import regex
+from psyclone_storage.infrastructures import profiling as abi
+from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.directive import NO_OPTIONS, Directive
-from psyclone_storage.ir.rewrite import walk_lines, with_changed_blocks
+from psyclone_storage.ir.rewrite import (
+    blocks_of,
+    first_words,
+    place_of_line,
+    walk_lines,
+    with_changed_blocks,
+)
+from psyclone_storage.ir.routine import Routine
+from psyclone_storage.ir.types import Intrinsic
+from psyclone_storage.passes.scratch import names_of
 from psyclone_storage.transform.file_bench import EditRoutine, FileBench
 
+_MODULE = str(abi.ProfileModule.PROFILE)
 _SHARING = (Directive.OMP_DO, Directive.OMP_SINGLE, Directive.OMP_MASTER)
 
 
@@ -102,3 +118,90 @@ def _problems(bench: FileBench, routine: str, body: tuple[un.Line, ...]) -> set[
         return set(reasons)
     code = tree.get(routine)
     return set() if code is None else set(bench.planned(code).unfinished)
+
+
+# ---------------------------------------------------------------------------- profiling
+
+_HOLDS_NO_CALL = (un.Where, un.Forall, un.DoConcurrent, un.DirectiveBlock, un.Critical)
+_LEAVES = regex(r"\b(?:return|exit|cycle|go\s*to|entry)\b", re.IGNORECASE)
+
+
+def profiled_region(
+    bench: FileBench, routine: str, inside: tuple[un.Line, ...], names: tuple[str, str] | None
+) -> EditRoutine:
+    """Return the step that measures neighbouring statements as one region of a profiler.
+
+    `names` are those of a module and a region; by default the module is that of the routine, and
+    the region has its name and a number.
+
+    Raises:
+        CompileError: `T034`, the statements cannot be a region.
+    """
+    code = bench.code(routine)
+    place = place_of_line(inside[0])
+    if why := _unfit_region(bench, routine, inside):
+        raise CompileError(Diagnostic("T034", f"A profiler cannot measure this: {why}.", place))
+    declared, uses = _variable(code)
+    starts = (one for one in walk_lines(code.body) if isinstance(one, un.Call))
+    number = sum(ex.spell(one.procedure).endswith(f"%{abi.Caliper.START}") for one in starts)
+    module, region = names or (code.module.name or code.name, f"{code.name}-r{number}")
+    calls = _calls(ex.Name(declared.name), module, region)
+    after = _between(code.body, inside, *calls)
+    return EditRoutine(routine, code.body, after, "profile", (declared,), uses)
+
+
+def _variable(code: Routine) -> tuple[un.Declare, tuple[un.Use, ...]]:
+    """Return a variable for a region, and the import of its type if the routine has none."""
+    taken = NameTable(names_of(code))
+    known = (name for use in code.uses for name in use.names if use.module == _MODULE)
+    imported = next(known, None)
+    uses: tuple[un.Use, ...] = ()
+    if imported is None:
+        imported = un.Imported(taken.fresh(abi.TYPE.name), abi.TYPE.name)
+        uses = (un.Use(_MODULE, (imported,)),)
+    kind = replace(abi.TYPE, name=imported.local, module=None)
+    return un.Declare(taken.fresh(abi.VARIABLE), kind, ("save", "target")), uses
+
+
+def _calls(variable: ex.Name, *names: str) -> tuple[un.Call, un.Call]:
+    """Return the calls before and after a region; a profiler that measures time gets no data."""
+    texts = ("'" + one.replace("'", "''") + "'" for one in names)
+    words = (ex.Literal(one, Intrinsic.CHARACTER) for one in texts)
+    start = un.Call(ex.Member(variable, abi.Caliper.START), (*words, ex.whole(0), ex.whole(0)))
+    return start, un.Call(ex.Member(variable, abi.Caliper.STOP))
+
+
+def _unfit_region(bench: FileBench, routine: str, inside: tuple[un.Line, ...]) -> str:
+    """Return why statements cannot be a region of a profiler, an empty string if they can."""
+    code, flow = bench.code(routine), bench.flow(routine)
+    if is_pure(code):
+        return "the routine is pure"
+    if flow.has_jumps:
+        return "the routine has labels to which statements jump"
+    if any(isinstance(one, un.DirectiveLine) for one in walk_lines(code.body)):
+        return "threads may execute it, by the directives of the routine"
+    chosen = {id(one) for one in inside}
+    for line in walk_lines(code.body):
+        if isinstance(line, _HOLDS_NO_CALL) and any(
+            id(one) in chosen for block in blocks_of(line) for one in walk_lines(block)
+        ):
+            return f"'{first_words(line)}' cannot contain calls of a profiler"
+    for node in flow.nodes:
+        if id(node.line) in chosen and flow.summaries[node.number - 1].jumps:
+            return f"'{first_words(node.line)}' may leave it"
+    texts = (one.text for one in walk_lines(inside) if isinstance(one, un.Opaque))
+    return "a statement may leave it" if any(map(_LEAVES.search, texts)) else ""
+
+
+def _between(
+    lines: tuple[un.Line, ...], inside: tuple[un.Line, ...], start: un.Line, stop: un.Line
+) -> tuple[un.Line, ...]:
+    """Return statements with one before and one after those that are `inside`."""
+    found: list[un.Line] = []
+    for line in lines:
+        if line is inside[0]:
+            found.append(start)
+        found.append(with_changed_blocks(line, lambda one: _between(one, inside, start, stop)))
+        if line is inside[-1]:
+            found.append(stop)
+    return lines if len(found) == len(lines) and all(map(is_, found, lines)) else tuple(found)

@@ -25,7 +25,8 @@ from psyclone_storage.ir.expr import integer_value
 from psyclone_storage.ir.intrinsics import HARMLESS
 from psyclone_storage.ir.rewrite import blocks_of, walk_lines, with_changed_blocks
 from psyclone_storage.transform.catalogue import STEPS
-from psyclone_storage.transform.file_bench import AddDirective, EditRoutine, FileBench
+from psyclone_storage.transform.file_bench import EditRoutine, FileBench
+from psyclone_storage.transform.file_blocks import AddDirective
 from psyclone_storage.transform.kernel.code import ChangesCode
 from psyclone_storage.transform.openmp import read_schedule
 
@@ -41,6 +42,8 @@ _DIRECTIVES = {
     "openmp-taskloop": Directive.OMP_TASKLOOP,
     "openmp-target": Directive.OMP_TARGET,
     "openmp-teams-do": Directive.OMP_TEAMS_DO,
+    "openmp-teams-loop": Directive.OMP_TEAMS_LOOP,
+    "openmp-loop": Directive.OMP_LOOP,
     "acc-loop": Directive.ACC_LOOP,
     "acc-parallel": Directive.ACC_PARALLEL,
     "acc-kernels": Directive.ACC_KERNELS,

@@ -7,10 +7,16 @@ from typing import ClassVar
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass, field
+from psyclone_storage.ir.expr import Expr, whole
 from psyclone_storage.ir.rewrite import first_words, place_of_line
 from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.unit import Line
-from psyclone_storage.passes.hoist import hoist_assignments, hoist_bounds
+from psyclone_storage.passes.hoist import (
+    check_expression,
+    hoist_assignments,
+    hoist_bounds,
+    with_expression_before,
+)
 from psyclone_storage.passes.scratch import nothing_to_do
 from psyclone_storage.transform.kernel.code import ChangesCode
 
@@ -97,3 +103,29 @@ class MoveBoundsOfLoop(MoveInvariantBounds):
     def transform_code(self, code: Routine) -> Routine:
         """Return the changed `code`."""
         return hoist_bounds(code, self.uid)
+
+
+@dataclass(frozen=True, slots=True)
+class ComputeBefore(ChangesCode):
+    """Compute `expr`, a part of the only statement of the code, before it in a new variable.
+
+    The statement must compute it first, and no procedure may have side effects meanwhile. The
+    variable is called `variable` or similar.
+
+    before: call update(f, 2 * g)
+    after:  allocate(tmp(1:n)); tmp(:) = 2 * g; call update(f, tmp); deallocate(tmp)
+    """
+
+    expr: Expr = field(default=whole(0), repr=False)
+    variable: str = "tmp"
+    name: ClassVar[str] = "compute-before"
+
+    def check_code(self, code: Routine) -> Reasons:
+        """Return the reason for which the expression cannot be computed before."""
+        line = code.body[0]
+        why = check_expression(code, line, self.expr)
+        return (Diagnostic("T060", why, place_of_line(line)),) if why else ()
+
+    def transform_code(self, code: Routine) -> Routine:
+        """Return the changed `code`."""
+        return with_expression_before(code, code.body[0], self.expr, self.variable)

@@ -14,6 +14,7 @@ import pytest
 
 from psyclone_storage.base.cache import Cache
 from psyclone_storage.base.fingerprint import tool_digest
+from psyclone_storage.base.temporaries import temporary_name
 from psyclone_storage.base.trusted import write_owned
 
 KEYS = [f"{number:x}{number:063x}" for number in range(16)]
@@ -55,13 +56,22 @@ def test_what_was_used_last_stays(tmp_path: Path) -> None:
     assert cache.find(f"a{1:063x}") is None
 
 
+def ended_process() -> int:
+    """Return the number of a process that has ended."""
+    process = multiprocessing.Process(target=os.getpid)
+    process.start()
+    process.join()
+    return process.pid or 0
+
+
 def test_what_a_killed_command_left_is_taken_away(tmp_path: Path) -> None:
     cache = Cache(tmp_path)
     cache.keep(KEYS[1], b"a")
-    left = [tmp_path / "1" / f".new-{number}-x" for number in range(2)]
+    running = temporary_name(tmp_path / "1" / "x")
+    dead = running.with_name(running.name.replace(f"-{os.getpid()}-", f"-{ended_process()}-"))
+    left = [dead, running]
     for path in left:
         path.write_bytes(b"part")
-    os.utime(left[0], (0, 0))
     cache.keep(KEYS[1], b"b")
     assert [path.exists() for path in left] == [False, True]
     assert cache.find(KEYS[1]) == b"b"
@@ -199,7 +209,7 @@ def test_threads_that_keep_one_entry_at_once(
     monkeypatch.undo()
     cache.keep(KEYS[9], b"a")
     assert cache.find(KEYS[9]) == b"a"
-    assert not list(tmp_path.rglob(".new-*"))
+    assert not list(tmp_path.rglob(".*"))
 
 
 def package(folder: Path) -> Path:

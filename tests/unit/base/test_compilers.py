@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -75,3 +80,48 @@ def test_a_folder_or_a_file_that_cannot_be_executed_is_no_compiler(
         compilers.find_c_compiler.cache_clear()
         monkeypatch.setenv("CC", str(wanted))
         assert compilers.find_c_compiler() is None
+
+
+DRIVER = """#!/bin/sh
+touch {folder}/begun-$$
+{child}
+"""
+STOPPED = """
+import sys
+from psyclone_storage.base.compilers import run_compiler
+from psyclone_storage.base.stopping import StoppedError, stopped_by_signals
+
+with stopped_by_signals():
+    try:
+        run_compiler([sys.argv[1]])
+    except StoppedError as error:
+        sys.exit(error.number)
+"""
+
+
+def test_a_stopped_process_ends_its_compiler_with_all_children(tmp_path: Path) -> None:
+    """The innermost process ignores SIGTERM."""
+    inner, outer = tmp_path / "inner", tmp_path / "outer"
+    inner.write_text(DRIVER.format(folder=tmp_path, child="trap '' TERM\nwhile :; do :; done"))
+    outer.write_text(DRIVER.format(folder=tmp_path, child=str(inner)))
+    for one in (inner, outer):
+        one.chmod(0o755)
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3] / "src")}
+    words = [sys.executable, "-c", STOPPED, str(outer)]
+    with subprocess.Popen(words, env=environment) as process:
+        while len(begun := list(tmp_path.glob("begun-*"))) < 2:
+            time.sleep(0.01)
+        process.terminate()
+    assert process.returncode == signal.SIGTERM
+    for one in begun:
+        stat = Path("/proc") / one.name.partition("-")[2] / "stat"
+        assert not stat.exists() or stat.read_text(encoding="utf-8").rpartition(") ")[2][0] == "Z"
+
+
+def test_the_temporary_files_of_a_compiler_are_in_a_folder(tool: Path, tmp_path: Path) -> None:
+    tool.write_text('#!/bin/sh\necho "$TMPDIR"\nprintf "\\\\303" >&2\nexit 3\n')
+    done = compilers.run_compiler([str(tool)], tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (3, f"{tmp_path}\n", "\ufffd")
+    set_by_user = {"TMPDIR": "x"}
+    done = compilers.run_compiler([str(tool)], environment=set_by_user, errors="surrogateescape")
+    assert (done.stdout, done.stderr) == ("x\n", "\udcc3")

@@ -17,11 +17,11 @@ from builds.dying_command import die_after
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.records import replace
 from psyclone_storage.base.source import SourceText
+from psyclone_storage.base.temporaries import temporary_name
 from psyclone_storage.cli.kernel_folder import KernelFolder, Scheme, remove_old
 from psyclone_storage.cli.kernel_locks import owner_name, owner_of, release_claims
 from psyclone_storage.cli.kernel_users import confirm
 from psyclone_storage.cli.main import main
-from psyclone_storage.cli.temporaries import temporary_name
 from psyclone_storage.cli.write import write_together
 from psyclone_storage.pipeline.kernel_naming import KernelText
 

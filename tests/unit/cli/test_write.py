@@ -14,7 +14,7 @@ import pytest
 from builds.dying_command import die_after
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.records import replace
-from psyclone_storage.cli.temporaries import temporary_name
+from psyclone_storage.base.temporaries import temporary_name
 from psyclone_storage.cli.write import Output, write_together
 
 

@@ -19,6 +19,7 @@ from psyclone_storage.config.settings import (
     FortranStandard,
     GoceanSettings,
     IterationSpace,
+    JointExchanges,
     LfricSettings,
     RunTimeChecks,
     Settings,
@@ -113,7 +114,7 @@ def test_a_file_of_today_is_read() -> None:
     assert settings.psyir_root_name == "tmp"
     assert settings.valid_psy_data_prefixes == ("a", "b")
     assert settings.ocl_devices_per_node == 2
-    assert settings.joint_exchanges
+    assert settings.joint_exchanges is JointExchanges.JOINT
     assert settings.data_movement is DataMovement.STORAGE
     assert settings.ignore_modules == ("netcdf", "mpi")
     assert settings.fortran_standard is FortranStandard.F2003

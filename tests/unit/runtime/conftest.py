@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -21,12 +20,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     """Return the calls of compilers that are made."""
     calls: list[list[str]] = []
-    run = subprocess.run
+    run = compiling.run_compiler
 
-    def noting(command: list[str], **named: object) -> object:
-        if "-shared" in command:
-            calls.append(command)
-        return run(command, **named)  # type: ignore[call-overload]
+    def noting(command: list[str], temporary: Path) -> object:
+        calls.append(command)
+        return run(command, temporary)
 
-    monkeypatch.setattr(subprocess, "run", noting)
+    monkeypatch.setattr(compiling, "run_compiler", noting)
     return calls

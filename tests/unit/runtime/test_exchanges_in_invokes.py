@@ -135,6 +135,20 @@ def test_no_storage_is_accessed_for_an_exchange(
         np.testing.assert_allclose(field.values, values, rtol=1e-14)
 
 
+@pytest.mark.parametrize("flags", ["", " DIRTY_FLAGS=true"])
+@pytest.mark.parametrize("target", ["c", "numpy", "cuda"])
+def test_exchanges_that_overlap_give_the_same_values(
+    program: ModuleType, target: str, flags: str
+) -> None:
+    config_opts = f"JOINT_EXCHANGES=overlapped{flags}"
+    configure(distributed=True, target=target, config_opts=config_opts)
+    use_device("emulated")
+    fields = fields_on(grid_with(SingleRank(), "gpu" if target == "cuda" else None))
+    program.swap(*fields)
+    for field, values in zip(fields, expected(), strict=True):
+        np.testing.assert_allclose(field.values, values, rtol=1e-14)
+
+
 def test_fields_that_the_host_has_share_messages_in_place() -> None:
     ranks = Echo()
     fields = fields_on(grid_with(ranks))

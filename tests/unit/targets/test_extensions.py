@@ -1,4 +1,4 @@
-"""What settings ask an infrastructure for, and whether the one at hand has it."""
+"""Settings that require extensions which an infrastructure may lack."""
 
 from __future__ import annotations
 
@@ -6,16 +6,38 @@ from pathlib import Path
 
 import pytest
 
+from psyclone_storage.base.diagnostic import CompileError
+from psyclone_storage.config.load import settings_of
+from psyclone_storage.config.locate import read_settings_texts, search_context
+from psyclone_storage.config.settings import JointExchanges, Settings
 from psyclone_storage.languages.sources.kernel_search import index_directories
-from psyclone_storage.targets.extensions import check_extensions
+from psyclone_storage.targets.extensions import with_extensions
 from psyclone_storage.targets.spec import AskedExtension
 
 MARKED = AskedExtension("A setting", "joint_mod", "exchange", mark=("parent_mod", "is_ours"))
 UNMARKED = AskedExtension("A setting", "joint_mod", "exchange")
 
 
+def settings(joint: str) -> Settings:
+    return settings_of(read_settings_texts(None, search_context({})), f"JOINT_EXCHANGES={joint}")
+
+
+def adapted(folder: Path, *asked: AskedExtension) -> Settings:
+    """Return the settings for the sources in `folder`."""
+
+    def required(given: Settings) -> tuple[AskedExtension, ...]:
+        joint = given.joint_exchanges is JointExchanges.JOINT
+        return tuple(one for one in asked if joint or one.without is None)
+
+    return with_extensions(settings("true"), required, index_directories((folder,)))
+
+
 def said(folder: Path, asked: AskedExtension) -> list[str]:
-    return [one.message for one in check_extensions([asked], index_directories((folder,)))]
+    try:
+        adapted(folder, asked)
+    except CompileError as error:
+        return [one.message for one in error.problems]
+    return []
 
 
 def written(folder: Path, **modules: str) -> Path:
@@ -53,3 +75,23 @@ def test_a_module_without_the_name_is_said_once(tmp_path: Path) -> None:
     folder = written(tmp_path, parent_mod="", joint_mod="public :: other")
     (message,) = said(folder, MARKED)
     assert "'exchange', which the module 'joint_mod'" in message
+
+
+OVERLAPPED = settings("overlapped")
+
+
+def test_an_extension_with_a_replacement_is_replaced(tmp_path: Path) -> None:
+    folder = written(tmp_path, parent_mod="")
+    assert adapted(folder, MARKED._replace(without=OVERLAPPED)) == OVERLAPPED
+
+
+def test_an_extension_that_exists_is_not_replaced(tmp_path: Path) -> None:
+    folder = written(tmp_path, parent_mod="public :: is_ours")
+    assert adapted(folder, MARKED._replace(without=OVERLAPPED)) != OVERLAPPED
+
+
+def test_a_replacement_of_one_extension_does_not_hide_another(tmp_path: Path) -> None:
+    folder = written(tmp_path, parent_mod="")
+    with pytest.raises(CompileError) as raised:
+        adapted(folder, MARKED._replace(without=OVERLAPPED), MARKED._replace(name="sum"))
+    assert len(raised.value.problems) == 1

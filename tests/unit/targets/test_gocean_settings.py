@@ -6,7 +6,7 @@ import pytest
 
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.ir.expr import spell
-from psyclone_storage.targets.gocean_settings import read_path
+from psyclone_storage.targets.gocean_settings import parse_loop_bound, read_path
 
 
 @pytest.mark.parametrize(
@@ -20,6 +20,15 @@ from psyclone_storage.targets.gocean_settings import read_path
 )
 def test_a_path_is_an_expression_of_the_field(path: str, spelt: str) -> None:
     assert spell(read_path(path)).endswith(spelt)
+
+
+@pytest.mark.parametrize("bound", ["{start}+", "{stop} {start}", "max(1,", "{stop}-1)"])
+def test_a_bound_that_is_no_fortran_is_a_mistake_of_the_settings(bound: str) -> None:
+    with pytest.raises(CompileError) as caught:
+        parse_loop_bound(bound)
+    (problem,) = caught.value.problems
+    assert problem.code == "C004"
+    assert bound in problem.message
 
 
 @pytest.mark.parametrize(

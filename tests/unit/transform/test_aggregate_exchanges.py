@@ -128,3 +128,44 @@ def test_exchanges_in_a_region_do_not_go_with_those_outside() -> None:
     done = with_joint_exchanges(replace(made, body=(first, region)))
     assert groups(done)[0] == ()
     assert len(groups(done)[1]) == 2
+
+
+def overlapped(made: Schedule) -> list[tuple[str, ...]]:
+    """Return the groups of exchanges that are in progress at the same time."""
+    done = with_joint_exchanges(made, overlapped=True)
+    assert with_joint_exchanges(done, overlapped=True) == done
+    found = [item for item in sequential_statements(done) if isinstance(item, HaloExchange)]
+    assert all(item.overlapped == bool(item.joint) for item in found)
+    return [group for group in groups(done) if group]
+
+
+def test_fields_of_any_type_are_in_progress_together() -> None:
+    (group,) = overlapped(of_type(planned(), "n", "integer_field_type"))
+    assert set(group) == {"halo(u)@loop1", "halo(n)@loop1", "halo(v)@loop1"}
+
+
+def test_a_field_that_may_be_another_is_not_in_progress_with_it() -> None:
+    made = planned()
+    pairs = {"u": ("v",), "v": ("u",)}
+    data = tuple(replace(one, may_alias=pairs.get(one.name, ())) for one in made.data)
+    (group,) = overlapped(replace(made, data=data))
+    assert "halo(n)@loop1" in group
+    assert len({"halo(u)@loop1", "halo(v)@loop1"} & set(group)) == 1
+
+
+def test_a_vector_and_its_component_are_not_in_progress_together() -> None:
+    made = planned()
+    again = replace(
+        next(item for item in made.body if isinstance(item, HaloExchange) and item.datum == "u"),
+        uid="again", component=2,
+    )  # fmt: skip
+    (group,) = overlapped(replace(made, body=(again, *made.body)))
+    assert len({"again", "halo(u)@loop1"} & set(group)) == 1
+
+
+def test_exchanges_with_a_device_or_in_two_parts_are_on_their_own() -> None:
+    made = changed(planned(), "halo(u)@loop1", fetched=True)
+    (group,) = overlapped(made)
+    assert set(group) == {"halo(n)@loop1", "halo(v)@loop1"}
+    split = changed(made, "halo(v)@loop1", phase=Phase.START, pinned=True)
+    assert overlapped(split) == []

@@ -10,7 +10,7 @@ from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.directive import Directive, RegionOptions
 from psyclone_storage.ir.expr import Name, whole
 from psyclone_storage.ir.facts import Fact, FactKind
-from psyclone_storage.transform.file_bench import AddDirective
+from psyclone_storage.transform.file_blocks import AddDirective
 from psyclone_storage.transform.file_steps import apply_file_steps, read_file_steps
 from psyclone_storage.transform.swap import SwapInKernel
 from support.file_benches import file_bench, printed, share, subroutine_bench

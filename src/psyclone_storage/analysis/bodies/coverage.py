@@ -9,6 +9,7 @@ elements that these loops write together then form a box.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import product
 
 from psyclone_storage.analysis.bodies.dependence_tests import CounterRange, Symbols, counter_of
 from psyclone_storage.analysis.bodies.flow import Flow, FlowNode, Item
@@ -18,6 +19,9 @@ from psyclone_storage.ir.expr import Expr, Range, Star, Verbatim
 from psyclone_storage.ir.paths import Subscripts, Variable
 from psyclone_storage.ir.rewrite import names_in
 from psyclone_storage.ir.unit import Assign, Cycle, Do, Exit, Forall, Goto, Opaque, Return, Where
+
+_Extent = tuple[Polynomial | None, Polynomial | None]
+"""The lowest and the highest subscript in a dimension, None where one is not known."""
 
 _WRITE, _READ = "#w", "#r"
 _JUMPS = (Cycle, Exit, Goto, Return, Opaque)
@@ -55,6 +59,17 @@ class Coverage:
                 return False
         return True
 
+    def is_covered(self, read: Item, loop: FlowNode, writes: Iterable[Item]) -> bool:
+        """Return whether one or two of some writes in `loop` have set all elements of `read`.
+
+        Both are in the loop. Subscripts are within the declared bounds.
+        """
+        before = [one for one in writes if self._precedes(one, read, loop)]
+        if any(self._covers(write, read, loop) for write in before):
+            return True
+        boxes = [self._box(write, read) for write in before]
+        return any(one.joins(other, self._variable) for one, other in product(boxes, repeat=2))
+
     def _comes_again(self, read: Item, loop: FlowNode) -> bool:
         """Return whether a read in front of `loop` is reached after it, in a loop around both."""
         return bool(set(self._loops(read.node)) & set(self._loops(loop)))
@@ -77,6 +92,10 @@ class Coverage:
 
     def _covers(self, write: Item, read: Item, loop: FlowNode) -> bool:
         """Return whether `write` has set all elements of `read` whenever that is reached."""
+        return self._precedes(write, read, loop) and self._box(write, read).holds(self._variable)
+
+    def _precedes(self, write: Item, read: Item, loop: FlowNode) -> bool:
+        """Return whether the loops around `write` alone have ended whenever `read` is reached."""
         if not isinstance(write.node.line, Assign) or self._is_masked(write.node):
             return False
         shared = _shared(write.node, read.node)
@@ -90,9 +109,11 @@ class Coverage:
         if not all(isinstance(one.line, Do) for one in alone):
             return False
         top = self._flow.node(first)
-        if any(isinstance(one.line, _JUMPS) for one in self._flow.inside(top)):
-            return False
-        return _Box(self._flow, self._symbols, write, read, shared).holds(self._variable)
+        return not any(isinstance(one.line, _JUMPS) for one in self._flow.inside(top))
+
+    def _box(self, write: Item, read: Item) -> _Box:
+        shared = _shared(write.node, read.node)
+        return _Box(self._flow, self._symbols, write, read, shared)
 
 
 def _shared(first: FlowNode, second: FlowNode) -> int:
@@ -112,6 +133,11 @@ def _shared(first: FlowNode, second: FlowNode) -> int:
 def _top(node: FlowNode, shared: int) -> int:
     """Return the statement of the shared block that `node` is, or is in."""
     return node.around[shared] if len(node.around) > shared else node.number
+
+
+def _is_marked(value: Polynomial) -> bool:
+    """Return whether a polynomial has a symbol whose value may differ between two accesses."""
+    return any(key.endswith((_WRITE, _READ)) for key in value.symbols)
 
 
 class _Box:
@@ -156,6 +182,57 @@ class _Box:
         return inside and all(
             self._runs(counter) for counter in self._alone if (counter.name + _WRITE not in used)
         )
+
+    def joins(self, other: _Box, variable: Variable) -> bool:
+        """Return whether all that is read is in this box or in `other`, which is next to it.
+
+        The two differ in one dimension.
+        """
+        mine, theirs = self.extents(), other.extents()
+        wanted = self._subscripts(self._read, variable)
+        if (
+            not wanted
+            or mine is None
+            or theirs is None
+            or not (len(mine) == len(theirs) == len(wanted))
+        ):
+            return False
+        split = 0
+        for at, (one, two, read) in enumerate(zip(mine, theirs, wanted, strict=True)):
+            ways = [way for way in (self._wanted(read, at), self._declared(at)) if None not in way]
+            if any(self._has(one, way, way) and self._has(two, way, way) for way in ways):
+                continue
+            split += 1
+            if not any(self._has(one, way, two) or self._has(two, way, one) for way in ways):
+                return False
+        return split <= 1
+
+    def _has(self, extent: _Extent, wanted: _Extent, next_one: _Extent) -> bool:
+        """Return whether `wanted` is in an extent and the `next_one` above it together."""
+        (low, high), (first, last), (begin, end) = extent, wanted, next_one
+        assert low
+        assert high
+        assert first
+        assert last
+        assert begin
+        assert end
+        one = constant_polynomial(1)
+        if next_one is wanted:
+            return self._facts.imply(first.minus(low)) and self._facts.imply(high.minus(last))
+        gaps = (first.minus(low), high.plus(one).minus(begin), end.minus(last))
+        return all(map(self._facts.imply, gaps))
+
+    def extents(self) -> tuple[_Extent, ...] | None:
+        """Return the lowest and the highest subscripts of the write, None if they are not fixed."""
+        used: set[str] = set()
+        found: list[_Extent] = []
+        for at, item in enumerate(self._subscripts(self._write, self._write.variable)):
+            extent = self._declared(at) if item == Range() else self._extent(item, used)
+            if extent is None or any(end is None or _is_marked(end) for end in extent):
+                return None
+            found.append(extent)
+        alone = (one for one in self._alone if one.name + _WRITE not in used)
+        return tuple(found) if all(map(self._runs, alone)) else None
 
     def _runs(self, counter: CounterRange) -> bool:
         """Return whether a loop around the write alone certainly has an iteration."""
@@ -206,7 +283,7 @@ class _Box:
             low, high = low.replaced({key: first}), high.replaced({key: last})
         return low, high
 
-    def _wanted(self, expr: Expr, at: int) -> tuple[Polynomial | None, Polynomial | None]:
+    def _wanted(self, expr: Expr, at: int) -> _Extent:
         """Return the lowest and the highest subscript of a read."""
         if not isinstance(expr, Range):
             only = self._value(expr, _READ)
@@ -218,7 +295,7 @@ class _Box:
         low, high = (end if own is None else self._value(own, _READ) for own, end in ends)
         return low, high
 
-    def _declared(self, at: int) -> tuple[Polynomial | None, Polynomial | None]:
+    def _declared(self, at: int) -> _Extent:
         """Return the bounds of a dimension of the variable, where they are known and fixed."""
         declared = self._flow.names.declaration(self._read.variable)
         shape = declared.shape if declared is not None else ()

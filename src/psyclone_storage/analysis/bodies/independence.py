@@ -214,7 +214,7 @@ def _is_guarded(variable: Variable, loop: FlowNode, flow: Flow, *, later: bool) 
     choices = [one for one in guards if isinstance(one, If) and not one.name]
     for choice in choices:
         condition = choice.branches[0].condition
-        if _is_invariant(condition, loop, flow) and all(
+        if is_invariant(condition, loop, flow) and all(
             _is_settled(variable, summary, later=later)
             for summary in _with_choice(loop, condition, flow)
         ):
@@ -230,16 +230,24 @@ def _is_settled(variable: Variable, summary: Summary, *, later: bool) -> bool:
     return not later or (summary.sets is not None and variable in summary.sets)
 
 
-def _is_invariant(condition: Expr, loop: FlowNode, flow: Flow) -> bool:
-    """Return whether a condition has the same value whenever an iteration of `loop` reads it."""
-    changed = loop_variant(loop, flow)
+def is_invariant(
+    condition: Expr, loop: FlowNode, flow: Flow, counted: frozenset[str] = frozenset()
+) -> bool:
+    """Return whether a condition has the same value whenever an iteration of `loop` reads it.
+
+    The counters in `counted` have the same values in all iterations.
+    """
+    changed = loop_variant(loop, flow) - {(key,) for key in counted}
     read = [one.path.variable for one in reads_of(condition, flow.names)]
     calls = (part for part in walk(condition) if isinstance(part, Index))
     names = flow.names
     functions = (word for part in calls if (word := names.function_called(part)) is not None)
     if any(word in names.procedures or not names.is_harmless(word) for word in functions):
         return False
-    return not any(touches_any(one, changed) or names.is_shared(one) for one in read)
+    return not any(
+        touches_any(one, changed) or any(names.may_share(one, other) for other in changed)
+        for one in read
+    )
 
 
 def _with_choice(loop: FlowNode, condition: Expr, flow: Flow) -> Iterator[Summary]:

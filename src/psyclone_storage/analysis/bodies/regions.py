@@ -15,6 +15,13 @@ from psyclone_storage.analysis.bodies.independence import (
     check_nodes_understood,
 )
 from psyclone_storage.analysis.bodies.nests import CodeFootprint, inner_node
+from psyclone_storage.analysis.bodies.offload import (
+    called_on_device,
+    check_on_device,
+    check_unordered,
+    copied_scalars,
+    is_for_device,
+)
 from psyclone_storage.analysis.bodies.teams import Team, place_of_block
 from psyclone_storage.analysis.bodies.verdict import (
     Clauses,
@@ -25,7 +32,7 @@ from psyclone_storage.analysis.bodies.verdict import (
 )
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic
-from psyclone_storage.base.records import dataclass, replace
+from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.directive import Directive
@@ -46,35 +53,74 @@ _LOOP_DIRECTIVES = (
     Directive.OMP_SIMD,
     Directive.OMP_TASKLOOP,
     Directive.OMP_TEAMS_DO,
+    Directive.OMP_TEAMS_LOOP,
+    Directive.OMP_LOOP,
     Directive.ACC_LOOP,
 )
 _OF_ONE_THREAD = frozenset({Directive.OMP_TASKLOOP, Directive.OMP_SIMD, Directive.OMP_CRITICAL})
 _NESTED = {
     Directive.OMP_PARALLEL: frozenset(
-        {Directive.OMP_DO, Directive.OMP_SINGLE, Directive.OMP_MASTER, Directive.OMP_SIMD}
+        {
+            Directive.OMP_DO,
+            Directive.OMP_LOOP,
+            Directive.OMP_SINGLE,
+            Directive.OMP_MASTER,
+            Directive.OMP_SIMD,
+        }
     ),
     Directive.OMP_DO: frozenset({Directive.OMP_SIMD, Directive.OMP_CRITICAL}),
     Directive.OMP_PARALLEL_DO: frozenset({Directive.OMP_SIMD, Directive.OMP_CRITICAL}),
     Directive.OMP_SINGLE: _OF_ONE_THREAD,
     Directive.OMP_MASTER: _OF_ONE_THREAD,
     Directive.OMP_TASKLOOP: frozenset({Directive.OMP_SIMD}),
-    Directive.OMP_TARGET: frozenset({Directive.OMP_TEAMS_DO, Directive.OMP_SIMD}),
+    Directive.OMP_TARGET: frozenset(
+        {
+            Directive.OMP_TEAMS_DO,
+            Directive.OMP_TEAMS_LOOP,
+            Directive.OMP_LOOP,
+            Directive.OMP_SIMD,
+        }
+    ),
     Directive.OMP_TEAMS_DO: frozenset({Directive.OMP_SIMD}),
+    Directive.OMP_TEAMS_LOOP: frozenset({Directive.OMP_SIMD}),
+    Directive.OMP_LOOP: frozenset({Directive.OMP_SIMD}),
     Directive.ACC_PARALLEL: frozenset({Directive.ACC_LOOP}),
     Directive.ACC_KERNELS: frozenset({Directive.ACC_LOOP}),
     Directive.ACC_LOOP: frozenset({Directive.ACC_LOOP}),
 }
 """The directives that may be inside a block with a directive."""
-_WITHOUT_FIRST = (Directive.OMP_SIMD, Directive.ACC_LOOP)
-_WITHOUT_LAST = (Directive.OMP_TEAMS_DO, Directive.ACC_LOOP)
+_WITHOUT_FIRST = (Directive.OMP_SIMD, Directive.OMP_LOOP, Directive.ACC_LOOP)
+_WITHOUT_LAST = (
+    Directive.OMP_TEAMS_DO,
+    Directive.OMP_TEAMS_LOOP,
+    Directive.OMP_LOOP,
+    Directive.ACC_LOOP,
+)
 _WITHOUT_REDUCTIONS = (Directive.OMP_TASKLOOP,)
-_DEVICE = (Directive.OMP_TEAMS_DO, Directive.ACC_LOOP, Directive.ACC_KERNELS)
+_DEVICE = (
+    Directive.OMP_TEAMS_DO,
+    Directive.OMP_TEAMS_LOOP,
+    Directive.OMP_LOOP,
+    Directive.ACC_LOOP,
+)
 _IMPURE = regex(r"\bimpure\b")
 _PURE = regex(r"\b(?:pure|elemental)\b")
 
 
 KnownVerdicts = dict[tuple[str, bool], Verdict]
 """The verdicts on the loops of one version of a routine, by uid and by whether sums may change."""
+
+
+@dataclass(frozen=True, slots=True)
+class RegionContext:
+    """Promises about a routine, known verdicts on its loops, and the routines of its file.
+
+    New verdicts are added to the known ones.
+    """
+
+    facts: Facts = ()
+    verdicts: KnownVerdicts = field(default_factory=dict)
+    routines: tuple[Routine, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,23 +142,16 @@ def has_blocks(code: Routine) -> bool:
     return any(isinstance(line, un.DirectiveBlock) for line in walk_lines(code.body))
 
 
-def plan_regions(
-    code: Routine, flow: Flow, facts: Facts = (), known: KnownVerdicts | None = None
-) -> PlannedCode:
+def plan_regions(code: Routine, flow: Flow, context: RegionContext) -> PlannedCode:
     """Return `code` with the clauses of all its directive blocks, and what is wrong with these.
 
-    `flow` is that of `code` with the same facts. `known` are verdicts on its loops, to which new
-    ones are added.
+    `flow` is that of `code` with the same promises.
     """
-    return _Planner(code, flow, facts, {} if known is None else known).plan()
+    return _Planner(code, flow, context).plan()
 
 
 def plan_new(
-    code: Routine,
-    new: un.DirectiveBlock,
-    flow: Flow,
-    facts: Facts = (),
-    known: KnownVerdicts | None = None,
+    code: Routine, new: un.DirectiveBlock, flow: Flow, context: RegionContext
 ) -> PlannedCode:
     """Return `code` with the clauses of its `new` block, and what is wrong with that.
 
@@ -120,8 +159,8 @@ def plan_new(
     their clauses from `plan_regions` later.
     """
     if new.directive not in _LOOP_DIRECTIVES:
-        flow = flow_with(code, facts, flow)
-    return _Planner(code, flow, facts, {} if known is None else known, new).plan()
+        flow = flow_with(code, context.facts, flow)
+    return _Planner(code, flow, context, new).plan()
 
 
 def without_wrong(code: Routine, planned: PlannedCode) -> Routine:
@@ -178,14 +217,14 @@ class _Planner:
         self,
         code: Routine,
         flow: Flow,
-        facts: Facts,
-        known: KnownVerdicts,
+        context: RegionContext,
         only: un.DirectiveBlock | None = None,
     ) -> None:
         self._code = code
         self._flow = flow
-        self._facts = facts
-        self._known = known
+        self._facts = context.facts
+        self._known = context.verdicts
+        self._routines = context.routines
         self._only = only
         self._nodes = {id(node.line): node for node in flow.nodes}
         self._loops = {node.line.uid: node for node in flow.nodes if isinstance(node.line, un.Do)}
@@ -234,11 +273,11 @@ class _Planner:
         kind = line.directive
         self._check_surroundings(line, around)
         if self._only is not None and line is not self._only:
+            self._note(line, inner)
             return inner
         if kind in _LOOP_DIRECTIVES:
             planned = self._loop(inner, line)
-            if node := self._nodes.get(id(line)):
-                self._planned[node.number] = planned
+            self._note(line, planned)
             return planned
         node = self._nodes[id(line)]
         clean = replace(
@@ -253,7 +292,14 @@ class _Planner:
             if isinstance(one, un.DirectiveBlock)
             for pair in one.reductions
         }
-        return replace(clean, reductions=tuple(found))
+        clean = replace(clean, items=(), reductions=tuple(found))
+        if kind in (Directive.OMP_TARGET, Directive.ACC_PARALLEL):
+            return replace(clean, items=copied_scalars(node, clean, self._planned, self._flow))
+        return clean
+
+    def _note(self, line: un.DirectiveBlock, planned: un.DirectiveBlock) -> None:
+        if node := self._nodes.get(id(line)):
+            self._planned[node.number] = planned
 
     def _refuse(self, line: un.Line, message: str, code: str = "T094", hint: str = "") -> None:
         place = place_of_block(line)
@@ -264,6 +310,9 @@ class _Planner:
         if self._pure:
             name = self._flow.code.name
             self._refuse(block, f"'{name}' is pure, so it cannot have '{kind.value}'.")
+        if is_for_device(self._code):
+            name = self._flow.code.name
+            self._refuse(block, f"Devices call '{name}', so it cannot have '{kind.value}'.")
         if around and kind not in _NESTED.get(around[-1], frozenset()):
             message = f"'{kind.value}' cannot be inside '{around[-1].value}'."
             self._refuse(block, message, "T007")
@@ -290,7 +339,7 @@ class _Planner:
         for one in nest:
             self._check_counter(one, block)
         if block.directive in _DEVICE:
-            self._check_calls(loop)
+            self._check_device(loop, block)
         counters = {one.line.variable.key for one in nest if isinstance(one.line, un.Do)}
         clauses = _joined([verdict.clauses for verdict in verdicts], counters)
         self._check_clauses(block, clauses)
@@ -357,8 +406,14 @@ class _Planner:
                 message = f"'{kind.value}' has no clause '{word}', which '{name}' needs."
                 self._refuse(block, message, "T084")
 
-    def _check_calls(self, node: FlowNode) -> None:
-        for name in sorted(called_procedures(node, self._flow) - HARMLESS):
+    def _check_device(self, node: FlowNode, block: un.DirectiveBlock) -> None:
+        """Check that a device can run the statements in a construct."""
+        self.reasons += check_on_device(self._flow.inside(node), self._flow)
+        called = called_procedures(node, self._flow) - HARMLESS
+        if called:
+            is_openacc = block.directive.is_openacc
+            called -= called_on_device(self._code, self._routines, is_openacc=is_openacc)
+        for name in sorted(called):
             message = f"'{name}' is not compiled for a device."
             self._refuse(node.line, message, "T081")
 
@@ -373,14 +428,19 @@ class _Planner:
         if kind is Directive.ACC_KERNELS:
             self.reasons += check_nodes_understood(flow.inside(node), flow)
             self.reasons += _leaves(node, flow)
-            self._check_calls(node)
+            self._check_device(node, block)
             if not any(isinstance(one.line, un.Do) for one in flow.inside(node)):
                 self._refuse(block, f"'{kind.value}' has no loop in it.")
             return
+        if kind is Directive.ACC_PARALLEL:
+            self.reasons += check_unordered(node, self._planned, self._flow)
         wanted = _NESTED.get(kind, frozenset())
-        for line in block.body:
-            if isinstance(line, un.Comment | un.Blank):
-                continue
+        held = [one for one in block.body if not isinstance(one, un.Comment | un.Blank)]
+        for line in held if len(held) > 1 else ():
+            if isinstance(line, un.DirectiveBlock) and line.directive.makes_teams:
+                message = f"'{line.directive.value}' must be all that its region holds."
+                self._refuse(line, message, "T089")
+        for line in held:
             if not isinstance(line, un.DirectiveBlock) or line.directive not in wanted:
                 words = " or ".join(sorted(f"'{one.value}'" for one in wanted))
                 message = f"'{first_words(line)}' in '{kind.value}' is not under {words}."

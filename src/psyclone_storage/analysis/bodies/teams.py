@@ -19,6 +19,7 @@ from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.paths import Variable
 from psyclone_storage.ir.rewrite import first_words, place_of_line
 
+_OF_LOOPS = (Directive.OMP_DO, Directive.OMP_LOOP)
 _END_REGION = "End the region before the statement, or put it under 'omp-single'."
 _OWN_THREADS = "Put the loop under 'openmp-parallel-do' instead."
 
@@ -80,18 +81,10 @@ class Team:
             found |= {
                 one
                 for one in self._flow.summaries[node.number - 1].written
-                if one[0] not in own and not self._is_counter(one, node)
+                if one[0] not in own and one[0] not in _counters_in(node, self._flow)
             }
             found |= {(key_of(name),) for name in (block.firstprivate if block else ())}
         return frozenset(found)
-
-    def _is_counter(self, variable: Variable, node: FlowNode) -> bool:
-        """Return whether a loop in a work-sharing block counts a variable."""
-        assert isinstance(node.line, un.DirectiveBlock)
-        if node.line.directive.is_of_one_thread:
-            return False
-        loops = (one.line for one in self._flow.inside(node) if isinstance(one.line, un.Do))
-        return variable in {(loop.variable.key,) for loop in loops}
 
     def _check_copies(self) -> None:
         """Check that no block copies a variable that counts a serial loop of the region.
@@ -116,22 +109,13 @@ class Team:
 
         The check compares variables, whatever their elements.
         """
-        touched, written = self._touched(node)
         for other in self._before_barrier(node, at):
-            more, changed = self._touched(other)
-            shared = self._flow.names.is_shared
-            found = sorted(
-                "%".join(one)
-                for mine, others in ((written, more), (changed, touched))
-                for one in mine
-                if touches_any(one, others) or (shared(one) and any(map(shared, others)))
-            )
-            if found:
-                message = f"Without a barrier threads may write and access '{found[0]}' at once."
-            elif any(called_procedures(one, self._flow) - HARMLESS for one in (node, other)):
-                message = "A called procedure may access data before the next barrier."
-            else:
+            name = conflict_between(node, other, self._planned, self._flow)
+            if name is None:
                 continue
+            message = "A called procedure may access data before the next barrier."
+            if name:
+                message = f"Without a barrier threads may write and access '{name}' at once."
             self._refuse(node.line, message, hint="Leave out 'nowait', or use 'single'.")
             return
 
@@ -147,21 +131,6 @@ class Team:
                 return
         if repeated:
             yield from self._shared
-
-    def _touched(self, node: FlowNode) -> tuple[frozenset[Variable], frozenset[Variable]]:
-        """Return the variables that a block accesses, and those it writes, but for private ones."""
-        block = self._planned.get(node.number)
-        private = {key_of(name) for name in block.private} if block else set()
-        summary = self._flow.summaries[node.number - 1]
-
-        def outside(variables: frozenset[Variable]) -> frozenset[Variable]:
-            return frozenset(
-                one
-                for one in variables
-                if one[0] not in private and not self._is_counter(one, node)
-            )
-
-        return outside(summary.exposed | summary.written), outside(summary.written)
 
     def _check_statement(self, node: FlowNode, written: frozenset[Variable]) -> None:
         line, names = node.line, self._flow.names
@@ -205,11 +174,58 @@ class Team:
         self._problems.append(Diagnostic("T027", message, place_of_block(line), hint=hint))
 
 
+def conflict_between(
+    first: FlowNode, second: FlowNode, planned: Mapping[int, un.DirectiveBlock], flow: Flow
+) -> str | None:
+    """Return a variable for which two blocks must not run at the same time; None if they may.
+
+    Variables are compared, whatever their elements. The text is empty if a procedure that the
+    blocks call may access any variable.
+    """
+    touched, written = touched_by(first, planned, flow)
+    more, changed = touched_by(second, planned, flow)
+    shared = flow.names.is_shared
+    found = sorted(
+        "%".join(one)
+        for mine, others in ((written, more), (changed, touched))
+        for one in mine
+        if touches_any(one, others) or (shared(one) and any(map(shared, others)))
+    )
+    if found:
+        return found[0]
+    calls = any(called_procedures(one, flow) - HARMLESS for one in (first, second))
+    return "" if calls else None
+
+
+def touched_by(
+    node: FlowNode, planned: Mapping[int, un.DirectiveBlock], flow: Flow
+) -> tuple[frozenset[Variable], frozenset[Variable]]:
+    """Return the variables that a block accesses, and those it writes, but for private ones."""
+    block = planned.get(node.number)
+    own = {key_of(name) for name in block.private} if block else set()
+    own |= _counters_in(node, flow)
+    summary = flow.summaries[node.number - 1]
+
+    def outside(variables: frozenset[Variable]) -> frozenset[Variable]:
+        return frozenset(one for one in variables if one[0] not in own)
+
+    return outside(summary.exposed | summary.written), outside(summary.written)
+
+
+def _counters_in(node: FlowNode, flow: Flow) -> frozenset[str]:
+    """Return the counters of the loops in a block, unless one thread runs it."""
+    assert isinstance(node.line, un.DirectiveBlock)
+    if node.line.directive.is_of_one_thread:
+        return frozenset()
+    loops = (one.line for one in flow.inside(node) if isinstance(one.line, un.Do))
+    return frozenset(loop.variable.key for loop in loops)
+
+
 def _loops_shared_by(block: un.Line) -> Iterator[un.Do]:
     """Yield the loops whose iterations a block shares, the outermost first."""
     assert isinstance(block, un.DirectiveBlock)
     lines, left = block.body, block.options.collapse
-    while left and block.directive is Directive.OMP_DO:
+    while left and block.directive in _OF_LOOPS:
         loop = next((one for one in lines if isinstance(one, un.Do)), None)
         if loop is None:
             return
@@ -226,7 +242,7 @@ def _waits_not(line: un.Line) -> bool:
 
 def _shares_work(line: un.Line) -> bool:
     return isinstance(line, un.DirectiveBlock) and line.directive in (
-        Directive.OMP_DO,
+        *_OF_LOOPS,
         Directive.OMP_SINGLE,
         Directive.OMP_MASTER,
     )

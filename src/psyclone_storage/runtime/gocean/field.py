@@ -20,8 +20,9 @@ from psyclone_storage.runtime.binding import (
     side_of,
 )
 from psyclone_storage.runtime.exact_sum import exact_multiple, rounded
+from psyclone_storage.runtime.gocean.boundaries import Boundary
 from psyclone_storage.runtime.gocean.exchange import InPlace, Packed
-from psyclone_storage.runtime.gocean.given import check_numbers, one_of
+from psyclone_storage.runtime.gocean.given import check_numbers, one_of, whole_number
 from psyclone_storage.runtime.gocean.grid import Grid
 from psyclone_storage.runtime.gocean.points import Points, regions
 from psyclone_storage.storage import RDWR, Storage, storage
@@ -33,21 +34,24 @@ Array = np.ndarray[Any, Any]
 class Field:
     """Field with one number at each point of a kind, including the rank's halo.
 
-    - `storage`: the values, with x as the contiguous index.
+    With `layers`, it has a number for each layer at each point; the layer is the last index.
 
-    - `internal`: the region that the rank owns.
+    - `storage`: the values. Layers are contiguous, then points in x.
+
+    - `internal`: the points that the rank owns, and that kernels over internal points compute.
 
     - `whole`: the internal region with the boundary points around it.
 
-    Without `values`, all values are zero. `values` may be an array over the points of the domain, a
-    function of coordinate arrays x and y, or a number, which also applies to the halo.
+    Without `values`, all values are zero. `values` may be an array over the points of the domain
+    and the layers, a function of coordinate arrays x and y, which are followed by the numbers of
+    the layers from 0, or a number, which also applies to the halo.
 
     Raises:
         TypeError: `grid`, `points` or `values` has a wrong type.
-        ValueError: `values` are not over the points of the domain.
+        ValueError: `values` are not over the points of the domain, or there is no layer.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what a field is made of
         self,
         grid: Grid,
         points: Points = Points.T,
@@ -55,15 +59,23 @@ class Field:
         *,
         values: Any = None,
         dtype: Any = np.float64,
+        layers: int | None = None,
     ) -> None:
         if not isinstance(grid, Grid):
             raise TypeError(f"A field is on a grid, not {grid!r}.")
         one_of("The kind of points of a field", points, Points)
         self.grid, self.points, self.label = grid, points, label
         self.internal, self.whole = regions(
-            points, grid.subdomain.internal, at_start=grid.at_start, offset=grid.offset
+            points,
+            grid.subdomain.internal,
+            at_start=grid.at_start,
+            fixed_end=grid.fixed_end,
+            offset=grid.offset,
         )
-        self._storage: Storage = grid.zeros(label, dtype)
+        self.layers = None if layers is None else whole_number("The layers of a field", layers)
+        if self.layers is not None and self.layers < 1:
+            raise ValueError(f"A field has at least one layer, not {layers}.")
+        self._storage: Storage = grid.zeros(label, dtype, self.layers)
         self._clean = 0
         self._in_place: dict[tuple[int, ...], InPlace] = {}
         self.under_way: tuple[int, Packed, int] | None = None
@@ -144,22 +156,58 @@ class Field:
         check_numbers(self.describe, found, self.storage.dtype)
         with self.storage.access(None, RDWR) as array:
             array[...] = found
+            self.reflect(array, self.grid.halo)
         self.set_clean(self.grid.halo)
+
+    def prescribe(self, values: Any) -> None:
+        """Set the points on and beyond the prescribed boundaries of the domain, on all ranks alike.
+
+        `values` is a number, or a function of the coordinates x and y.
+
+        Raises:
+            RuntimeError: an exchange of the field has not been finished.
+            TypeError: `values` is neither.
+            ValueError: the grid has no prescribed boundary.
+        """
+        self.check_idle()
+        if not any(Boundary.PRESCRIBED in sides for sides in self.grid.boundaries):
+            raise ValueError(f"The grid of {self.describe()} has no prescribed boundary.")
+        found = np.asarray(
+            self._evaluated(values, *self.grid.columns_and_rows(self.points))
+            if callable(values)
+            else values
+        )
+        check_numbers(self.describe, found, self.storage.dtype)
+        if found.ndim and not callable(values):
+            raise TypeError(
+                f"The boundaries of {self.describe()} are prescribed by a number or a function of "
+                f"x and y, not by {values!r}."
+            )
+        found = np.broadcast_to(found, self.storage.shape)
+        with self.storage.access(None, RDWR) as array:
+            for part in self.grid.prescribed(self.points):
+                array[part] = found[part]
 
     @property
     def region_is_all(self) -> bool:
         """True if the whole region contains all points of the arrays, except the padding."""
-        columns, rows = self.storage.shape
+        columns, rows, *_ = self.storage.shape
         return self.whole.start == (0, 0) and self.whole.stop == (columns - 1, rows - 1)
 
     def to_xarray(self) -> Any:
         """Return the internal region as a `DataArray` with coordinates, without copying values."""
-        coords = dict(zip("xy", self.grid.coordinates(self.points), strict=True))
-        inside = {
-            name: places[part]
-            for (name, places), part in zip(coords.items(), self.internal.box, strict=True)
-        }
-        return labelled(self.storage[self.internal.box], ("x", "y"), inside, self.label)
+        box, places = self.internal.box, self.grid.coordinates(self.points)
+        if places[0].ndim == 1:
+            inside: dict[str, Any] = {
+                name: one[part] for name, one, part in zip("xy", places, box, strict=True)
+            }
+        else:
+            inside = {
+                name: (("x", "y"), one[box])
+                for name, one in zip(("x_place", "y_place"), places, strict=True)
+            }
+        dims = ("x", "y") if self.layers is None else ("x", "y", "layer")
+        return labelled(self.storage[box], dims, inside, self.label)
 
     # -- halos -----------------------------------------------------------------------------------
 
@@ -204,6 +252,9 @@ class Field:
         writes = self.storage.buffer.version - version
         packed.finish([self])
         self.grid.messages.put(packed)
+        if self.grid.reflections(self.points, depth):
+            with self.storage.access(side_of([self]), RDWR) as array:
+                self.reflect(array, depth)
         if writes:
             raise RuntimeError(
                 f"{self.describe()} was written while an exchange of it was under way: what was "
@@ -217,7 +268,14 @@ class Field:
 
     def is_moved(self, depth: int) -> bool:
         """Return whether an exchange of the halo, if it is dirty, changes a value of this rank."""
-        return depth > self._clean and not self.grid.plan(depth).is_empty
+        if depth <= self._clean:
+            return False
+        return not self.grid.plan(depth).is_empty or bool(self.grid.reflections(self.points, depth))
+
+    def reflect(self, array: Array, depth: int) -> None:
+        """Set the points of `array` on and beyond closed boundaries, up to `depth` points away."""
+        for one in self.grid.reflections(self.points, depth):
+            one.apply(array)
 
     def set_dirty(self) -> None:
         """Record that the field was written, so that its halo is stale."""
@@ -304,7 +362,8 @@ class Field:
             raise TypeError(
                 f"{self.describe()} has a dot product with a field, not with {other!r}."
             )
-        if other.grid is not self.grid or other.points is not self.points:
+        is_alike = other.points is self.points and other.layers == self.layers
+        if other.grid is not self.grid or not is_alike:
             raise ValueError(
                 f"{self.describe()} and {other.describe()} are not on the same points of one grid."
             )
@@ -346,7 +405,7 @@ class Field:
         found = self.grid.ranks.sent_to(root, np.array(self.storage.data_ro[own]))
         if found is None:
             return None
-        values = np.empty(self.grid.points, self.storage.dtype, order="F")
+        values = np.empty((*self.grid.points, *self._layered), self.storage.dtype, order="F")
         for subdomain, part in zip(self.grid.decomposition.subdomains, found, strict=True):
             values[subdomain.domain.box] = part
         return values
@@ -358,12 +417,27 @@ class Field:
 
     # -- making ----------------------------------------------------------------------------------
 
+    @property
+    def _layered(self) -> tuple[int, ...]:
+        """The extents of the values after those in x and y."""
+        return () if self.layers is None else (self.layers,)
+
+    def _evaluated(self, function: Callable[..., Any], x: Array, y: Array) -> Any:
+        """Return a function of coordinates in x and y, and of the layers if there are some."""
+        if self.layers is None:
+            return function(x, y)
+        return function(x[..., None], y[..., None], np.arange(self.layers))
+
     def _fill(self, given: Any) -> None:
         own = self.grid.subdomain
         if callable(given):
-            places = zip(self.grid.coordinates(self.points), own.internal.box, strict=True)
-            x, y = (of_axis[part] for of_axis, part in places)
-            values = np.broadcast_to(given(x[:, None], y[None, :]), own.domain.shape)
+            x, y = self.grid.columns_and_rows(self.points)
+            columns, rows = own.internal.box
+            if x.shape[1] == 1:
+                values = self._evaluated(given, x[columns], y[:, rows])
+            else:
+                values = self._evaluated(given, x[columns, rows], y[columns, rows])
+            values = np.broadcast_to(values, (*own.domain.shape, *self._layered))
         else:
             values = np.asarray(given)
             if values.ndim:
@@ -371,12 +445,14 @@ class Field:
         check_numbers(self.describe, values, self.storage.dtype)
         with self.storage.access(None, RDWR) as array:
             array[own.internal.box if values.ndim else ...] = values
+            self.reflect(array, self.grid.halo)
 
     def _checked(self, values: Array) -> Array:
-        if values.shape != self.grid.points:
+        if values.shape != (*self.grid.points, *self._layered):
+            and_layers = "" if self.layers is None else f" and {self.layers} layers"
             raise ValueError(
-                f"Values of shape {values.shape} are not over the {self.grid.points} points of "
-                f"the domain of {self.describe()}."
+                f"Values of shape {values.shape} are not over the {self.grid.points} points"
+                f"{and_layers} of the domain of {self.describe()}."
             )
         return values
 
@@ -389,6 +465,7 @@ class Field:
             "label": self.label,
             "values": np.array(self.storage.data_ro, order="F"),
             "clean": self._clean,
+            "layers": self.layers,
             "domain": self.grid.subdomain.domain,
         }
 
@@ -406,8 +483,10 @@ class Field:
                 f"rank has those from {own.start} up to {own.stop}: read it on the rank that wrote "
                 f"it, of as many."
             )
-        self.__init__(grid, state["points"], state["label"], dtype=values.dtype)  # type: ignore[misc]
-        self._storage = storage(values, label=self.label, **grid.keywords)
+        self.__init__(  # type: ignore[misc]
+            grid, state["points"], state["label"], dtype=values.dtype, layers=state.get("layers")
+        )
+        self._storage = storage(values, label=self.label, **grid.keywords_for(self.layers))
         self._clean = state["clean"]
 
 
@@ -430,30 +509,46 @@ def exchange(fields: Sequence[Field], depth: int = 1, *, only_dirty: bool = Fals
 
 def _exchange_together(group: Sequence[Field], depth: int) -> None:
     """Exchange the halos of fields with one grid and one data type."""
-    if not group[0].grid.plan(depth).is_empty:  # An access would mark the values as changed.
+    grid = group[0].grid
+    reflects = grid.has_walls and any(grid.reflections(one.points, depth) for one in group)
+    # An access would mark the values as changed.
+    if not grid.plan(depth).is_empty or reflects:
         arrays = held_arrays(group)
         if arrays is not None:
-            group[0].in_place(group[1:], depth).run(arrays)
+            _exchange_on_host(group, arrays, depth)
         elif side_of(group) is None:
             with arrays_on_host(group, writes=True) as arrays:
-                group[0].in_place(group[1:], depth).run(arrays)
+                _exchange_on_host(group, arrays, depth)
         else:
-            messages = group[0].grid.messages
-            packed = messages.take(group, depth)
+            packed = grid.messages.take(group, depth)
             packed.start(group)
             packed.finish(group)
-            messages.put(packed)
+            grid.messages.put(packed)
+            for field in group if reflects else ():
+                with field.storage.access(field.storage.device, RDWR) as array:
+                    field.reflect(array, depth)
     for field in group:
         field.set_clean(depth)
 
 
+def _exchange_on_host(group: Sequence[Field], arrays: Sequence[Any], depth: int) -> None:
+    """Exchange halos, then set the points beyond closed boundaries from these and owned points."""
+    grid = group[0].grid
+    if not grid.plan(depth).is_empty:
+        group[0].in_place(group[1:], depth).run(arrays)
+    if grid.has_walls:
+        for field, array in zip(group, arrays, strict=True):
+            field.reflect(array, depth)
+
+
 def _together(fields: Sequence[Field]) -> Iterator[list[Field]]:
-    """Yield groups of fields with one grid and one data type, which share messages.
+    """Yield groups of fields with one grid, one data type and equal layers, which share messages.
 
     All ranks form the same groups. The location of values (host or device) is ignored, because
     other ranks do not know it.
     """
     groups: dict[tuple[Any, ...], list[Field]] = {}
     for field in dict.fromkeys(fields):
-        groups.setdefault((id(field.grid), field.storage.dtype), []).append(field)
+        key = id(field.grid), field.storage.dtype, field.layers
+        groups.setdefault(key, []).append(field)
     yield from groups.values()

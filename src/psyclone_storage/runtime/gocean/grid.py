@@ -1,4 +1,4 @@
-"""Rectangular grids with constant spacing, distributed over ranks."""
+"""Logically rectangular grids, distributed over ranks."""
 
 from __future__ import annotations
 
@@ -9,36 +9,63 @@ from typing import Any
 import numpy as np
 
 from psyclone_storage.base.uncaught import HaloWidthError
+from psyclone_storage.runtime.gocean.boundaries import (
+    Boundary,
+    Reflection,
+    Slices,
+    is_periodic,
+    prescribed_parts,
+    reflections,
+    sides_of,
+)
 from psyclone_storage.runtime.gocean.decomposition import Subdomain, decompose
 from psyclone_storage.runtime.gocean.exchange import MessagePool
 from psyclone_storage.runtime.gocean.given import (
     distance_pair,
     one_of,
-    truth_pair,
     whole_number,
     whole_pair,
 )
 from psyclone_storage.runtime.gocean.halo_plan import ExchangePattern, plan_exchange
+from psyclone_storage.runtime.gocean.metrics import Array, Metrics, coordinate_arrays
 from psyclone_storage.runtime.gocean.points import Offset, Points
 from psyclone_storage.runtime.ranks import checked_ranks, world
 from psyclone_storage.storage import Storage, storage, zeros
 from psyclone_storage.storage.gdp.parameters import checked_device
 
 X_CONTIGUOUS = (1, 0)
-"""The layout of all fields: neighbours in x are neighbours in memory, as in Fortran."""
-_LATITUDE = 50.0
+"""The layout of fields without layers: neighbours in x are neighbours in memory, as in Fortran."""
+LAYERS_CONTIGUOUS = (1, 0, 2)
+"""The layout of fields with layers: those of a point are neighbours in memory, then points in x."""
 
 
 class Grid:
-    """Grid of `points` points in x and y with constant `spacing`, distributed over ranks.
+    """Grid of `points` points in x and y, distributed over ranks.
 
-    - `periodic`: whether the grid is periodic in x and in y.
+    - `spacing`: the distances of points in x and y, if they are constant.
+
+    - `boundaries`: `"closed"`, `"periodic"`, `"prescribed"` or `"open"`; or a pair, for x and y.
+      Each of the pair may be a pair again, for the start and the end.
+
+    - `periodic`: whether the grid is periodic in x and in y. Other directions are open.
 
     - `halo`: the width of the halo in points.
 
     - `mask`: 1 for sea, 0 for land, and -1 outside an open boundary, as an array over the points of
-      the domain, optionally with `halo` points around them. Other points have the value of the
-      nearest neighbour, or of the periodic image. Without a mask, all points are sea.
+      the domain, optionally with `halo` points around them. Points beyond a closed boundary are
+      land; others have the value of the nearest neighbour, or of the periodic image. Without a
+      mask, all points of the domain are sea.
+
+    - `latitude`: a number, a function of coordinates, or a mapping of `u`, `v`, `f` to these or
+      arrays; 50 degrees by default.
+
+    - `metrics`: a mapping of properties, such as `dx_t` and `area_u`, to numbers, functions of
+      coordinates, or arrays. Other distances are the spacing, and other areas are products.
+
+    - `coordinates`: a function that maps x and y to curvilinear coordinates, or a mapping of points
+      to a pair of arrays.
+
+    Arrays are over the points of the domain, optionally with `halo` points around them.
 
     - `parts`: the number of rectangles in each direction.
 
@@ -50,9 +77,9 @@ class Grid:
 
     Raises:
         TypeError: an argument has a wrong type.
-        ValueError: the domain cannot be divided in this way, a periodic domain has fewer points
-            than the halo, a distance is not positive, the mask has a wrong shape, or there is no
-            such device.
+        ValueError: the domain cannot be divided in this way, a periodic or closed domain has fewer
+            points than the halo, a distance is not positive, an array has a wrong shape, or there
+            is no such boundary or device.
     """
 
     def __init__(  # noqa: PLR0913 - what a grid is made of
@@ -60,31 +87,38 @@ class Grid:
         points: tuple[int, int],
         spacing: tuple[float, float] = (1.0, 1.0),
         *,
-        periodic: tuple[bool, bool] = (False, False),
+        boundaries: Any = None,
+        periodic: tuple[bool, bool] | None = None,
         offset: Offset = Offset.NORTH_EAST,
         halo: int = 1,
         mask: Any = None,
+        latitude: Any = None,
+        metrics: Any = None,
+        coordinates: Any = None,
         parts: tuple[int, int] | None = None,
         device: str | None = None,
         ranks: Any = None,
     ) -> None:
         self.points = whole_pair("the points of a grid", points)
         self.spacing = distance_pair("the spacing of a grid", spacing)
-        self.periodic = truth_pair("the directions in which a grid is periodic", periodic)
+        self.boundaries = sides_of(boundaries, periodic)
+        self.periodic = is_periodic(self.boundaries)
+        self.has_walls = any(Boundary.CLOSED in sides for sides in self.boundaries)
         self.offset: Offset = one_of("The offset of a grid", offset, Offset)
         self.halo = whole_number("The halo of a grid", halo)
         self.device: str | None = checked_device(device)
         self.ranks = checked_ranks(ranks)
         cuts = None if parts is None else whole_pair("the parts of a grid", parts)
         self.decomposition = decompose(self.points, self.ranks.size, self.halo, cuts)
-        for name, closed, extent in zip("xy", self.periodic, self.points, strict=True):
-            if closed and extent < halo:
-                raise ValueError(
-                    f"The domain is periodic in {name} and has {extent} points there, fewer than "
-                    f"the halo of {halo}."
-                )
+        self._check_images()
         self._mask = None if mask is None else self._checked_mask(np.asarray(mask))
+        self._metrics = Metrics(self.spacing, latitude, metrics, self._check_shape)
+        self._coordinates = coordinate_arrays(coordinates, self._check_shape)
+        self._keywords = {"latitude": latitude, "metrics": metrics, "coordinates": coordinates}
         self.plan: Callable[[int], ExchangePattern] = cache(partial(self._plan_for))
+        self.reflections: Callable[[Points, int], tuple[Reflection, ...]] = cache(
+            partial(self._reflections_for)
+        )
         self.messages = MessagePool(self.ranks, self.plan)
         self.property: Callable[[str], Storage | float] = cache(partial(self._property_for))
 
@@ -119,32 +153,75 @@ class Grid:
         start = self.subdomain.domain.start
         return start[0] == 0 and not self.periodic[0], start[1] == 0 and not self.periodic[1]
 
-    def zeros(self, label: str = "", dtype: Any = np.float64) -> Storage:
+    @property
+    def fixed_end(self) -> tuple[bool, bool]:
+        """True for x and y if this rank's part ends at a closed or prescribed boundary."""
+        stop = self.subdomain.domain.stop
+        x, y = (
+            one[1].is_fixed and at == points
+            for one, at, points in zip(self.boundaries, stop, self.points, strict=True)
+        )
+        return x, y
+
+    def prescribed(self, points: Points) -> tuple[Slices, ...]:
+        """Return the points on and beyond prescribed boundaries, as parts of this rank's arrays."""
+        kind = points, self.offset
+        return tuple(prescribed_parts(self.decomposition, self.ranks.rank, self.boundaries, kind))
+
+    def zeros(self, label: str = "", dtype: Any = np.float64, layers: int | None = None) -> Storage:
         """Return a storage of zeros with the extents and layout of this rank's arrays."""
-        return zeros(self.shape, dtype, label=label, **self.keywords)
+        shape = self.shape if layers is None else (*self.shape, layers)
+        return zeros(shape, dtype, label=label, **self.keywords_for(layers))
 
     @property
     def keywords(self) -> Any:
-        """Options for all storages of this grid."""
+        """Options for all storages of this grid without layers."""
+        return self.keywords_for(None)
+
+    def keywords_for(self, layers: int | None) -> Any:
+        """Return the options for storages of this grid, with layers or without (None)."""
         halo, row = self.halo, self.halo + 1
+        around = (halo, row)
         return {
-            "dims": ("I", "J"),
-            "layout": X_CONTIGUOUS,
-            "halo": ((halo, row), (halo, row)),
+            "dims": ("I", "J") if layers is None else ("I", "J", "K"),
+            "layout": X_CONTIGUOUS if layers is None else LAYERS_CONTIGUOUS,
+            "halo": (around, around) if layers is None else (around, around, (0, 0)),
             "device": self.device,
         }
 
-    def coordinates(self, points: Points) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    def coordinates(self, points: Points) -> tuple[Array, Array]:
         """Return the coordinates of the points in this rank's arrays, in x and y.
 
-        The first T point of the domain is one spacing from the origin in both directions.
+        They are one-dimensional for constant spacing, where the first T point of the domain is one
+        spacing from the origin in both directions. Curvilinear coordinates are two-dimensional.
+
+        Raises:
+            ValueError: the coordinates that were passed to the grid have none of these points.
         """
         found = []
         for axis, on_side in enumerate(points.on_sides):
             first = self.subdomain.domain.start[axis] - self.halo + 1
             places = np.arange(first, first + self.shape[axis], dtype=np.float64)
             found.append((places + (self.offset.shift if on_side else 0.0)) * self.spacing[axis])
-        return found[0], found[1]
+        x, y = found
+        if self._coordinates is None:
+            return x, y
+        if callable(self._coordinates):
+            pair = self._coordinates(x[:, None], y[None, :])
+            x, y = (np.broadcast_to(np.asarray(one, np.float64), self.shape) for one in pair)
+            return x, y
+        if points not in self._coordinates:
+            raise ValueError(
+                f"The coordinates of the grid have no {points.name} points: add Points."
+                f"{points.name} to 'coordinates'."
+            )
+        x, y = (self._local(one) for one in self._coordinates[points])
+        return x, y
+
+    def columns_and_rows(self, points: Points) -> tuple[Array, Array]:
+        """Return the coordinates of points in a form that broadcasts to two dimensions."""
+        x, y = self.coordinates(points)
+        return (x[:, None], y[None, :]) if x.ndim == 1 else (x, y)
 
     def __deepcopy__(self, memo: Any) -> Grid:
         """Return the grid itself, so that copies of fields are on the same grid."""
@@ -153,12 +230,13 @@ class Grid:
     def __reduce__(self) -> tuple[Any, ...]:
         """Return the constructor arguments for a pickle; the reading program provides the ranks."""
         made = {
-            "periodic": self.periodic,
+            "boundaries": self.boundaries,
             "offset": self.offset,
             "halo": self.halo,
             "mask": self._mask,
             "parts": self.decomposition.parts,
             "device": self.device,
+            **self._keywords,
         }
         return _made_again, (self.points, self.spacing, made)
 
@@ -171,40 +249,76 @@ class Grid:
             )
         return plan_exchange(self.decomposition, self.periodic, self.ranks.rank, depth)
 
+    def _reflections_for(self, points: Points, depth: int) -> tuple[Reflection, ...]:
+        kind = points, self.offset
+        return reflections(self.decomposition, self.ranks.rank, self.boundaries, kind, depth)
+
     def _property_for(self, name: str) -> Storage | float:
         """Return a grid property for kernels by name.
 
         `dx_const` and `dy_const` are numbers. All others are storages: `mask_t`, `dx_t` and similar
         ones, `area_t`, `area_u`, `area_v`, `lat_u`, `lat_v`.
         """
-        dx, dy = self.spacing
-        numbers = {"dx_const": dx, "dy_const": dy}
-        if name in numbers:
-            return numbers[name]
-        kind, _, place = name.partition("_")
-        constant = {"dx": dx, "dy": dy, "area": dx * dy, "lat": _LATITUDE}
-        places = {"dx": "tuvf", "dy": "tuvf", "area": "tuv", "lat": "uvf"}
         if name == "mask_t":
             return storage(self._local_mask(), label=name, **self.keywords)
-        if kind not in constant or len(place) != 1 or place not in places[kind]:
-            raise KeyError(f"A grid has no property '{name}'.")
+        given = self._metrics.given(name)
+        if name.endswith("_const"):
+            return float(given)
+        if isinstance(given, tuple):
+            x, y = (np.asarray(self.property(one)) for one in given)
+            given = x * y
+        elif callable(given):
+            given = given(*self.columns_and_rows(Points(name[-1])))
+        elif np.ndim(given):
+            given = self._local(given)
         made = self.zeros(name)
-        made[...] = constant[kind]
+        made[...] = np.broadcast_to(given, self.shape)
         return made
 
-    def _checked_mask(self, mask: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        wide = tuple(extent + 2 * self.halo for extent in self.points)
-        if mask.shape not in (self.points, wide):
-            raise ValueError(
-                f"A mask of shape {mask.shape} is neither over the {self.points} points of the "
-                f"domain nor over the {wide} with the halo around them."
-            )
+    def _check_images(self) -> None:
+        """Check that a domain has the points of its periodic images and reflections."""
+        for name, sides, extent in zip("xy", self.boundaries, self.points, strict=True):
+            images = [one for one in sides if one in (Boundary.PERIODIC, Boundary.CLOSED)]
+            if images and extent < self.halo:
+                raise ValueError(
+                    f"The domain is {images[0].value} in {name} and has {extent} points there, "
+                    f"fewer than the halo of {self.halo}."
+                )
+
+    def _checked_mask(self, mask: Array) -> Array:
+        self._check_shape("A mask", mask)
         return mask.astype(np.int32)
 
-    def _local_mask(self) -> np.ndarray[Any, Any]:
-        if self._mask is None:
-            return np.ones(self.shape, np.int32)
-        rim = (self._mask.shape[0] - self.points[0]) // 2
+    def _check_shape(self, what: str, values: Array) -> None:
+        wide = tuple(extent + 2 * self.halo for extent in self.points)
+        if values.shape in (self.points, wide):
+            return
+        is_transposed = values.shape[::-1] in (self.points, wide)
+        hint = " Transpose it: x is the first dimension." if is_transposed else ""
+        raise ValueError(
+            f"{what} of shape {values.shape} is neither over the {self.points} points of the "
+            f"domain nor over the {wide} with the halo around them.{hint}"
+        )
+
+    def _local_mask(self) -> Array:
+        mask = np.ones(self.points, np.int32) if self._mask is None else self._mask
+        found = self._local(mask)
+        if mask.shape == self.points:
+            for axis, sides in enumerate(self.boundaries):
+                first = self.subdomain.domain.start[axis] - self.halo
+                places = np.arange(first, first + self.shape[axis])
+                is_land = (places < 0) & (sides[0] is Boundary.CLOSED)
+                is_land |= (places >= self.points[axis]) & (sides[1] is Boundary.CLOSED)
+                found[is_land if axis == 0 else (slice(None), is_land)] = 0
+        return found
+
+    def _local(self, values: Array) -> Array:
+        """Return the part of an array over the domain that is in this rank's arrays.
+
+        Without a halo, points around the domain have the values of the nearest points, or of their
+        periodic images.
+        """
+        rim = (values.shape[0] - self.points[0]) // 2
         indices = []
         for axis, points in enumerate(self.points):
             first = self.subdomain.domain.start[axis] - self.halo
@@ -212,7 +326,7 @@ class Grid:
             if self.periodic[axis] and not rim:
                 places %= points
             indices.append(np.clip(places + rim, 0, points + 2 * rim - 1))
-        return np.asfortranarray(self._mask[np.ix_(*indices)])
+        return np.asfortranarray(values[np.ix_(*indices)])
 
 
 def _made_again(points: Any, spacing: Any, made: dict[str, Any]) -> Grid:

@@ -39,7 +39,12 @@ class Offset(Enum):
 
 
 def regions(
-    points: Points, own: Region, *, at_start: tuple[bool, bool], offset: Offset
+    points: Points,
+    own: Region,
+    *,
+    at_start: tuple[bool, bool],
+    fixed_end: tuple[bool, bool],
+    offset: Offset,
 ) -> tuple[Region, Region]:
     """Return the internal region of a field, and that region with its boundary points.
 
@@ -47,12 +52,16 @@ def regions(
 
     - `at_start`: whether the domain has a boundary at the start of the rank, in x and y.
 
+    - `fixed_end`: whether the domain has a boundary at the end of the rank of which kernels do not
+      compute the points.
+
     With the offset to the south-west, the first U points in x, the first V points in y, and the
-    first F points in both directions are on that boundary.
+    first F points in both directions are on the boundary at the start. With the offset to the
+    north-east, the last ones are on the boundary at the end.
     """
-    x, y = (
-        int(offset is Offset.SOUTH_WEST and side and first)
-        for side, first in zip(points.on_sides, at_start, strict=True)
-    )
-    internal = own.widened((-x, -y), (0, 0))
+    sides = points.on_sides
+    is_first, is_last = offset is Offset.SOUTH_WEST, offset is Offset.NORTH_EAST
+    x, y = (int(is_first and side and at) for side, at in zip(sides, at_start, strict=True))
+    to_x, to_y = (int(is_last and side and at) for side, at in zip(sides, fixed_end, strict=True))
+    internal = own.widened((-x, -y), (-to_x, -to_y))
     return internal, internal.widened((1, 1), (1, 1))

@@ -28,7 +28,7 @@ from psyclone_storage.base.compilers import (
     why_not_found,
 )
 from psyclone_storage.base.package_files import shared_file
-from psyclone_storage.runtime.compiling import identity_of, library_key, load_kept, run_compiler
+from psyclone_storage.runtime.compiling import compile_library, identity_of, library_key, load_kept
 from psyclone_storage.runtime.ranks import Ranks
 
 Array = np.ndarray[Any, Any]
@@ -392,4 +392,4 @@ def _build(sources: list[Path], folder: Path, made: Path) -> None:
         "-o",
         str(made),
     ]
-    run_compiler(command, made, "LFRic's infrastructure")
+    compile_library(command, made, "LFRic's infrastructure")

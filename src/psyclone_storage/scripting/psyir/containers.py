@@ -169,7 +169,7 @@ class Routine(UnitNode, Schedule):
         directives, those that are unchanged keep their nodes, too.
         """
         if body is not self._block:
-            self.sync(body, Known(_with_lines(self)) if rewritten else None)
+            self.sync(body, Known(_with_lines(self), body) if rewritten else None)
 
     def debug_string(self) -> str:
         """Return the statements as Fortran."""

@@ -76,6 +76,12 @@ class OMPLoopDirective(OMPDirective):
     """A loop whose iterations may run in any order."""
 
 
+class OMPTeamsLoopDirective(  # pylint: disable=too-many-ancestors
+    OMPParallelDoDirective
+):
+    """A loop whose iterations the teams of threads of a device share in any order."""
+
+
 class OMPTaskloopDirective(OMPDirective):
     """A loop whose iterations become tasks."""
 
@@ -132,6 +138,8 @@ _CLASSES: dict[Kind, type[Directive]] = {
     Kind.OMP_TASKLOOP: OMPTaskloopDirective,
     Kind.OMP_TARGET: OMPTargetDirective,
     Kind.OMP_TEAMS_DO: OMPTeamsDistributeParallelDoDirective,
+    Kind.OMP_TEAMS_LOOP: OMPTeamsLoopDirective,
+    Kind.OMP_LOOP: OMPLoopDirective,
     Kind.ACC_PARALLEL: ACCParallelDirective,
     Kind.ACC_LOOP: ACCLoopDirective,
     Kind.ACC_KERNELS: ACCKernelsDirective,

@@ -8,7 +8,8 @@ from psyclone_storage.ir.facts import Fact, FactKind
 from psyclone_storage.scripting.errors import TransformationError, refusal
 from psyclone_storage.scripting.psyir.containers import FileContainer, Routine
 from psyclone_storage.scripting.psyir.live import LiveNode
-from psyclone_storage.transform.file_bench import AddDirective, FileBench
+from psyclone_storage.transform.file_bench import FileBench
+from psyclone_storage.transform.file_blocks import AddDirective
 from psyclone_storage.transform.workbench import NamedStep
 
 

@@ -14,6 +14,7 @@ from psyclone_storage.ir.rewrite import (
     blocks_of,
     names_of_line,
     place_of_line,
+    walk_lines,
     with_each_block,
 )
 from psyclone_storage.languages.fortran.print.edit_script import node_extent
@@ -150,18 +151,18 @@ class Statement(LiveNode):
 class Known:
     """The nodes of a routine before a step, which are found again by what they show.
 
-    A node is that of the very record it showed. One whose record a step has changed is found by
-    the uid of a loop, or by the author's place of the statement.
+    A node is that of the very record it showed, if that is in the `body` after the step. Otherwise
+    it is found by the uid of a loop, or by the author's place of the statement.
     """
 
-    def __init__(self, nodes: Iterable[Statement] = ()) -> None:
+    def __init__(self, nodes: Iterable[Statement] = (), body: Lines = ()) -> None:
+        self._unchanged = frozenset(map(id, walk_lines(body)))
         self._same: dict[int, list[Statement]] = {}
         self._like: dict[object, list[Statement]] = {}
         for node in nodes:
             line = node.line()
             self._same.setdefault(id(line), []).append(node)
-            key = _key(line)
-            if key is not None:
+            if (key := _key(line)) is not None:
                 self._like.setdefault(key, []).append(node)
 
     def find(self, block: Lines, at: int) -> Statement | None:
@@ -172,7 +173,7 @@ class Known:
                 self._take(node, line)
                 return node
         for node in self._like.get(_key(line), ()):
-            if not isinstance(node, CodeBlock):
+            if not isinstance(node, CodeBlock) and id(node.line()) not in self._unchanged:
                 self._take(node, line)
                 node.sync(line, self)
                 return node

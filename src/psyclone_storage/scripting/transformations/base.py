@@ -261,6 +261,16 @@ class Unsupported(Transformation):
         return TransformationError(Diagnostic("T015", message))
 
 
+class ForFiles(Transformation):
+    """Transformation of nodes of files without an API; it is rejected for other nodes."""
+
+    def _read(
+        self, node: Nodes, more: Sequence[object], given: TransformationOptions
+    ) -> tuple[tuple[ScheduleNode, ...], dict[str, object]]:
+        message = f"'{self.name}' is supported for files without an API only."
+        raise TransformationError(Diagnostic("T015", message))
+
+
 def two_nodes(
     transformation: Transformation, nodes: tuple[ScheduleNode, ...]
 ) -> tuple[ScheduleNode, ScheduleNode]:

@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.scripting.errors import TransformationError, refusal
-from psyclone_storage.scripting.psyir.calls import IntrinsicCall
-from psyclone_storage.scripting.transformations.base import Transformation, TransformationOptions
+from psyclone_storage.scripting.psyir.calls import Call, IntrinsicCall
+from psyclone_storage.scripting.psyir.data import DataNode
+from psyclone_storage.scripting.transformations.base import (
+    ForFiles,
+    Transformation,
+    TransformationOptions,
+)
 from psyclone_storage.scripting.transformations.on_files import NodeRequest
 from psyclone_storage.scripting.views import ScheduleNode
-from psyclone_storage.transform.file_bench import RewriteStatement
+from psyclone_storage.transform.file_bench import InlineStatement, RewriteStatement
 from psyclone_storage.transform.hoist import (
+    ComputeBefore,
     MoveBoundsOfLoop,
     MoveInvariantAssignments,
     MoveInvariantBounds,
     MoveOneAssignment,
 )
-from psyclone_storage.transform.kernel.arrays import ArraysToLoops, ArraysToRanges
+from psyclone_storage.transform.kernel.arrays import (
+    ArraysToLoops,
+    ArraysToRanges,
+    ArraysToScalars,
+    IncreaseRank,
+)
 from psyclone_storage.transform.kernel.inline import InlineCall
 from psyclone_storage.transform.kernel.intrinsics import IntrinsicsToCode, check_signs
 from psyclone_storage.transform.kernel.pass_bounds import MoveBoundsInside
@@ -80,11 +93,61 @@ class WriteRanges(Transformation):
         return all(reason.code == "T067" for reason in reasons)
 
 
+class IncreaseRankOfArrays(ForFiles):
+    """Give local arrays a further dimension for the iterations of a loop of a file."""
+
+    options: Mapping[str, object] = {"arrays": ()}
+
+    def _on_file(self, request: NodeRequest) -> NamedStep:
+        names = request.names("arrays")
+        if not names:
+            raise refusal(f"'{self.name}' needs the names of arrays in its option 'arrays'.")
+        number = request.loop_number()
+        return IncreaseRank(request.routine.key, number, tuple(map(str.strip, names)))
+
+
+class UseScalars(ForFiles):
+    """Replace local arrays by scalars if each iteration of a loop of a file uses one element."""
+
+    def _on_file(self, request: NodeRequest) -> NamedStep:
+        return ArraysToScalars(request.routine.key, request.loop_number())
+
+    def _is_idle(self, reasons: Reasons) -> bool:
+        return all(reason.code == "T067" for reason in reasons)
+
+
+class ComputeInVariable(ForFiles):
+    """Compute an expression of a file in a new variable before its statement."""
+
+    options: Mapping[str, object] = {"storage_name": ""}
+
+    def _on_file(self, request: NodeRequest) -> NamedStep:
+        node, wish = request.nodes[0], str(request.options["storage_name"] or "tmp")
+        if not isinstance(node, DataNode) or not wish.isidentifier():
+            raise refusal(f"'{self.name}' takes an expression, and a name for a variable.")
+        return request.on_statement(ComputeBefore("", node.frozen(), wish))
+
+
 class Inline(Transformation):
-    """Replace a kernel call by the statements of the kernel."""
+    """Replace a kernel call by the statements of the kernel, or a call in a file by those of it.
+
+    Options of PSyclone that leave out checks change nothing.
+    """
+
+    options: Mapping[str, object] = {
+        "permit_codeblocks": False,
+        "permit_unsupported_type_args": False,
+        "use_first_callee_and_no_arg_check": False,
+    }
 
     def _step(self, nodes: tuple[ScheduleNode, ...], options: TransformationOptions) -> Step:
         return InlineCall(nodes[0].uid)
+
+    def _on_file(self, request: NodeRequest) -> NamedStep:
+        node = request.nodes[0]
+        if not isinstance(node, Call) or isinstance(node, IntrinsicCall):
+            raise refusal(f"'{self.name}' takes a call of a procedure.")
+        return InlineStatement(request.routine.key, request.statement())
 
 
 class Hoist(Transformation):

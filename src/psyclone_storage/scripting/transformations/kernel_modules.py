@@ -12,11 +12,16 @@ from collections.abc import Mapping
 
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic
-from psyclone_storage.scripting.errors import TransformationError
+from psyclone_storage.scripting.errors import TransformationError, refusal
 from psyclone_storage.scripting.transformations.base import (
     Nodes,
     Transformation,
     TransformationOptions,
+)
+from psyclone_storage.scripting.transformations.on_files import (
+    NodeRequest,
+    live_nodes,
+    transform_file,
 )
 from psyclone_storage.scripting.views import KernelCall, Schedule, ScheduleNode
 from psyclone_storage.transform.kernel.constants import SetKernelConstants
@@ -24,6 +29,7 @@ from psyclone_storage.transform.kernel.imports import ImportsToArguments
 from psyclone_storage.transform.kernel.inline_module import InlineKernelModule
 from psyclone_storage.transform.kernel.routine import DeclareTarget, MakeAccRoutine
 from psyclone_storage.transform.step import Step
+from psyclone_storage.transform.workbench import NamedStep
 
 
 class OnKernels(Transformation):
@@ -35,13 +41,17 @@ class OnKernels(Transformation):
         *more: object,
         options: TransformationOptions | None = None,
         **keywords: object,
-    ) -> tuple[Schedule, Step | None]:
+    ) -> tuple[Schedule | None, Step | None]:
         """Transform the kernels; return the schedule, and the last step or None if nothing changed.
 
         Raises:
             TransformationError: all reasons for which a kernel cannot be changed.
         """
-        nodes, chosen = self._read(node, more, {**(options or {}), **keywords})
+        given = {**(options or {}), **keywords}
+        if live := live_nodes(node, more):
+            transform_file(self, live, given, check=False)
+            return None, None
+        nodes, chosen = self._read(node, more, given)
         bench, last = nodes[0].session.bench, None
         for step in self._checked(nodes, chosen):
             bench.apply(step)
@@ -60,7 +70,11 @@ class OnKernels(Transformation):
         Raises:
             TransformationError: all reasons for which a kernel cannot be changed.
         """
-        nodes, chosen = self._read(node, more, {**(options or {}), **keywords})
+        given = {**(options or {}), **keywords}
+        if live := live_nodes(node, more):
+            transform_file(self, live, given, check=True)
+            return
+        nodes, chosen = self._read(node, more, given)
         self._checked(nodes, chosen)
 
     @abstractmethod
@@ -119,17 +133,23 @@ class AccRoutine(OnKernels):
 
     options: Mapping[str, object] = {"force": False, "parallelism": "seq"}
 
-    def _step_for(self, uid: str, options: TransformationOptions) -> Step:
+    def _step_for(self, uid: str, options: TransformationOptions) -> MakeAccRoutine:
         return MakeAccRoutine(uid, str(options["parallelism"]).lower(), bool(options["force"]))
+
+    def _on_file(self, request: NodeRequest) -> NamedStep:
+        return self._step_for(_routine_to_mark(request), request.options)
 
 
 class DeclareForTarget(OnKernels):
     """Make kernels callable from OpenMP code on a device."""
 
-    options: Mapping[str, object] = {"force": False}
+    options: Mapping[str, object] = {"device_string": None, "force": False}
 
-    def _step_for(self, uid: str, options: TransformationOptions) -> Step:
+    def _step_for(self, uid: str, options: TransformationOptions) -> DeclareTarget:
         return DeclareTarget(uid, bool(options["force"]))
+
+    def _on_file(self, request: NodeRequest) -> NamedStep:
+        return self._step_for(_routine_to_mark(request), request.options)
 
 
 class KernelConstants(OnKernels):
@@ -155,6 +175,17 @@ class KernelConstants(OnKernels):
             raise TransformationError(Diagnostic("T057", message))
         sizes = {name: value for name, value in given.items() if isinstance(value, int)}
         return SetKernelConstants(uid, quadrature=bool(options["quadrature"]), **sizes)
+
+
+def _routine_to_mark(request: NodeRequest) -> str:
+    """Return the key of the routine of a file that a transformation is applied to.
+
+    Raises:
+        TransformationError: `T015`, the node is not a routine.
+    """
+    if request.nodes != (request.routine,):
+        raise refusal(f"'{request.name}' takes a routine, not a part of one.")
+    return request.routine.key
 
 
 def _calls(nodes: tuple[ScheduleNode, ...]) -> list[str]:

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.base.names import listed
 from psyclone_storage.ir.directive import NO_OPTIONS, Directive, RegionOptions
-from psyclone_storage.scripting.errors import TransformationError
+from psyclone_storage.scripting.errors import TransformationError, refusal
 from psyclone_storage.scripting.transformations.base import (
     RegionTrans,
     Transformation,
@@ -34,9 +35,12 @@ _ON_FILES = {
     "do": Directive.OMP_DO,
     "paralleldo": Directive.OMP_PARALLEL_DO,
     "teamsdistributeparalleldo": Directive.OMP_TEAMS_DO,
+    "teamsloop": Directive.OMP_TEAMS_LOOP,
+    "loop": Directive.OMP_LOOP,
 }
 _HINT = "Use 'do', 'paralleldo' or 'teamsdistributeparalleldo'."
-_DIRECTIVES = ("do", "paralleldo", "teamsdistributeparalleldo", "teamsloop", "loop")
+_DIRECTIVES = tuple(_ON_FILES)
+_WITHOUT_SCHEDULE = ("teamsloop", "loop")
 
 
 class ParallelLoop(Transformation):
@@ -85,10 +89,12 @@ class WorkshareLoop(Transformation):
 
     def _on_file(self, request: NodeRequest) -> NamedStep:
         if self.omp_directive not in _ON_FILES:
-            message = f"'omp {self.omp_directive}' is not supported for files without an API."
-            raise TransformationError(Diagnostic("T015", message, hint=_HINT))
+            hint = f"There are {listed(_DIRECTIVES, 'and')}."
+            raise refusal(f"'{self.name}' does not write 'omp {self.omp_directive}'.", hint)
         nowait = bool(request.options.get("nowait")) and self.omp_directive == "do"
-        options = RegionOptions(thread_schedule(self.omp_schedule), nowait=nowait)
+        schedule = thread_schedule(self.omp_schedule)
+        is_ordered = self.omp_directive not in _WITHOUT_SCHEDULE
+        options = RegionOptions(schedule if is_ordered else None, nowait=nowait)
         return request.over_loop(_ON_FILES[self.omp_directive], options)
 
 

@@ -79,6 +79,9 @@ TABLE: tuple[tuple[type[Transformation], str], ...] = (
         "ArrayAssignment2LoopsTrans NemoExplicitLoopTrans NemoAllArrayRange2LoopTrans",
     ),
     (kernel_bodies.WriteRanges, "Reference2ArrayRangeTrans"),
+    (kernel_bodies.IncreaseRankOfArrays, "IncreaseRankLoopArraysTrans"),
+    (kernel_bodies.UseScalars, "ScalarisationTrans"),
+    (kernel_bodies.ComputeInVariable, "DataNodeToTempTrans"),
     (kernel_bodies.Inline, "InlineTrans"),
     (kernel_bodies.MoveBounds, "GOMoveIterationBoundariesInsideKernelTrans"),
     (kernel_bodies.Hoist, "HoistTrans"),
@@ -102,15 +105,16 @@ TABLE: tuple[tuple[type[Transformation], str], ...] = (
     (openmp.CriticalRegion, "OMPCriticalTrans"),
     (openmp.MaximalParallelRegions, "MaximalOMPParallelRegionTrans"),
     (openmp.MinimalBarriers, "OMPMinimiseSyncTrans"),
-    (Unsupported, "MaximalRegionTrans OMPCPURoutineTrans"),
+    (profiling.MaximalRegions, "MaximalRegionTrans"),
+    (Unsupported, "OMPCPURoutineTrans"),
     # Code without an API.
     (
         Unsupported,
         """
-            AllArrayAccess2LoopTrans ArrayAccess2LoopTrans DataNodeToTempTrans
+            AllArrayAccess2LoopTrans ArrayAccess2LoopTrans
             FoldConditionalReturnExpressionsTrans HoistLocalArraysTrans
-            IncreaseRankLoopArraysTrans ReplaceInductionVariablesTrans
-            ReplaceReferenceByLiteralTrans ScalarisationTrans
+            ReplaceInductionVariablesTrans
+            ReplaceReferenceByLiteralTrans
         """,
     ),
 )

@@ -109,6 +109,7 @@ REDUCTIONS: Mapping[ReductionOp, str] = {
 }
 RESERVED = frozenset(
     {EXCHANGE, START, EXACT_SUM, LIBRARY, DEVICE_LIBRARY, ROUTINE, HELD, SCALAR, *NUMPY_WORDS,
-     SCALAR_ARRAY, "run", "given", "data", "reals", "counts", "tables", "ctypes", "len", "float"}
+     SCALAR_ARRAY, "run", "given", "data", "reals", "counts", "tables", "ctypes", "len", "float",
+     "profiler"}
 )  # fmt: skip
 """Names that no variable of a generated module may have."""

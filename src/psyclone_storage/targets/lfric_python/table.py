@@ -26,6 +26,7 @@ from psyclone_storage.ir.unit import Assign, Call, Comment, Declare, DeviceItem,
 from psyclone_storage.ir.walk import kernel_calls
 from psyclone_storage.lowering.emit_storage import why_held
 from psyclone_storage.lowering.infrastructure import Infrastructure, LoweringContext
+from psyclone_storage.lowering.profile import profiled_in_python
 from psyclone_storage.lowering.routine_builder import SetupSection, colons
 from psyclone_storage.targets.lfric_python import abi, mesh, spaces
 from psyclone_storage.targets.lfric_python import exact_sums as sums
@@ -69,6 +70,7 @@ def meshes_in_c(*, exact_sums: bool = False, run_time_checks: bool = False) -> I
         around=_held,
         holding=StoragePolicy(),
         outlines=False,
+        profiled=profiled_in_python,
         finish=_refuse_checks if run_time_checks else _add_nothing,
         sizes=SIZES,
     )

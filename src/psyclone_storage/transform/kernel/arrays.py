@@ -26,6 +26,12 @@ from psyclone_storage.ir.rewrite import rewritten, walk_lines, with_parts
 from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.types import ScalarType
 from psyclone_storage.ir.unit import Assign, Line
+from psyclone_storage.passes.array_rank import (
+    arrays_as_scalars,
+    check_rank,
+    with_rank,
+    with_scalars,
+)
 from psyclone_storage.passes.scalarise import (
     array_assignments,
     check_assignments,
@@ -156,3 +162,51 @@ class ArraysToRanges(ChangesCode):
     def transform_code(self, code: Routine) -> Routine:
         """Return `code` with explicit ranges."""
         return with_ranges(code)
+
+
+# ---------------------------------------------------------------------------- ranks
+
+
+@dataclass(frozen=True, slots=True)
+class IncreaseRank(ChangesCode):
+    """Give local `arrays` a further dimension for the iterations of loop number `loop`.
+
+    The step is rejected if an iteration may read elements that an earlier one has written.
+
+    before: do j = 1, m; t(:) = a(:, j); b(:, j) = t(:) * t(1); end do
+    after:  do j = 1, m; t_j(:, j) = a(:, j); b(:, j) = t_j(:, j) * t_j(1, j); end do
+    """
+
+    loop: int
+    arrays: tuple[str, ...]
+    name: ClassVar[str] = "increase-rank"
+
+    def check_code(self, code: Routine) -> Iterable[Diagnostic]:
+        """Return diagnostics if an array cannot have a further dimension."""
+        return tuple(check_rank(code, self.loop, self.arrays))
+
+    def transform_code(self, code: Routine) -> Routine:
+        """Return `code` with the new arrays."""
+        return with_rank(code, self.loop, self.arrays)
+
+
+@dataclass(frozen=True, slots=True)
+class ArraysToScalars(ChangesCode):
+    """Replace local arrays by scalars if an iteration of loop number `loop` uses one element.
+
+    before: do i = 1, n; t(i) = a(i) + 1; b(i) = t(i) * t(i); end do
+    after:  do i = 1, n; t_scalar = a(i) + 1; b(i) = t_scalar * t_scalar; end do
+    """
+
+    loop: int
+    name: ClassVar[str] = "arrays-to-scalars"
+
+    def check_code(self, code: Routine) -> Iterable[Diagnostic]:
+        """Return a diagnostic if no array can become a scalar."""
+        if arrays_as_scalars(code, self.loop):
+            return ()
+        return (nothing_to_do(code, "has no array in this loop that can be a scalar"),)
+
+    def transform_code(self, code: Routine) -> Routine:
+        """Return `code` with the scalars."""
+        return with_scalars(code, self.loop)

@@ -17,26 +17,35 @@ from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.names import listed
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.regex import regex
-from psyclone_storage.ir.directive import AccRoutineDirective, DeviceLevel, KernelDirective
+from psyclone_storage.ir.directive import AccRoutineDirective, DeviceLevel
 from psyclone_storage.ir.directive import DeclareTargetDirective as OmpDeclareTarget
 from psyclone_storage.ir.expr import Binary, CallFunction, Member, Unary, spell, walk
 from psyclone_storage.ir.intrinsics import PURE
 from psyclone_storage.ir.keys import key_of, keys_of
 from psyclone_storage.ir.operators import DefinedOperator
+from psyclone_storage.ir.parsed import ScopeKind
 from psyclone_storage.ir.rewrite import expressions_of, walk_lines
 from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Schedule
 from psyclone_storage.ir.scopes import WORDS, imports_of, surroundings
-from psyclone_storage.ir.unit import Call, Critical, DirectiveLine, InputOutput, Opaque, Stop
+from psyclone_storage.ir.unit import (
+    Call,
+    Critical,
+    DirectiveBlock,
+    DirectiveLine,
+    InputOutput,
+    Opaque,
+    Stop,
+)
 from psyclone_storage.ir.walk import place_near
 from psyclone_storage.transform.kernel.code import (
-    OnCall,
+    ChangesCode,
     as_on_device,
     check_called,
     check_each,
     not_understood,
-    with_each,
+    placed,
 )
 from psyclone_storage.transform.kernel.state import changed_and_saved, variables_around
 
@@ -48,14 +57,42 @@ _INCLUDED = regex(r"^[ \t]*#?[ \t]*include\b[ \t]*['\"<].*", re.IGNORECASE | re.
 _PASSES = ("imports-to-arguments",)
 
 _Asked = type[AccRoutineDirective | OmpDeclareTarget]
+_MARKS = (AccRoutineDirective, OmpDeclareTarget)
 _NAMES: Mapping[_Asked, str] = {
     AccRoutineDirective: "acc routine",
     OmpDeclareTarget: "omp declare target",
 }
 
 
+class CompilesForDevice(ChangesCode):
+    """Base of steps that make subroutines callable from code on a device."""
+
+    __slots__ = ()
+
+    force: bool
+
+    @property
+    def meaning(self) -> AccRoutineDirective | OmpDeclareTarget:
+        """The directive that the subroutine gets."""
+        raise NotImplementedError
+
+    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
+        """Return diagnostics if a device cannot run the kernel."""
+        problems = check_called(schedule, self.call)
+        return problems or check_each(schedule, self.call, self.check_code)
+
+    def check_code(self, code: Routine) -> Iterator[Diagnostic]:
+        """Return diagnostics if a device cannot run the subroutine."""
+        return _reasons(code, type(self.meaning), self.force)
+
+    def transform_code(self, code: Routine) -> Routine:
+        """Return the subroutine with the directive."""
+        new = DirectiveLine(meaning=self.meaning)
+        return code.with_specification(directives=(*code.directives, new))
+
+
 @dataclass(frozen=True, slots=True)
-class MakeAccRoutine(OnCall):
+class MakeAccRoutine(CompilesForDevice):
     """Make a kernel callable from OpenACC code: its subroutine gets `acc routine`.
 
     `parallelism` is `seq`, `vector`, `worker` or `gang`: the level of parallelism within one call.
@@ -77,23 +114,30 @@ class MakeAccRoutine(OnCall):
     parallelism: str = "seq"
     force: bool = False
 
+    @property
+    def meaning(self) -> AccRoutineDirective:
+        """The directive that the subroutine gets."""
+        return AccRoutineDirective(DeviceLevel(self.parallelism))
+
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return diagnostics if the kernel cannot be called from OpenACC code."""
         if self.parallelism not in _LEVELS:
-            message = f"'{self.parallelism}' is no parallelism of 'acc routine'."
-            hint = f"There are {listed(_LEVELS, 'and')}."
-            return (Diagnostic("T057", message, place_near(schedule, self.call), hint=hint),)
-        return _check(schedule, self.call, AccRoutineDirective, self.force)
+            return (placed(self._wrong_level(), place_near(schedule, self.call)),)
+        return CompilesForDevice.check(self, schedule, rules)
 
-    def transform(self, schedule: Schedule, rules: Rules) -> Schedule:
-        """Return `schedule` with the directive in the kernel."""
-        return _with_directive(
-            schedule, self.call, AccRoutineDirective(DeviceLevel(self.parallelism))
-        )
+    def check_code(self, code: Routine) -> Iterator[Diagnostic]:
+        """Return diagnostics if the subroutine cannot be called from OpenACC code."""
+        if self.parallelism not in _LEVELS:
+            return iter((self._wrong_level(),))
+        return CompilesForDevice.check_code(self, code)
+
+    def _wrong_level(self) -> Diagnostic:
+        message = f"'{self.parallelism}' is no parallelism of 'acc routine'."
+        return Diagnostic("T057", message, hint=f"There are {listed(_LEVELS, 'and')}.")
 
 
 @dataclass(frozen=True, slots=True)
-class DeclareTarget(OnCall):
+class DeclareTarget(CompilesForDevice):
     """Make a kernel callable from OpenMP device code: it gets `omp declare target`.
 
     The call gets a kernel of its own, see `-okern`. Refused for the same reasons as `acc-routine`.
@@ -106,26 +150,24 @@ class DeclareTarget(OnCall):
 
     force: bool = False
 
-    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
-        """Return diagnostics if the kernel cannot be called from OpenMP device code."""
-        return _check(schedule, self.call, OmpDeclareTarget, self.force)
-
-    def transform(self, schedule: Schedule, rules: Rules) -> Schedule:
-        """Return `schedule` with the directive in the kernel."""
-        return _with_directive(schedule, self.call, OmpDeclareTarget())
+    @property
+    def meaning(self) -> OmpDeclareTarget:
+        """The directive that the subroutine gets."""
+        return OmpDeclareTarget()
 
 
-def _with_directive(schedule: Schedule, uid: str, meaning: KernelDirective) -> Schedule:
-    new = DirectiveLine(meaning=meaning)
-    return with_each(
-        schedule, uid, lambda code: code.with_specification(directives=(*code.directives, new))
-    )
+def check_still_for_device(code: Routine, former: Routine) -> Reasons:
+    """Return why a device cannot run a routine after a change, though it could before."""
+    wanted = [type(item.meaning) for item in former.directives if isinstance(item.meaning, _MARKS)]
+    if not wanted or code is former:
+        return ()
+    known = {one.message for asked in wanted for one in _about(former, asked)}
+    new = (one for asked in wanted for one in _about(code, asked))
+    return tuple(placed(one, code.module.routine) for one in new if one.message not in known)
 
 
-def _check(schedule: Schedule, uid: str, asked: _Asked, force: bool) -> Reasons:
-    if problems := check_called(schedule, uid):
-        return problems
-    return check_each(schedule, uid, lambda code: _reasons(code, asked, force))
+def _about(code: Routine, asked: _Asked) -> Iterator[Diagnostic]:
+    return check_device_routine(code, names_on_device(code, asked), asked)
 
 
 def _reasons(code: Routine, asked: _Asked, force: bool) -> Iterator[Diagnostic]:
@@ -133,6 +175,9 @@ def _reasons(code: Routine, asked: _Asked, force: bool) -> Iterator[Diagnostic]:
         message = f"'{code.name}' has the directive '{_NAMES[asked]}' already."
         yield Diagnostic("T054", message, code.module.routine)
         return
+    if any(isinstance(line, DirectiveBlock) for line in walk_lines(code.body)):
+        message = f"'{code.name}' has regions, so devices cannot call it."
+        yield Diagnostic("T055", message, code.module.routine)
     yield from check_device_routine(code, names_on_device(code, asked), asked, force=force)
 
 
@@ -206,9 +251,16 @@ def _called_behind(code: Routine, helpers: tuple[Routine, ...]) -> frozenset[str
 
 def values_of(code: Routine) -> frozenset[str]:
     """Return the names of values in `code`, without its own name if it is a function."""
+    return code.used_values - _named_result(code)
+
+
+def _named_result(code: Routine) -> frozenset[str]:
+    """Return the key of a function whose name is that of its result, nothing for others."""
     own = next((one for one in code.module.procedures if one.name == code.key), None)
-    names_result = own is not None and own.is_function and "result" not in key_of(code.suffix)
-    return code.used_values - ({code.key} if names_result else set())
+    is_function = code.kind is ScopeKind.FUNCTION or (own is not None and own.is_function)
+    if is_function and "result" not in key_of(code.suffix):
+        return frozenset({code.key})
+    return frozenset()
 
 
 def _leaves_the_device(code: Routine) -> Iterator[Diagnostic]:
@@ -235,6 +287,7 @@ def _on_the_host(code: Routine, there: frozenset[str]) -> Iterator[Diagnostic]:
     calls = (spell(line.procedure) for line in walk_lines(code.body) if isinstance(line, Call))
     called = keys_of((*calls, *_bound_functions(code)))
     around = surroundings(code)
+    there |= _named_result(code)
     for name in sorted((called | around.procedures) - there):
         message = f"'{code.name}' calls '{name}', which may not be on the device."
         yield Diagnostic("T055", message, code.place_of(name), hint=annotated)

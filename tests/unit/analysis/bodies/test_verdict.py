@@ -17,7 +17,8 @@ from psyclone_storage.ir.directive import RegionOptions
 from psyclone_storage.ir.expr import whole
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import rewritten
-from psyclone_storage.transform.file_bench import AddDirective, FileBench
+from psyclone_storage.transform.file_bench import FileBench
+from psyclone_storage.transform.file_blocks import AddDirective
 from support.file_benches import file_bench, printed
 from support.loop_nests import NESTS, TRAPS, LoopNest, module_text, program_text
 

@@ -307,6 +307,22 @@ def test_hoisting_keeps_the_value_of_a_loop_without_iterations(tmp_path: Path) -
     )
 
 
+def test_equal_statements_that_steps_made_have_their_own_nodes() -> None:
+    """Hoisting makes the same guarded assignment in two loops."""
+    nest = "do j = 1, m\n do i = 1, n\n  k = j\n  a(i, j) = a(i, j) + k\n end do\nend do\n"
+    tree = tree_of(nest + nest)
+    hoist = TRANSFORMATIONS["HoistTrans"]()
+    inner = [loop for loop in tree.walk(Loop) if loop.ancestor(Loop)]
+    for loop in reversed(inner):
+        hoist.apply(loop.loop_body[0])
+    for loop in inner:
+        around = loop.ancestor(Loop)
+        assert len(around.loop_body.children) == 2
+        assert around.loop_body[1] is loop
+    TRANSFORMATIONS["OMPParallelLoopTrans"]().apply(inner[0])
+    assert finished(tree).count("k = j") == 2
+
+
 def test_new_variables_have_names_that_no_statement_uses() -> None:
     """The module that provides a name may not be at hand."""
     text = (HEAD + "    t = abs(b(1))\n    b(2) = res_abs\n" + TAIL).replace(

@@ -43,6 +43,8 @@ _WORDS = {
     Directive.OMP_TASKLOOP: "omp taskloop",
     Directive.OMP_TARGET: "omp target",
     Directive.OMP_TEAMS_DO: "omp teams distribute parallel do",
+    Directive.OMP_TEAMS_LOOP: "omp teams loop",
+    Directive.OMP_LOOP: "omp loop",
     Directive.ACC_PARALLEL: "acc parallel",
     Directive.ACC_LOOP: "acc loop",
     Directive.ACC_KERNELS: "acc kernels",
@@ -69,8 +71,19 @@ _OPERATORS = {
 _WITHOUT_FOOT = (Directive.ACC_LOOP,)
 _NOWAIT_AT_END = (Directive.OMP_DO, Directive.OMP_SINGLE)
 """The directives whose end directive has the clause `nowait`, as before OpenMP 5.2."""
-_ALL_SHARED = (Directive.OMP_PARALLEL, Directive.OMP_PARALLEL_DO, Directive.OMP_TEAMS_DO)
-_PRIVATE = (*_ALL_SHARED, Directive.OMP_TASK, Directive.OMP_TASKLOOP, Directive.ACC_LOOP)
+_ALL_SHARED = (
+    Directive.OMP_PARALLEL,
+    Directive.OMP_PARALLEL_DO,
+    Directive.OMP_TEAMS_DO,
+    Directive.OMP_TEAMS_LOOP,
+)
+_PRIVATE = (
+    *_ALL_SHARED,
+    Directive.OMP_TASK,
+    Directive.OMP_TASKLOOP,
+    Directive.OMP_LOOP,
+    Directive.ACC_LOOP,
+)
 _REGIONS_WITH_COPIES = (Directive.ACC_PARALLEL, Directive.ACC_KERNELS)
 
 
@@ -170,7 +183,9 @@ def _about_data(block: un.DirectiveBlock) -> Iterator[str]:
     scalars = [name for name, _ in block.reductions]
     if kind is Directive.OMP_TARGET:
         yield from _maps(block.items, scalars)
-    elif scalars and kind in _REGIONS_WITH_COPIES:
+    elif kind in _REGIONS_WITH_COPIES and block.analysed:
+        scalars += [spell(item.what) for item in block.items if item.written]
+    if scalars and kind in _REGIONS_WITH_COPIES:
         yield f"copy({', '.join(scalars)})"
 
 

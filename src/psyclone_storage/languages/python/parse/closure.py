@@ -270,7 +270,7 @@ class FunctionReader:
                 _looked_up(function, name, snapshot)
             elif name in fixed and name not in around and _is_fixed(value):
                 snapshot.look_up(values.get, name)
-                if not isinstance(value, (int, tuple)):
+                if _is_table(value) and not isinstance(value, tuple):
                     snapshot.look_up(_text_of_table, value)
             try:
                 statements += [(name, one) for one in _statements_for(module, name, value)]
@@ -333,7 +333,7 @@ def _fixed_names(text: str, values: Mapping[str, Any]) -> set[str]:
                 parts = [*args, *keywords]
         found |= {
             one.id for part in parts for one in ast.walk(part)
-            if isinstance(one, ast.Name) and isinstance(values.get(one.id), int)
+            if isinstance(one, ast.Name) and isinstance(_plain(values.get(one.id)), int)
         }  # fmt: skip
     return found
 
@@ -345,7 +345,20 @@ def _passes_a_name(node: ast.Call) -> bool:
 
 
 def _is_fixed(value: Any) -> bool:
-    return isinstance(value, int) or _is_table(value)
+    return isinstance(_plain(value), int) or _is_table(value)
+
+
+def _plain(value: Any) -> Any:
+    """Return a NumPy integer or Boolean with which Python computes as with its own as such a one.
+
+    Other values are returned unchanged.
+    """
+    if type(value).__module__ != "numpy" or getattr(value, "shape", None) != ():
+        return value
+    if value.dtype.kind == "b":
+        return bool(value)
+    is_usual = value.dtype.kind == "i" and value.dtype.itemsize >= _SMALLEST_INTEGER
+    return int(value) if is_usual else value
 
 
 def _is_table(value: Any) -> bool:
@@ -375,18 +388,24 @@ def _fault_of_table(value: Any) -> str:
     """Return why a kernel cannot read a table, as one object for equal texts; empty if it can."""
     if type(value) is dict:  # pylint: disable=unidiomatic-typecheck  # a derived class may do more
         return "it is a dictionary"
+    if type(value).__module__ == "numpy" and getattr(value, "shape", None) == ():
+        is_known = isinstance(_plain(value), (int, float))
+        return "" if is_known else f"it is a number of type '{value.dtype.name}'"
     if not _is_table(value):
         return ""
     if type(value).__name__ == "ndarray":
         dtype = value.dtype
         if dtype.kind == "u" or (dtype.kind == "i" and dtype.itemsize < _SMALLEST_INTEGER):
             return f"its elements are integers of type '{dtype.name}'"
+        if dtype.kind == "f" and dtype.itemsize != _USUAL_REAL:
+            return f"its elements are reals of type '{dtype.name}'"
         value = value.tolist()
     return sys.intern(next(_faults(value), ""))
 
 
 def _faults(value: Any, place: str = "") -> Iterator[str]:
     """Yield the elements of nested sequences that are no numbers for kernels."""
+    value = _plain(value)
     if isinstance(value, (tuple, list)):
         if len(value) > _MOST_ITEMS:
             yield f"it has more than {_MOST_ITEMS} elements"
@@ -405,6 +424,7 @@ def _items(value: Any, depth: int = 4) -> Any:
     if isinstance(value, (tuple, list)) and depth and len(value) <= _MOST_ITEMS:
         inner = tuple(_items(one, depth - 1) for one in value)
         return None if None in inner else inner
+    value = _plain(value)
     if isinstance(value, float) and not math.isfinite(value):
         return None
     if isinstance(value, bool):
@@ -417,6 +437,8 @@ def _items(value: Any, depth: int = 4) -> Any:
 _MOST_ITEMS = 1000
 _SMALLEST_INTEGER = 4
 """The bytes of the smallest NumPy integers with which Python computes as with its own."""
+_USUAL_REAL = 8
+"""The bytes of the NumPy reals with which Python computes as with its own."""
 _MOST_FUNCTIONS = 200
 _PARTS = tuple(map(attrgetter, ("__code__", "__defaults__", "__kwdefaults__")))
 """The parts of a function that may be replaced, for example by tools that reload files."""
@@ -478,7 +500,7 @@ def _numbers(around: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _statements_for(module: str, name: str, value: Any) -> Iterator[str]:
     """Yield the import or constant definition that a name needs, if any."""
-    own = str(getattr(value, "__name__", ""))
+    own, value = str(getattr(value, "__name__", "")), _plain(value)
     if isinstance(value, ModuleType):
         yield f"import {value.__name__} as {name}"
     elif own and getattr(math, own, None) is value:

@@ -49,6 +49,8 @@ _BUILTINS: Mapping[str, Callable[..., Any]] = {
     "zip": lambda *args: tuple(zip(*args, strict=False)),
 }  # fmt: skip
 _ARRAYS = ("array", "asarray", "float64")
+_INTEGERS = ("int32", "int64", "intc", "intp")
+"""NumPy integers with which Python computes as with its own."""
 
 
 class CompileTimeValues:
@@ -106,6 +108,18 @@ class CompileTimeValues:
             raise ValueError
         return value
 
+    def _array(self, node: ast.Call) -> Any:
+        """Return the elements of an array if its type does not change them."""
+        value = self._needed(node.args[0])
+        if not node.keywords:
+            return value
+        (said,) = node.keywords
+        type_ = self._known.numpy.meant(said.value) or getattr(said.value, "id", "")
+        is_kept = (type_ in ("float", "float64") and _types_in(value) == {float}) or (
+            type_ in ("int", *_INTEGERS) and _types_in(value) == {int}
+        )
+        return value if said.arg == "dtype" and is_kept else UNKNOWN_VALUE
+
     def _constant(self, node: ast.expr) -> Any:
         found = self._known.constant(node)
         return UNKNOWN_VALUE if found is None else found
@@ -120,8 +134,12 @@ class CompileTimeValues:
 
     def _call(self, node: ast.Call) -> Any:
         known, args = self._known, node.args
-        if known.numpy.meant(node.func) in _ARRAYS and len(args) == 1:
-            return self._needed(args[0])
+        word = known.numpy.meant(node.func)
+        if word in _ARRAYS and len(args) == 1:
+            return self._array(node)
+        if word in _INTEGERS and len(args) == 1 and not node.keywords:
+            value = self._needed(args[0])
+            return value if is_int(value) else UNKNOWN_VALUE
         if (word := known.math.meant(node.func)) and hasattr(math, word) and not node.keywords:
             return getattr(math, word)(*map(self._needed, args))
         if not isinstance(node.func, ast.Name) or node.func.id in known.bound:
@@ -131,6 +149,11 @@ class CompileTimeValues:
         if function is None or self._look_up(node.func.id) is not UNKNOWN_VALUE:
             return UNKNOWN_VALUE
         return function(*map(self._needed, args), **named)
+
+
+def _types_in(value: Any) -> set[type]:
+    """Return the types of the numbers in a table."""
+    return {type(one) for one in _flat(value)}
 
 
 def is_int(value: Any) -> bool:

@@ -32,6 +32,7 @@ from psyclone_storage.languages.python.parse.compile_time import (
     written,
 )
 from psyclone_storage.languages.python.parse.constructs import unsupported
+from psyclone_storage.languages.python.parse.extremes import wrapped_index
 from psyclone_storage.languages.python.parse.functions import (
     ALL,
     Signature,
@@ -223,7 +224,10 @@ def _element_of_table(
             message = f"'{scope.text(at)}' is out of range: the table has {extent} elements."
             return scope.refuse("P051", message, at)
     array = constant_array(scope, node, table)
-    places = tuple(with_offset(part.expr, 1) for part in parts)
+    places = tuple(
+        with_offset(wrapped_index(scope, part.expr, nodes.signed_integer(extent)), 1)
+        for part, extent in zip(parts, shape, strict=True)
+    )
     return TypedExpression(Element(Name(array.name), places), array.type)
 
 
@@ -257,7 +261,8 @@ def _binary(scope: KernelScope, node: ast.BinOp) -> TypedExpression:
         what = f"'{scope.text(node)}' is no product of two arrays of one length."
         return scope.refuse("P051", what, node, "'@' and 'np.dot' take local arrays or tables.")
     if (word := BITS.get(type(node.op))) is not None:
-        return bit_operation(scope, node, word, [read(scope, node.left), read(scope, node.right)])
+        operands = [read(scope, node.left), read(scope, node.right)]
+        return bounded(scope, node, node, bit_operation(scope, node, word, operands))
     left, right = read_number(scope, node.left), read_number(scope, node.right)
     if left.type is None or right.type is None:
         return UNKNOWN

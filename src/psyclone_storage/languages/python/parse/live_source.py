@@ -115,9 +115,9 @@ def _check_tables(read: FunctionText) -> None:
     used = [one for body in bodies for line in body for one in ast.walk(line)
             if isinstance(one, ast.Name)]  # fmt: skip
     first = {node.id: node for node in reversed(used)}
-    hint = "Write it as a tuple of finite real numbers, or of integers of 32 bits."
+    hint = "Write a number or a tuple of finite reals of 64 bits, or of integers of 32 bits."
     raise_if_any([
-        Diagnostic("P051", f"A kernel cannot read the table '{name}': {why}.",
+        Diagnostic("P051", f"A kernel cannot read '{name}': {why}.",
                    tree.span(first[name]), hint=hint)
         for name, why in read.invalid if name in first
     ])  # fmt: skip
@@ -146,7 +146,7 @@ def calls_at(
             getattr(node, "end_col_offset", None),
         )
         if isinstance(node, ast.Call) and place == site.position:
-            reader = InvokeReader(tree, dialect.real, [], bool(dialect.ranges), keeps_all=True)
+            reader = InvokeReader(tree, dialect.real, [], not dialect.of_points, keeps_all=True)
             calls = tuple(reader.calls(node))
             return None if reader.problems else (source, calls)
     return None

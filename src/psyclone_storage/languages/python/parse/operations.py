@@ -27,7 +27,7 @@ LARGEST, _BITS = 2**31 - 1, 31
 _PLAIN: Mapping[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
 _COMPUTED: Mapping[type[ast.operator], Callable[[int, int], int]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
-    ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod,
+    ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.LShift: operator.lshift,
 }  # fmt: skip
 
 
@@ -65,6 +65,8 @@ def _computed(sign: ast.operator, left: int, right: int) -> int | None:
             return None
         return int(left ** (right if abs(left) <= 1 else min(right, _BITS + 1)))
     is_quotient = isinstance(sign, ast.FloorDiv | ast.Mod)
+    if isinstance(sign, ast.LShift) and not 0 <= right <= _BITS:
+        return None
     compute = _COMPUTED.get(type(sign))
     return None if compute is None or (is_quotient and right == 0) else compute(left, right)
 

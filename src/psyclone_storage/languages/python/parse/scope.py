@@ -237,11 +237,13 @@ class KernelScope:
 
     - `before`: statements that must precede the current one.
 
+    - `ranges`: enclosing loops, by loop variable.
+
     - `certain`: enclosing loops, by loop variable, whose iterations all execute the current
       statement; None if it is conditional.
 
     An inlined function has its own scope, which shares the data on typed code. The keys of
-    `locals`, `counters`, `from_one`, `known` and `written` are names in typed code.
+    `locals`, `counters`, `ranges`, `from_one`, `known` and `written` are names in typed code.
 
     - `helpers`, `chain`: the inliner, and the enclosing inlined calls.
 
@@ -287,6 +289,7 @@ class KernelScope:
     before: list[Line] = field(default_factory=list)
     locals: dict[str, LocalVariable] = field(default_factory=dict)
     counters: list[str] = field(default_factory=list)
+    ranges: dict[str, CountedRange] = field(default_factory=dict)
     from_one: set[str] = field(default_factory=set)
     known: frozenset[str] | None = frozenset()
     called: dict[str, Span] = field(default_factory=dict)

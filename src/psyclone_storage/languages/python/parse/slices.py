@@ -29,6 +29,7 @@ from psyclone_storage.languages.python.parse.promotion import (
 )
 from psyclone_storage.languages.python.parse.rounding_integers import as_real_if_rounded
 from psyclone_storage.languages.python.parse.scope import (
+    CountedRange,
     KernelScope,
     LocalVariable,
     TypedExpression,
@@ -225,9 +226,11 @@ class _Assignment:
     def _counters(self, wanted: Sequence[_Slice]) -> list[str]:
         """Return the names of new loop variables, one for each slice."""
         place, names = self.scope.tree.span(self.node), []
-        for number, _ in enumerate(wanted):
+        for number, one in enumerate(wanted):
             name = f"element {number}"
             code = self.scope.fresh("element", Intrinsic.INTEGER, place)
+            first = nodes.signed_integer(0)
+            self.scope.ranges[code.text] = CountedRange(first, _before(one.length))
             counted = TypedExpression(code, Intrinsic.INTEGER)
             self.scope.values = {**self.scope.values, name: counted}
             names.append(name)

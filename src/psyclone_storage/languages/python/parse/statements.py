@@ -158,9 +158,12 @@ def _counted_loop(
     certain = None
     if scope.certain is not None and bounds is not None and bounds.taken and not jumps:
         certain = {**scope.certain, name: bounds}
+    if bounds is not None:
+        scope.ranges[name] = bounds
     with scope.reached(certain):
         body = read_block(scope, node.body)
     scope.counters.pop()
+    scope.ranges.pop(name, None)
     after = scope.known if bounds is not None and bounds.taken and not jumps else before
     scope.known = None if after is None else after - {name}
     if before is not None and scope.known is None:

@@ -284,7 +284,7 @@ def test_a_number_that_is_passed_may_stand_where_nothing_comes_to() -> None:
         "a = np.zeros(2)\nnew[0, 0] = below(wind, a, 0)",
         head=f"import numpy as np\n{PROJECT.replace(HEAD, HEAD + head)}",
     )
-    assert "wind(map_w2(1) - 1) + a(-2)" in found[0]
+    assert "wind(map_w2(1) - 1) + a(2)" in found[0]
     with pytest.raises(CompileError) as caught:
         code_of("a = np.zeros(2)\na[0 - 1] = 0.0\na[1 + 1] = 1.0", f"import numpy as np\n{PROJECT}")
     assert [one.span.text for one in caught.value.problems if one.span] == ["0 - 1", "1 + 1"]

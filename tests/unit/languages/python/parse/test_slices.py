@@ -88,21 +88,24 @@ def lines_of(body: str) -> list[str]:
         (
             "n[:2] = n[number(n, 0):number(n, 0) + 2]",
             [
-                "do element = 0, 1", "kept(element + 1) = n(element + (n(1) + 1) + 1)", "end",
+                "do element = 0, 1", "kept(element + 1) = n(modulo(element + (n(1) + 1), 4) + 1)",
+                "end",
                 "do element = 0, 1", "n(element + 1) = kept(element + 1)", "end",
             ],
         ),
         ("a[0:4] *= a[:]", ["do element = 0, 3", "a(element + 1) = a(element + 1) * a(element + 1)",
                             "end"]),
         ("c[number(n, 0), :] = 1.0", [
-            "do element = 0, 2", "c(n(1) + 2, element + 1) = 1.0", "end",
+            "do element = 0, 2", "c(modulo(n(1) + 1, 4) + 1, element + 1) = 1.0", "end",
         ]),
         (
             "n[kept(n):] = 1",
             [
                 "kept_m = n(1)", "kept_value = kept_m",
                 "kept_m_1 = n(1)", "kept_value_1 = kept_m_1",
-                "do element = 0, 4 - kept_value - 1", "n(element + kept_value_1 + 1) = 1", "end",
+                "do element = 0, 4 - kept_value - 1",
+                "n(modulo(element + kept_value_1, 4) + 1) = 1",
+                "end",
             ],
         ),
         ("a[:] = a[0] + 1", [
@@ -113,10 +116,12 @@ def lines_of(body: str) -> list[str]:
             "c(element + 2, element_1 + 1) = sqrt(c(element + 2, element_1 + 1))", "end", "end",
         ]),
         ("c[m, :] = a[m:m + 3]", [
-            "do element = 0, 2", "c(m + 1, element + 1) = a(element + m + 1)", "end",
+            "do element = 0, 2",
+            "c(modulo(m, 4) + 1, element + 1) = a(modulo(element + m, 4) + 1)", "end",
         ]),
         ("a[0:m] = b[1:m + 1]", [
-            "do element = 0, m - 1", "a(element + 1) = b(element + 2)", "end",
+            "do element = 0, m - 1", "a(modulo(element, 4) + 1) = b(modulo(element + 1, 6) + 1)",
+            "end",
         ]),
         ("b[::2] = b[1::2]", [
             "do element = 0, 2", "kept(element + 1) = b(2 * element + 2)", "end",

@@ -1,8 +1,0 @@
-"""One invoke."""
-
-from psyclone_storage.gocean import *
-from smooth_mod import smooth
-
-
-def step(new, old):
-    invoke(smooth(new, old), name="once")
