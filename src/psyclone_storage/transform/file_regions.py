@@ -1,8 +1,9 @@
-"""Regions of a file: those that loops share, with few barriers, and those of a profiler."""
+"""Regions of a file: those that loops share, those with data on a device, those of a profiler."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from operator import is_
 
 from psyclone_storage.analysis.bodies.regions import is_pure
@@ -13,7 +14,9 @@ from psyclone_storage.base.regex import regex
 from psyclone_storage.infrastructures import profiling as abi
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir import unit as un
-from psyclone_storage.ir.directive import NO_OPTIONS, Directive
+from psyclone_storage.ir.directive import NO_OPTIONS, Directive, RegionOptions
+from psyclone_storage.ir.linking import linked
+from psyclone_storage.ir.loops import addressed
 from psyclone_storage.ir.rewrite import (
     blocks_of,
     first_words,
@@ -109,6 +112,81 @@ def _without_barrier(lines: tuple[un.Line, ...], number: int) -> tuple[un.Line, 
         return block if all(map(is_, found, block)) else tuple(found)
 
     return change(lines)
+
+
+def with_data(bench: FileBench, routine: str) -> tuple[un.Line, ...]:
+    """Return the statements of a routine with their data on a device from its first region on.
+
+    Statements of the host that access the data are under `acc update`. The data leave the device
+    after the last region.
+
+    Raises:
+        CompileError: `T085`, there is no region for a device.
+    """
+    body = bench.code(routine).body
+    at = [number for number, line in enumerate(body) if _has_region(line)]
+    if not at:
+        message = f"'{routine}' has no OpenACC region that needs data."
+        raise CompileError(Diagnostic("T085", message, bench.code(routine).module.routine))
+    before, inside, after = body[: at[0]], body[at[0] : at[-1] + 1], body[at[-1] + 1 :]
+    options = RegionOptions(unstructured=True)
+    tried = (*before, un.DirectiveBlock(Directive.ACC_DATA, options, _updated(inside)), *after)
+    planned = bench.planned(linked(addressed(replace(bench.code(routine), body=tried))))
+    needed = (
+        bool(line.items)
+        for line in walk_lines(planned.code.body)
+        if isinstance(line, un.DirectiveBlock) and line.directive is Directive.ACC_UPDATE
+    )
+    return _without_updates(tried, needed)
+
+
+def _has_region(line: un.Line) -> bool:
+    kinds = (Directive.ACC_PARALLEL, Directive.ACC_KERNELS)
+    return any(
+        isinstance(one, un.DirectiveBlock) and one.directive in kinds for one in walk_lines((line,))
+    )
+
+
+def _updated(lines: tuple[un.Line, ...]) -> tuple[un.Line, ...]:
+    """Return statements of which those without regions are under `acc update`."""
+    found: list[un.Line] = []
+    run: list[un.Line] = []
+
+    def end() -> None:
+        inside, stop = run[:], len(run)
+        while stop and isinstance(run[stop - 1], un.Comment | un.Blank):
+            stop -= 1
+        if stop:
+            found.append(un.DirectiveBlock(Directive.ACC_UPDATE, NO_OPTIONS, (*inside[:stop],)))
+        found.extend(inside[stop:])
+        run.clear()
+
+    for line in lines:
+        if isinstance(line, un.Comment | un.Blank):
+            (run or found).append(line)
+        elif _has_region(line):
+            end()
+            is_block = isinstance(line, un.DirectiveBlock)
+            found.append(line if is_block else with_changed_blocks(line, _updated))
+        else:
+            run.append(line)
+    end()
+    return tuple(found)
+
+
+def _without_updates(lines: tuple[un.Line, ...], needed: Iterator[bool]) -> tuple[un.Line, ...]:
+    """Return statements without the updates that are not `needed`, in the order of the text."""
+    found: list[un.Line] = []
+    for line in lines:
+        is_update = isinstance(line, un.DirectiveBlock) and line.directive is Directive.ACC_UPDATE
+        if is_update and not next(needed):
+            assert isinstance(line, un.DirectiveBlock)
+            found += line.body
+        elif is_update:
+            found.append(line)
+        else:
+            found.append(with_changed_blocks(line, lambda one: _without_updates(one, needed)))
+    return lines if len(found) == len(lines) and all(map(is_, found, lines)) else tuple(found)
 
 
 def _problems(bench: FileBench, routine: str, body: tuple[un.Line, ...]) -> set[Diagnostic]:
