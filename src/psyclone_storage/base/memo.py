@@ -87,7 +87,7 @@ def kept_lately(make: Callable[[*Others], CachedValue]) -> Callable[[*Others], C
     return recent
 
 
-class Change(NamedTuple, Generic[CachedItem]):
+class SplicedRange(NamedTuple, Generic[CachedItem]):
     """Items `after` that replace those from `start` to `stop` of the earlier version."""
 
     start: int
@@ -101,7 +101,7 @@ class Splice(NamedTuple, Generic[CachedItem]):
     `removed` and `added` are the items in the changes. Both contain an item whose order changed.
     """
 
-    changes: tuple[Change[CachedItem], ...]
+    changes: tuple[SplicedRange[CachedItem], ...]
     removed: tuple[CachedItem, ...]
     added: tuple[CachedItem, ...]
 
@@ -258,7 +258,7 @@ def splice_between(
     differ = map(is_not, reversed(earlier), reversed(later))
     same = next(compress(count(), differ), shorter)
     stop, end = len(earlier) - same, len(later) - same
-    changes: list[Change[CachedItem]] = []
+    changes: list[SplicedRange[CachedItem]] = []
     start = at = 0
     while True:
         same = _common_length(earlier[start:stop], later[at:end])
@@ -266,7 +266,7 @@ def splice_between(
         if start >= stop and at >= end:
             break
         skipped, added = _next_common(earlier[start:stop], later[at:end])
-        changes.append(Change(start, start + skipped, later[at : at + added]))
+        changes.append(SplicedRange(start, start + skipped, later[at : at + added]))
         start, at = start + skipped, at + added
     removed = chain.from_iterable(earlier[one.start : one.stop] for one in changes)
     made = chain.from_iterable(one.after for one in changes)
