@@ -27,6 +27,8 @@ LATE: dict[str, set[str]] = {
         "psyclone_storage.cli.main_guard.run_guarded",
         "psyclone_storage.cli.style.read_style",
     },
+    "cli/trial_compile.py": {"psyclone_storage.runtime.compiling.load_library"},
+    "cli/plain_files.py": {"psyclone_storage.tools.second_opinion.check_second_reading"},
     "cli/page.py": {"importlib.util.find_spec"},
     "cli/batch.py": {
         "psyclone_storage.cli.page.check_template_engine",
@@ -123,7 +125,17 @@ LAYERS: dict[str, set[str]] = {
     "tools": COMPILER | {"pipeline", "targets", "scripting", "config", "base"},
     "driver": {"tools"},
     # The compiler wrapper asks the reader of fixed form which flags of a compiler it can honour.
-    "cli": {"tools", "pipeline", "targets", "languages", "config", "base", "__init__"},
+    # `--compile` puts libraries into the cache of Python programs.
+    "cli": {
+        "tools",
+        "pipeline",
+        "targets",
+        "languages",
+        "runtime",
+        "config",
+        "base",
+        "__init__",
+    },
 }
 
 # Where a package from outside the standard library may be imported: one file, or one layer.
@@ -133,8 +145,9 @@ OUTSIDERS: dict[str, set[str]] = {
     "mpi4py": {"runtime"},
     "xarray": {"storage"},
     "jinja2": {"cli"},
+    "fparser": {"tools"},
 }
-OPTIONAL = {"cupy", "jinja2", "mpi4py", "xarray"}
+OPTIONAL = {"cupy", "fparser", "jinja2", "mpi4py", "xarray"}
 
 # The folders of the storage runtime: no face knows another, and the core knows no face.
 STORAGE: dict[str, set[str]] = {

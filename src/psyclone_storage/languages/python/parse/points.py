@@ -68,7 +68,7 @@ class PointAccess:
 
     def assigned(self, name: str, dummy: Dummy) -> str:
         """Return a hint that explains how to assign the element at the point."""
-        return f"Write '{name}[0, 0{', layer' if _has_layers(dummy) else ''}] = ...'."
+        return f"Write '{_own_element(name, dummy)} = ...'."
 
     def within(self, tree: PythonTree) -> PointAccess:
         """Return the same rules with the imported names of another file."""
@@ -179,6 +179,11 @@ class PointAccess:
         return None
 
 
+def _own_element(name: str, dummy: Dummy) -> str:
+    """Return the element of an argument at the point, as a kernel writes it."""
+    return f"{name}[0, 0{', layer' if _has_layers(dummy) else ''}]"
+
+
 def _has_layers(dummy: Dummy) -> bool:
     return dummy.rank > len(_AXES)
 
@@ -229,6 +234,6 @@ def _may_write(
         return False
     if offset != _OWN:
         what = f"'{name}' is written off the point that the kernel is called for."
-        scope.refuse("M207", what, target, scope.access.assigned(name, dummy))
+        scope.refuse("M207", what, target, f"Write '{_own_element(name, dummy)}'.")
         return False
     return True
