@@ -317,7 +317,9 @@ class Field:
         """
         if not reproducible:
             gathered = self.grid.ranks.gathered
-            return float(sum(gathered(self._reduced(lambda values: values.sum()))))
+            # Reals of 32 bits are added with 64 bits.
+            wide = np.float64 if self.storage.dtype.kind == "f" else None
+            return float(sum(gathered(self._reduced(lambda values: values.sum(dtype=wide)))))
         return self._total(self.values, reproducible=True)
 
     def _total(self, values: Array, *, reproducible: bool) -> float:
