@@ -32,6 +32,7 @@ from psyclone_storage.languages.sources.module_finder import ModuleFinder
 from psyclone_storage.pipeline.inputs import Inputs
 from psyclone_storage.pipeline.kernels import read_checked
 from psyclone_storage.pipeline.metadata_facts import facts_of_metadata
+from psyclone_storage.pipeline.module_context import ModuleContexts
 from psyclone_storage.pipeline.request import LineLimit
 from psyclone_storage.scripting.psyir.containers import FileContainer
 from psyclone_storage.scripting.psyir.session import finish
@@ -136,7 +137,8 @@ class FileTransformer:
         file = link_file(file, self._finder)
         stripped = _without_directives(file, frozenset(self._request.stripped))
         known = facts_of_metadata(file, self._settings)
-        bench = FileBench(stripped, (*self._facts(), *self._promised(file), *known))
+        facts = (*self._facts(), *self._promised(file), *known)
+        bench = FileBench(stripped, facts, ModuleContexts(self._finder).of(file.source))
         bench.derive()
         if self._recipe is not None:
             tree = FileContainer.on(bench)
