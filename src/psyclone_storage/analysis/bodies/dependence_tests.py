@@ -19,7 +19,14 @@ from psyclone_storage.analysis.bodies.ranks import is_scalar
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.ir import expr as ex
-from psyclone_storage.ir.affine import Polynomial, constant_polynomial, polynomial_of, symbol
+from psyclone_storage.ir.affine import (
+    Polynomial,
+    affine_form,
+    constant_polynomial,
+    difference,
+    polynomial_of,
+    symbol,
+)
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.paths import AccessPath, Subscripts, Variable, aligned, path_of, prefixes
 from psyclone_storage.ir.unit import Do
@@ -37,6 +44,19 @@ class IterationOrder:
     first: FlowNode
     second: FlowNode
     earlier: bool = False
+
+
+def condition_to_run(loop: Do) -> ex.Expr | bool | None:
+    """Return the condition that `loop` runs at least once, True if it certainly does.
+
+    The function returns None if the sign of the step is unknown.
+    """
+    step = 1 if loop.step is None else affine_form(loop.step).known
+    if not step:
+        return None
+    low, high = (loop.start, loop.stop) if step > 0 else (loop.stop, loop.start)
+    apart = difference(high, low)
+    return True if apart is not None and apart >= 0 else ex.Binary(Operator.LESS_EQUAL, low, high)
 
 
 @dataclass(slots=True)

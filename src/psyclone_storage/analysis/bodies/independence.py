@@ -22,7 +22,11 @@ from psyclone_storage.analysis.bodies.accesses import (
 )
 from psyclone_storage.analysis.bodies.coverage import Coverage
 from psyclone_storage.analysis.bodies.def_use import Summary, touches_any
-from psyclone_storage.analysis.bodies.dependence_tests import DependenceTests, IterationOrder
+from psyclone_storage.analysis.bodies.dependence_tests import (
+    DependenceTests,
+    IterationOrder,
+    condition_to_run,
+)
 from psyclone_storage.analysis.bodies.flow import Flow, FlowNode, Item, summary_of_iteration
 from psyclone_storage.analysis.bodies.names import RoutineNames
 from psyclone_storage.analysis.bodies.places import place_of_access
@@ -45,8 +49,9 @@ class Independence:
 
     Each iteration then has its own copies of the `private` variables, and `reductions` are combined
     at the end. The copies of `firstprivate` variables start with the value from before the loop,
-    and the last iteration leaves its value in `lastprivate` ones. Some proofs rely on the promises
-    `used`. `blocking` are the pairs of accesses among the reasons.
+    and the last iteration leaves its value in `lastprivate` ones. A `lastprivate` variable is also
+    `firstprivate` if the loop may have no iteration. Some proofs rely on the promises `used`.
+    `blocking` are the pairs of accesses among the reasons.
     """
 
     reasons: Reasons
@@ -167,6 +172,8 @@ class _Sharing:
             if not later or body.sets is None or variable not in body.sets:
                 return False
             self.last.add(variable[0])
+            if condition_to_run(_do(loop)) is not True:
+                self.first.add(variable[0])
             return True
         if not _is_guarded(variable, loop, flow, later=later):
             return False
@@ -270,8 +277,12 @@ def _with_choice(loop: FlowNode, condition: Expr, flow: Flow) -> Iterator[Summar
 
 
 def _counter(loop: FlowNode) -> str:
+    return _do(loop).variable.key
+
+
+def _do(loop: FlowNode) -> Do:
     assert isinstance(loop.line, Do)
-    return loop.line.variable.key
+    return loop.line
 
 
 class _Conflicts:
@@ -341,6 +352,7 @@ def _is_private_scalar(variable: Variable, writes: list[Item], loop: FlowNode, f
     return (
         len(variable) == 1
         and not flow.names.is_shared(variable)
+        and not flow.names.may_be_absent(variable[0])
         and not any(item.path.subscripts for item in writes)
         and not touches_any(variable, flow.body(loop).exposed)
         and not flow.is_read_later(loop, variable)
