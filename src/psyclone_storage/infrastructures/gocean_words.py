@@ -27,8 +27,10 @@ ACCESSES: Mapping[str, Access] = {
     "go_write": Access.WRITE,
     "go_readwrite": Access.READWRITE,
 }
-WORDS = (*ACCESSES, *FIELD_TYPES, *SCALARS, POINTWISE, INTERNAL, EXTERNAL, ALL, LAYERS, *OFFSETS)
-WORDS += (*VALUE_WORDS,)
+_OF_VALUES = (LAYERS, *VALUE_WORDS)
+WORDS = (
+    *ACCESSES, *FIELD_TYPES, *SCALARS, POINTWISE, INTERNAL, EXTERNAL, ALL, *_OF_VALUES, *OFFSETS,
+)  # fmt: skip
 """All words that stand for themselves, wherever they may stand."""
 RANGES: Mapping[str, Role] = {"layers": Role.NLAYERS}
 """The ranges over which kernels in Python loop."""
