@@ -41,7 +41,8 @@ class Field:
     - `whole`: the internal region with the boundary points around it.
 
     Without `values`, all values are zero. `values` may be an array over the points of the domain, a
-    function of coordinate arrays x and y, or a number, which also applies to the halo.
+    function of coordinate arrays x and y, or a number, which also applies to the halo. An array of
+    xarray with dimensions such as `y` and `x` is transposed.
 
     Raises:
         TypeError: `grid`, `points` or `values` has a wrong type.
@@ -417,7 +418,7 @@ class Field:
                 values = given(x[columns, rows], y[columns, rows])
             values = np.broadcast_to(values, own.domain.shape)
         else:
-            values = np.asarray(given)
+            values = np.asarray(_with_x_first(given))
             if values.ndim:
                 values = self._checked(values)[own.domain.box]
         check_numbers(self.describe, values, self.storage.dtype)
@@ -462,6 +463,13 @@ class Field:
         self.__init__(grid, state["points"], state["label"], dtype=values.dtype)  # type: ignore[misc]
         self._storage = storage(values, label=self.label, **grid.keywords)
         self._clean = state["clean"]
+
+
+def _with_x_first(given: Any) -> Any:
+    """Return values; if they are an array of xarray with the dimensions y and x, transposed."""
+    dims = getattr(given, "dims", ())
+    is_by_rows = len(dims) == 2 and [str(one)[:1] for one in dims] == ["y", "x"]
+    return given.transpose() if is_by_rows else given
 
 
 def exchange(fields: Sequence[Field], depth: int = 1, *, only_dirty: bool = False) -> None:
