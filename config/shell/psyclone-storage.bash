@@ -7,7 +7,7 @@
 
 
 
-_shtab_psyclone_storage_option_strings=(-h --help --version --schema --examples --clear-cache -api --psykal-dsl -d --directory -I --include -c --config --config-opts -dm --dist_mem -nodm --no_dist_mem -s --script --script-kwargs --apply -p --profile -l --limit -o --strip-directives --assume --require-applied --loops-json --target -oalg -opsy -okern --kernel-renaming --output-dir -j --jobs --no-cache --depfile --stamp --gather-kernels --kernel-list --dyndep --cmake-dir --make-dir -v --verbose --schedule --schedule-json --dag --report --explain --check --diagnostics --traceback --colour --warnings --compile --f90 --f90flags --enable-cache --keep-comments --keep-directives --keep-conditional-openmp-statements --frontend --log-level --log-file --modman-file-ignore --backend-add-all-intrinsic-arg-names --backend-disable-validation --backend-disable-indentation --free-form --fixed-form)
+_shtab_psyclone_storage_option_strings=(-h --help --version --schema --examples --clear-cache -api --psykal-dsl -d --directory -I --include -c --config --config-opts -dm --dist_mem -nodm --no_dist_mem -s --script --script-kwargs --apply -p --profile -l --limit -o --strip-directives --assume --require-applied --loops-json --target -oalg -opsy -okern --kernel-renaming --output-dir -j --jobs --no-cache --depfile --stamp --gather-kernels --kernel-list --dyndep --cmake-dir --make-dir -v --verbose --schedule --schedule-json --dag --report --explain --check --diagnostics --traceback --colour --warnings --compile --f90 --f90flags --enable-cache --keep-comments --keep-directives --keep-conditional-openmp-statements --log-level --log-file --modman-file-ignore --backend-add-all-intrinsic-arg-names --backend-disable-validation --backend-disable-indentation --frontend --free-form --fixed-form)
 
 _shtab_psyclone_storage_pos_0_COMPGEN=_shtab_compgen_files
 _shtab_psyclone_storage__d_COMPGEN=_shtab_compgen_dirs
@@ -40,8 +40,8 @@ _shtab_psyclone_storage___kernel_renaming_choices=(multiple single layer)
 _shtab_psyclone_storage___diagnostics_choices=(text json sarif github)
 _shtab_psyclone_storage___colour_choices=(auto always never)
 _shtab_psyclone_storage___warnings_choices=(show error)
-_shtab_psyclone_storage___frontend_choices=(fparser2 treesitter)
 _shtab_psyclone_storage___log_level_choices=(OFF DEBUG INFO WARNING ERROR CRITICAL)
+_shtab_psyclone_storage___frontend_choices=(fparser2 treesitter)
 
 _shtab_psyclone_storage_pos_0_nargs=+
 _shtab_psyclone_storage__h_nargs=0

@@ -13,13 +13,20 @@ from psyclone_storage.embedded.kernel import (
     fortran_kernel,
     kernel,
 )
-from psyclone_storage.embedded.words import Annotation, MetadataWord, field, scalar
+from psyclone_storage.embedded.words import (
+    Annotation,
+    ColumnWord,
+    MetadataWord,
+    field,
+    scalar,
+)
 from psyclone_storage.infrastructures import gocean_words as _table
 from psyclone_storage.infrastructures.gocean import PROPERTIES
 
 grid_property = Annotation("grid_property")
 GO_STENCIL = MetadataWord("GO_STENCIL")
 
+_BODY = {word: ColumnWord(word) for word in _table.RANGES}
 _WORDS = {word.upper(): MetadataWord(word.upper()) for word in (*_table.WORDS, *PROPERTIES)}
 
 __all__ = [  # noqa: PLE0604 - the words are those of the table
@@ -34,13 +41,15 @@ __all__ = [  # noqa: PLE0604 - the words are those of the table
     "kernel",
     "scalar",
     *_WORDS,
+    *_BODY,
 ]
 
 
-def __getattr__(name: str) -> MetadataWord:
-    """Return a word of metadata."""
-    if name in _WORDS:
-        return _WORDS[name]
+def __getattr__(name: str) -> MetadataWord | ColumnWord:
+    """Return a word of metadata or of bodies."""
+    for table in (_WORDS, _BODY):
+        if name in table:
+            return table[name]
     if name.startswith("GO_") and name.isupper():
         return MetadataWord(name)
     raise AttributeError(f"module 'psyclone_storage.gocean' has no attribute '{name}'")

@@ -12,6 +12,7 @@ from psyclone_storage.languages.fortran.parse.syntax_tree import read_file
 from psyclone_storage.languages.fortran.print.edit_script import emit_changed
 from psyclone_storage.languages.sources.kernel_search import index_directories
 from psyclone_storage.languages.sources.module_finder import ModuleFinder
+from psyclone_storage.pipeline.module_context import ModuleContexts
 from psyclone_storage.transform.file_bench import FileBench
 from psyclone_storage.transform.file_blocks import AddDirective
 
@@ -19,8 +20,8 @@ from psyclone_storage.transform.file_blocks import AddDirective
 def file_bench(text: str, facts: Facts = (), folders: tuple[Path, ...] = ()) -> FileBench:
     """Return a bench for a file with `text`, whose modules are in `folders`."""
     finder = ModuleFinder(index_directories(folders))
-    file = link_file(read_file(SourceText("program.f90", text)), finder)
-    return FileBench(file, facts)
+    source = SourceText("program.f90", text)
+    return FileBench(link_file(read_file(source), finder), facts, ModuleContexts(finder).of(source))
 
 
 def subroutine_bench(body: str, declared: str, facts: Facts = ()) -> FileBench:

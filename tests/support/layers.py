@@ -27,6 +27,7 @@ LATE: dict[str, set[str]] = {
         "psyclone_storage.cli.main_guard.run_guarded",
         "psyclone_storage.cli.style.read_style",
     },
+    "cli/plain_files.py": {"psyclone_storage.tools.second_opinion.check_second_reading"},
     "cli/page.py": {"importlib.util.find_spec"},
     "cli/batch.py": {
         "psyclone_storage.cli.page.check_template_engine",
@@ -133,8 +134,9 @@ OUTSIDERS: dict[str, set[str]] = {
     "mpi4py": {"runtime"},
     "xarray": {"storage"},
     "jinja2": {"cli"},
+    "fparser": {"tools"},
 }
-OPTIONAL = {"cupy", "jinja2", "mpi4py", "xarray"}
+OPTIONAL = {"cupy", "fparser", "jinja2", "mpi4py", "xarray"}
 
 # The folders of the storage runtime: no face knows another, and the core knows no face.
 STORAGE: dict[str, set[str]] = {

@@ -3,7 +3,7 @@
 The inputs are algorithms, kernels, Python programs, scripts, settings, recipes and command lines of
 the folders in `cases` and `errors`, and files without an API. As a program:
 
-    python tests/support/mutated_inputs.py 200000 --seed 1 [--keep DIR]
+    python tests/support/mutated_inputs.py 200000 --seed 1 [--keep DIR] [--only 'without an API']
 
 It prints a table of the results, and each class of defects once with the number of the input that
 shows it; `--first NUMBER` repeats that input. A child process runs the inputs, with a limit on its
@@ -329,11 +329,11 @@ def limited(seconds: float) -> Iterator[None]:
 class Campaign:
     """Inputs by number: a number and a seed always make the same input."""
 
-    def __init__(self, seed: int, scratch: Path) -> None:
-        """Begin with a seed, and a folder for the inputs."""
+    def __init__(self, seed: int, scratch: Path, only: str = "") -> None:
+        """Begin with a seed, and a folder for the inputs; names of projects contain `only`."""
         self.seed = seed
         self._space = Workspace(scratch)
-        self._all = list(projects())
+        self._all = [one for one in projects() if only in one.name]
         self._right = [one for one in self._all if _is_right(one)]
 
     def made(self, number: int) -> tuple[Project, str, dict[str, bytes], list[str]]:
@@ -384,11 +384,11 @@ def defect_of(status: int, out: str, err: str, words: Sequence[str]) -> str:
 # ---------------------------------------------------------------------------- as a program
 
 
-def _run_here(seed: int, first: int, last: int) -> None:
+def _run_here(seed: int, first: int, last: int, only: str) -> None:
     """Run inputs, and print a line of JSON for each."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     with tempfile.TemporaryDirectory(prefix="mutated-", dir=_fast_folder()) as scratch:
-        campaign = Campaign(seed, Path(scratch))
+        campaign = Campaign(seed, Path(scratch), only)
         for number in range(first, last):
             print(json.dumps(campaign.run(number)), flush=True)
 
@@ -397,11 +397,12 @@ def _fast_folder() -> str | None:
     return "/dev/shm" if Path("/dev/shm").is_dir() else None
 
 
-def results(seed: int, first: int, last: int) -> Iterator[Result]:
+def results(seed: int, first: int, last: int, only: str = "") -> Iterator[Result]:
     """Run inputs in child processes, and yield their results."""
     number = first
     while number < last:
         words = [sys.executable, __file__, "--here", "--seed", str(seed), "--first", str(number)]
+        words += ["--only", only]
         until = min(number + CHUNK, last)
         with subprocess.Popen([*words, str(until - number)], stdout=subprocess.PIPE) as child:
             assert child.stdout
@@ -414,10 +415,10 @@ def results(seed: int, first: int, last: int) -> Iterator[Result]:
             number += 1
 
 
-def _keep(folder: Path, seed: int, number: int) -> None:
+def _keep(folder: Path, seed: int, number: int, only: str) -> None:
     """Write the files and the command line of an input."""
     with tempfile.TemporaryDirectory() as scratch:
-        one, _, changed, words = Campaign(seed, Path(scratch)).made(number)
+        one, _, changed, words = Campaign(seed, Path(scratch), only).made(number)
         shutil.copytree(
             Workspace(Path(scratch)).prepare(one, changed),
             folder / str(number),
@@ -432,21 +433,22 @@ def main() -> int:
     parser.add_argument("count", type=int, nargs="?", default=1, help="number of inputs")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--first", type=int, default=0, metavar="NUMBER")
+    parser.add_argument("--only", default="", metavar="TEXT", help="projects with TEXT in the name")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="write inputs with defects here")
     parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.here:
-        _run_here(given.seed, given.first, given.first + given.count)
+        _run_here(given.seed, given.first, given.first + given.count, given.only)
         return 0
     begin = time.monotonic()
     counts, defects = Counter[tuple[str, int]](), Counter[str]()
-    for result in results(given.seed, given.first, given.first + given.count):
+    for result in results(given.seed, given.first, given.first + given.count, given.only):
         counts[result.kind, result.status] += 1
         if result.defect:
             if result.defect not in defects:
                 print(f"{result.number}: {result.defect}\n    {result.description}", flush=True)
                 if given.keep:
-                    _keep(given.keep, given.seed, result.number)
+                    _keep(given.keep, given.seed, result.number, given.only)
             defects[result.defect] += 1
     for kind in sorted({kind for kind, _ in counts}):
         right, wrong = counts[kind, 0], counts[kind, 1]

@@ -14,7 +14,7 @@ from psyclone_storage import __version__
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, Severity
 from psyclone_storage.base.names import listed, module_word
 from psyclone_storage.base.package_files import shared_file
-from psyclone_storage.base.records import dataclass
+from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.cli.clear_cache import ClearCache
 from psyclone_storage.cli.examples import UnpackExamples
 from psyclone_storage.cli.file_options import (
@@ -85,6 +85,10 @@ class CommandOptions:
 
     - `strict`: warnings are errors.
 
+    - `second_reader`: fparser2 also reads the files.
+
+    - `fixed_form`: the form of all files, None if their suffixes decide.
+
     - `remarks`: warnings about the options themselves.
     """
 
@@ -124,6 +128,8 @@ class CommandOptions:
     page: Path | None = None
     output: Path | None = None
     file_options: FileOptions = FileOptions()
+    second_reader: bool = False
+    fixed_form: bool | None = None
 
     @cached_property
     def without_api(self) -> bool:
@@ -157,9 +163,6 @@ def read_options(words: Sequence[str]) -> CommandOptions:
     """
     words = ["--version"] if list(words) == ["-v"] else words
     given = _build_parser().read(_with_flags_joined(words))
-    said = tuple(check_psyclone_options(given))
-    if any(item.severity is Severity.ERROR for item in said):
-        raise CompileError(*said)
     options = CommandOptions(
         files=tuple(given.files),
         api=given.api,
@@ -197,13 +200,18 @@ def read_options(words: Sequence[str]) -> CommandOptions:
         strict=given.warnings == "error",
         cached=given.cached,
         checks=given.check,
-        remarks=said,
         target=given.target,
         verbose=given.verbose,
         page=given.report,
         output=given.o,
         file_options=file_options(given),
+        second_reader=given.frontend == "fparser2",
+        fixed_form=given.fixed_form if given.fixed_form or given.free_form else None,
     )
+    said = tuple(check_psyclone_options(given, without_api=options.without_api))
+    if any(item.severity is Severity.ERROR for item in said):
+        raise CompileError(*said)
+    options = replace(options, remarks=said)
     _check(options, given.diagnostics)
     return options
 

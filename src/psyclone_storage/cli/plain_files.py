@@ -24,6 +24,7 @@ from psyclone_storage.cli.write import Output, write_together
 from psyclone_storage.config.load import settings_of
 from psyclone_storage.config.locate import read_settings_texts, search_context
 from psyclone_storage.pipeline.files import (
+    Comparison,
     FileRequest,
     FileTransformer,
     TransformedFile,
@@ -82,7 +83,24 @@ def _request(options: CommandOptions) -> FileRequest:
         given.assumed,
         given.must_apply,
         explained,
+        options.fixed_form,
+        _second_reader() if options.second_reader else None,
     )
+
+
+def _second_reader() -> Comparison:
+    """Return the comparison with fparser2, which is imported only if it is requested.
+
+    Raises:
+        CompileError: `L017`, fparser is not installed.
+    """
+    try:
+        from psyclone_storage.tools.second_opinion import check_second_reading  # noqa: PLC0415
+    except ImportError:
+        message = "'--frontend fparser2' needs fparser, which is not installed."
+        hint = "Install it: pip install fparser."
+        raise CompileError(Diagnostic("L017", message, hint=hint)) from None
+    return check_second_reading
 
 
 def _each(options: CommandOptions, work: partial[_Done]) -> Iterator[_Done]:

@@ -19,7 +19,6 @@ _WITHOUT_EFFECT = {
     "--keep-comments": "an algorithm keeps its text, comments included",
     "--keep-directives": "an algorithm keeps its text, directives included",
     "--keep-conditional-openmp-statements": "an algorithm keeps its text, such lines included",
-    "--frontend": "there is one reader of Fortran",
     "--log-level": "no log is written; '--explain' says what was done, and why",
     "--log-file": "no log is written; '--explain' says what was done, and why",
     "--modman-file-ignore": "files are chosen by their names; IGNORE_MODULES leaves modules out",
@@ -36,9 +35,8 @@ def add_psyclone_options(parser: argparse.ArgumentParser) -> None:
     """Add the options to a parser; `settings_for` and `check_psyclone_options` evaluate them."""
     group = parser.add_argument_group("of PSyclone, for the sake of builds that give them")
     for flag, why in _WITHOUT_EFFECT.items():
-        if flag in ("--frontend", "--log-level"):
-            choices = _LEVELS if flag == "--log-level" else ("fparser2", "treesitter")
-            group.add_argument(flag, choices=choices, help=f"changes nothing: {why}")
+        if flag == "--log-level":
+            group.add_argument(flag, choices=_LEVELS, help=f"changes nothing: {why}")
         elif flag in ("--log-file", "--modman-file-ignore"):
             metavar = "FILE" if flag == "--log-file" else "PATTERN"
             group.add_argument(flag, metavar=metavar, help=f"changes nothing: {why}")
@@ -46,8 +44,17 @@ def add_psyclone_options(parser: argparse.ArgumentParser) -> None:
             group.add_argument(flag, action="store_true", help=f"changes nothing: {why}")
     for flag, setting in _SETTINGS.items():
         group.add_argument(flag, action="store_true", help=f"the same as the setting {setting}")
-    group.add_argument("--free-form", action="store_true", help="how every file is read")
-    group.add_argument("--fixed-form", action="store_true", help="refused: it is not read")
+    group.add_argument(
+        "--frontend", choices=("fparser2", "treesitter"),
+        help="fparser2: also read each file without an API with fparser2, and report where the "
+        "two readings differ; treesitter changes nothing",
+    )  # fmt: skip
+    group.add_argument(
+        "--free-form", action="store_true", help="read all files without an API in free form"
+    )
+    group.add_argument(
+        "--fixed-form", action="store_true", help="read all files without an API in fixed form"
+    )
 
 
 def settings_for(given: argparse.Namespace) -> str:
@@ -55,14 +62,24 @@ def settings_for(given: argparse.Namespace) -> str:
     return " ".join(text for flag, text in _SETTINGS.items() if _is_given(given, flag))
 
 
-def check_psyclone_options(given: argparse.Namespace) -> Iterator[Diagnostic]:
-    """Yield a warning for each option without effect, and an error for each unsupported one."""
+def check_psyclone_options(given: argparse.Namespace, *, without_api: bool) -> Iterator[Diagnostic]:
+    """Yield a warning for each option without effect, and an error for each unsupported one.
+
+    `without_api` is whether the files are plain Fortran.
+    """
     for flag, why in _WITHOUT_EFFECT.items():
         if _is_given(given, flag):
             text = f"'{flag}' changes nothing here: {why}."
             yield Diagnostic("L016", text, severity=Severity.WARNING)
-    if given.fixed_form:
-        text = "'--fixed-form' asks for Fortran in fixed form, which is not read."
+    if given.frontend and not (given.frontend == "fparser2" and without_api):
+        why = "fparser2 is a second reader of files without an API only"
+        text = f"'--frontend {given.frontend}' changes nothing here: {why}."
+        yield Diagnostic("L016", text, severity=Severity.WARNING)
+    if given.fixed_form and given.free_form:
+        text = "'--fixed-form' contradicts '--free-form'."
+        yield Diagnostic("L002", text, hint="Leave out the one or the other.")
+    if given.fixed_form and not without_api:
+        text = "'--fixed-form' is for files without an API; an algorithm is in free form."
         yield Diagnostic("L001", text, hint="Convert the file to free form.")
 
 

@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.embedded.column import run_column
-from psyclone_storage.embedded.point import Point, anywhere
-from psyclone_storage.embedded.words import Annotation, MetadataWord
+from psyclone_storage.embedded.point import Point, PointColumn, anywhere
+from psyclone_storage.embedded.words import AROUND, Annotation, MetadataWord
 
 
 class RequestedCall(NamedTuple):
@@ -127,8 +127,9 @@ class PythonKernel:
         for is `given` by its words, as in `given={"points_xy": 4, "basis(W0)": array}`.
 
         A field or a property of the grid is a number, the same wherever it is looked at, a mapping
-        from offsets such as `(1, 0)` to numbers, or a function of the two offsets. The value of the
-        field that is written is returned, or of several a mapping by name.
+        from offsets such as `(1, 0)` to numbers, or a function of the two offsets. For a field with
+        layers, an array over the layers replaces each number. The value of the field that is
+        written is returned, or of several a mapping by name.
 
         Raises:
             TypeError: the arguments are not those of the function, or one that is only read is
@@ -139,14 +140,20 @@ class PythonKernel:
         if _OF_COLUMNS in self.metadata:
             return run_column(self.function, self._annotations(), (args, named), given)
         bound = inspect.signature(self.function).bind(*args, **named).arguments
-        points = {}
+        points: dict[str, Point | PointColumn] = {}
         passed = dict(bound)
         for name, said in self._annotations().items():
             if said.name == "field":
-                passed[name] = points[name] = Point(name, bound[name], _is_written(said))
+                view = PointColumn if _has_layers(said) else Point
+                passed[name] = points[name] = view(name, bound[name], _is_written(said))
             elif said.name == "grid_property":
                 passed[name] = anywhere(name, bound[name])
-        self.function(**passed)
+        columns = [one for one in points.values() if isinstance(one, PointColumn)]
+        token = AROUND.set(lambda _word, said: len(*(said or columns[:1])))
+        try:
+            self.function(**passed)
+        finally:
+            AROUND.reset(token)
         written = {name: point.value for name, point in points.items() if point.may_change}
         return next(iter(written.values())) if len(written) == 1 else written
 
@@ -178,6 +185,7 @@ class PythonKernel:
         return {name: one for name, one in said.items() if isinstance(one, Annotation)}
 
 
+_OF_LAYERS = "GO_LAYERS"
 _OF_COLUMNS = "operates_on"
 """The word of metadata that kernels for columns of cells have."""
 
@@ -243,6 +251,11 @@ def kernel(*given: Any, **metadata: Any) -> Callable[[Callable[..., Any]], Pytho
 
 def _is_passed(said: Annotation) -> bool:
     return said.name != "grid_property"
+
+
+def _has_layers(said: Annotation) -> bool:
+    words = [one.name for one in said.items if isinstance(one, MetadataWord)]
+    return _OF_LAYERS in words
 
 
 def _is_written(said: Annotation) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from typing import Any
 
@@ -43,6 +44,40 @@ class Point:
         if isinstance(self._given, Mapping) and _OWN not in self._given:
             return None
         return looked_up(self._name, self._given, _OWN)
+
+
+class PointColumn:
+    """A field with layers as a kernel sees it from one point: an array for each offset.
+
+    `given` is an array over the layers for all points, a mapping from offsets to arrays, or a
+    function of the two offsets.
+    """
+
+    def __init__(self, name: str, given: Any, may_change: bool) -> None:
+        self._name, self._given = name, given
+        self.value = copy.deepcopy(looked_up(name, given, _OWN))
+        self.may_change = may_change
+
+    def __len__(self) -> int:
+        """Return the number of layers."""
+        return len(self.value)
+
+    def __getitem__(self, index: tuple[int, int, int]) -> Any:
+        """Return the value of a layer at a distance from the point."""
+        *offset, layer = index
+        found = self.value
+        if tuple(offset) != _OWN:
+            found = looked_up(self._name, self._given, (offset[0], offset[1]))
+        return found[layer]
+
+    def __setitem__(self, index: tuple[int, int, int], value: Any) -> None:
+        """Write the value of a layer at the point itself."""
+        *offset, layer = index
+        if not self.may_change:
+            raise TypeError(f"The field '{self._name}' is only read.")
+        if tuple(offset) != _OWN:
+            raise IndexError(f"The field '{self._name}' is written at {index}, off its own point.")
+        self.value[layer] = value
 
 
 class _Real(float):

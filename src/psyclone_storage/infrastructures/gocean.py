@@ -35,6 +35,8 @@ SCALARS: Mapping[str, Intrinsic] = {
     "go_i_scalar": Intrinsic.INTEGER,
 }
 READ = "go_read"
+LAYERS = "go_layers"
+"""A field with a value for each layer at each point: our extension, for kernels in Python."""
 PROPERTIES = (
     *(f"go_grid_{what}_{place}" for what in ("area", "dx", "dy") for place in "tuv"),
     "go_grid_lat_u",
@@ -55,6 +57,10 @@ REAL = ScalarType(Intrinsic.REAL, WORKING_PRECISION)
 def value_type(intrinsic: Intrinsic) -> ScalarType:
     """Return the type of the values of a field, a scalar or a grid property."""
     return REAL if intrinsic is Intrinsic.REAL else ScalarType(intrinsic)
+
+
+FIELD_TYPE, LAYERED_TYPE = "r2d_field", "r3d_field"
+"""The types of fields without and with layers; Fortran has the first one alone."""
 
 
 # ---------------------------------------------------------------------------- grids

@@ -12,11 +12,13 @@ from psyclone_storage.infrastructures.gocean import (
     EXTERNAL,
     FIELD_TYPES,
     INTERNAL,
+    LAYERS,
     OFFSETS,
     POINTWISE,
     READ,
     SCALARS,
 )
+from psyclone_storage.ir.interface import Role
 from psyclone_storage.ir.kernel import Access
 
 ACCESSES: Mapping[str, Access] = {
@@ -24,5 +26,7 @@ ACCESSES: Mapping[str, Access] = {
     "go_write": Access.WRITE,
     "go_readwrite": Access.READWRITE,
 }
-WORDS = (*ACCESSES, *FIELD_TYPES, *SCALARS, POINTWISE, INTERNAL, EXTERNAL, ALL, *OFFSETS)
+WORDS = (*ACCESSES, *FIELD_TYPES, *SCALARS, POINTWISE, INTERNAL, EXTERNAL, ALL, LAYERS, *OFFSETS)
 """All words that stand for themselves, wherever they may stand."""
+RANGES: Mapping[str, Role] = {"layers": Role.NLAYERS}
+"""The ranges over which kernels in Python loop."""

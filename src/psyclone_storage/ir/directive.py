@@ -43,6 +43,7 @@ class Directive(Enum):
     ACC_LOOP = "acc loop"
     ACC_KERNELS = "acc kernels"
     ACC_DATA = "acc data"
+    ACC_UPDATE = "acc update"
 
     def __init__(self, word: str) -> None:
         self.opens_threads = word in ("omp parallel", "omp parallel do")
@@ -79,6 +80,7 @@ _SURROUNDINGS = {
     Directive.OMP_TEAMS_LOOP: _TARGET,
     Directive.OMP_LOOP: _TARGET | _TEAM,
     Directive.ACC_LOOP: frozenset({Directive.ACC_PARALLEL, Directive.ACC_KERNELS}),
+    Directive.ACC_UPDATE: frozenset({Directive.ACC_DATA}),
 }
 
 
@@ -169,6 +171,7 @@ class RegionOptions:
       of threads give identical results.
     - `lanes`: the iterations of a thread use vector (SIMD) lanes.
     - `queue`: the device queue (0 or more) to which the region is submitted asynchronously.
+    - `unstructured`: data enter a device and leave it by directives of their own.
     - `sums`: sums and products of reals may be reassociated.
     """
 
@@ -186,6 +189,7 @@ class RegionOptions:
     reproducible: bool = False
     lanes: bool = False
     queue: int = -1
+    unstructured: bool = False
     sums: bool = False
 
 

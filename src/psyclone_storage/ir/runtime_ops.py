@@ -167,6 +167,13 @@ class Layers:
 
 
 @dataclass(frozen=True, slots=True)
+class LayersOf:
+    """The number of layers of a field on a grid."""
+
+    datum: Datum
+
+
+@dataclass(frozen=True, slots=True)
 class DofsPerCell:
     """The number of dofs of a space per cell (ndf)."""
 
@@ -352,6 +359,7 @@ RuntimeValue = (
     | PointsEnd
     | HaloDepth
     | Layers
+    | LayersOf
     | DofsPerCell
     | DofsOnRank
     | DataPerDof

@@ -420,7 +420,7 @@ class DirectiveBlock:
     """Statements under a directive, with their data clauses.
 
     `reductions` include their operations. `items` must be on the device beforehand. For source
-    files, the clauses come from an analysis of this block (`analysed`).
+    files, an analysis of this block gives the clauses (`analysed`). The host `waits` for its queue.
     """
 
     directive: Directive
@@ -432,6 +432,7 @@ class DirectiveBlock:
     firstprivate: tuple[str, ...] = ()
     lastprivate: tuple[str, ...] = ()
     analysed: bool = False
+    waits: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,6 +53,8 @@ def _actual(context: LoweringContext, call: KernelCall, dummy: Dummy, index: ex.
     role = dummy.role
     if role in _COUNTERS:
         return context.counter(_COUNTERS[role])
+    if role is Role.NLAYERS and dummy.arg is not None:
+        return context.value(ops.LayersOf(context.datum(call, dummy.arg)))
     if role in _OF_THE_CALL:
         return _of_the_call(context, call, dummy, index)
     if role in _OF_A_QUADRATURE:

@@ -13,6 +13,7 @@ from functools import partial
 from itertools import groupby
 
 from psyclone_storage.base.diagnostic import InternalError
+from psyclone_storage.infrastructures import profiling as abi_profile
 from psyclone_storage.ir import schedule as sch
 from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.devices import device_regions
@@ -22,7 +23,6 @@ from psyclone_storage.ir.loop_versions import loops_with_parts
 from psyclone_storage.ir.runtime_ops import CopyTo, EnterDevice
 from psyclone_storage.ir.transfer import EnterData, TaskWait, Update, Wait
 from psyclone_storage.ir.walk import kernel_calls
-from psyclone_storage.lowering import runtime_names_profile as abi_profile
 from psyclone_storage.lowering.exchanges import exchange_lines, fill_lines, joint_lines, mark_lines
 from psyclone_storage.lowering.infrastructure import Infrastructure, LoweringContext
 from psyclone_storage.lowering.loop_versions import versions

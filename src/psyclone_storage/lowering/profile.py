@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from json import dumps
 
+from psyclone_storage.infrastructures import profiling as abi
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.schedule import ProfileRegion
 from psyclone_storage.ir.types import Intrinsic
 from psyclone_storage.ir.unit import Call, Declare, Line
-from psyclone_storage.lowering import runtime_names_profile as abi
 from psyclone_storage.lowering.routine_builder import SetupSection, Workspace
 
 _ATTRIBUTES = ("save", "target")

@@ -7,7 +7,7 @@ character of a statement that nothing changed is preserved.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from operator import is_
 from pathlib import Path
 
@@ -32,6 +32,7 @@ from psyclone_storage.languages.sources.module_finder import ModuleFinder
 from psyclone_storage.pipeline.inputs import Inputs
 from psyclone_storage.pipeline.kernels import read_checked
 from psyclone_storage.pipeline.metadata_facts import facts_of_metadata
+from psyclone_storage.pipeline.module_context import ModuleContexts
 from psyclone_storage.pipeline.request import LineLimit
 from psyclone_storage.scripting.psyir.containers import FileContainer
 from psyclone_storage.scripting.psyir.session import finish
@@ -48,6 +49,10 @@ _CONDITIONAL = regex(r"^[ \t]*#[ \t]*(?:if|else|elif)", re.MULTILINE)
 _FAMILY = regex(r"(?P<family>\w+)\b")
 
 
+Comparison = Callable[[SourceFile], Iterable[Diagnostic]]
+"""Yields warnings about the tree of a file."""
+
+
 @dataclass(frozen=True, slots=True)
 class FileRequest:
     """The options of a call for files.
@@ -55,7 +60,8 @@ class FileRequest:
     `script` is a recipe, whose `trans` gets `keywords`. `steps` are applied after it. The
     directives of the families in `stripped` are removed first. `assumed` are promises by their
     names. With `must_apply` a file without any change is an error. With `explained` each loop gets
-    a description.
+    a description. `fixed_form` is the form of all files, None if their suffixes decide. `compare`
+    yields warnings about a tree whose names are not resolved.
     """
 
     script: Path | None = None
@@ -66,6 +72,8 @@ class FileRequest:
     assumed: tuple[str, ...] = ()
     must_apply: bool = False
     explained: bool = False
+    fixed_form: bool | None = None
+    compare: Comparison | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,19 +131,14 @@ class FileTransformer:
             CompileError: the file cannot be read, the recipe failed, a step was refused, or what
                 was requested is not complete.
         """
-        limited = self._request.line_limit is LineLimit.ALL
-        source = read_checked(self._inputs.index, path, limited)
-        if "\0" in source.text:
-            message = f"'{path}' is not a text file."
-            raise CompileError(Diagnostic("P001", message, file=str(path)))
-        if is_fixed_form(path.name):
-            source = fixed_source(source)
-        file = read_file(source)
-        raise_if_any(tuple(_not_closed(file)))
+        file = self._read(path)
+        compare = self._request.compare
+        compared = () if compare is None else tuple(compare(file))
         file = link_file(file, self._finder)
         stripped = _without_directives(file, frozenset(self._request.stripped))
         known = facts_of_metadata(file, self._settings)
-        bench = FileBench(stripped, (*self._facts(), *self._promised(file), *known))
+        facts = (*self._facts(), *self._promised(file), *known)
+        bench = FileBench(stripped, facts, ModuleContexts(self._finder).of(file.source))
         bench.derive()
         if self._recipe is not None:
             tree = FileContainer.on(bench)
@@ -151,7 +154,25 @@ class FileTransformer:
         script = () if self._request.script is None else (self._request.script,)
         left_out = (replace(one, severity=Severity.WARNING) for one in bench.left_out)
         used = (*self._inputs.used(path), *script)
-        return TransformedFile(text, used, loops, tuple(dict.fromkeys(left_out)))
+        return TransformedFile(text, used, loops, (*compared, *dict.fromkeys(left_out)))
+
+    def _read(self, path: Path) -> SourceFile:
+        """Return the tree of the file at `path`; its names are not resolved.
+
+        Raises:
+            CompileError: the file cannot be read, or a unit is not closed.
+        """
+        limited = self._request.line_limit is LineLimit.ALL
+        source = read_checked(self._inputs.index, path, limited)
+        if "\0" in source.text:
+            message = f"'{path}' is not a text file."
+            raise CompileError(Diagnostic("P001", message, file=str(path)))
+        form = self._request.fixed_form
+        if is_fixed_form(path.name) if form is None else form:
+            source = fixed_source(source)
+        file = read_file(source)
+        raise_if_any(tuple(_not_closed(file)))
+        return file
 
     def _facts(self) -> Facts:
         return tuple(

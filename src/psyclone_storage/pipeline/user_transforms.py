@@ -39,6 +39,7 @@ from psyclone_storage.transform.profile import ProfileGranularity, regions_for
 from psyclone_storage.transform.workbench import Journal, Workbench
 
 _NOT_COMPILED = "T081"
+_LACKS_SOURCE = "T097"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +105,11 @@ class UserTransforms:
         For a script, kernels that are not compiled for the device also cause a warning. PSyclone
         accepts them, because some compilers support them.
         """
-        left = (*check_useless_steps(refused), *check_host_kernels(program, refused, rules))
+        left = (
+            *check_missing_sources(refused),
+            *check_useless_steps(refused),
+            *check_host_kernels(program, refused, rules),
+        )
         if self.recipe is None:
             return left
         found = check_completion(program, in_storages=self.in_storages)
@@ -278,7 +283,8 @@ def check_useless_steps(refused: Refused) -> Iterator[Diagnostic]:
     for _, refusals in refused:
         for refusal in refusals:
             if refusal.in_vain and refusal.step.name not in TO_DEVICE:
-                found = [one for one in refusal.reasons if one.code not in NOTHING_TO_DO]
+                silent = NOTHING_TO_DO | {_LACKS_SOURCE}
+                found = [one for one in refusal.reasons if one.code not in silent]
                 reasons.setdefault(refusal.step.name, []).extend(found)
     for name, problems in reasons.items():
         for first, *others in (tuple(dict.fromkeys(problems)),) if problems else ():
@@ -292,6 +298,13 @@ def check_useless_steps(refused: Refused) -> Iterator[Diagnostic]:
                 file=first.file,
                 severity=Severity.WARNING,
             )
+
+
+def check_missing_sources(refused: Refused) -> Iterator[Diagnostic]:
+    """Yield a warning for each rejection for which the source of a module was missing (T097)."""
+    reasons = (one for _, refusals in refused for refusal in refusals for one in refusal.reasons)
+    for reason in dict.fromkeys(one for one in reasons if one.code == _LACKS_SOURCE):
+        yield replace(reason, severity=Severity.WARNING)
 
 
 TO_DEVICE = frozenset({"acc-loop", "acc-parallel", "acc-kernels"})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
@@ -104,17 +105,28 @@ def greater(first: Any, second: Any) -> Any:
 
 
 def pick(elements: Any, index: Any) -> Any:
-    """Return the element at an index that differs from point to point."""
+    """Return the element at an index that differs from point to point.
+
+    `elements` maps indices to values, or is an array with layers as its last dimension.
+    """
     found: Any = 0
-    for place, value in elements.items():
+    for place, value in _items(elements):
         found = np.where(_is_at(place, index), value, found)
     return found
 
 
 def put(elements: Any, index: Any, value: Any, where: Any) -> None:
     """Assign to the element at an index that differs from point to point, at the points `where`."""
-    for place, old in elements.items():
-        elements[place] = np.where(_is_at(place, index) & where, value, old)
+    for place, old in _items(elements):
+        key = place if isinstance(elements, dict) else (..., *place)
+        elements[key] = np.where(_is_at(place, index) & where, value, old)
+
+
+def _items(elements: Any) -> Iterable[tuple[tuple[int, ...], Any]]:
+    """Return the indices and the values of all elements."""
+    if isinstance(elements, dict):
+        return elements.items()
+    return [((layer,), elements[..., layer]) for layer in range(elements.shape[-1])]
 
 
 def _is_at(place: tuple[int, ...], index: tuple[Any, ...]) -> Any:

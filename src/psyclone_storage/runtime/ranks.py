@@ -283,8 +283,15 @@ class MpiRanks:
         ]
 
     def _layout(self, arrays: Sequence[Array], boxes: Sequence[Box]) -> Any:
-        """Return the type of the same boxes in some arrays, at their addresses."""
-        pairs = [(array, box) for array in arrays for box in boxes]
+        """Return the type of the same boxes in some arrays, at their addresses.
+
+        A box contains all indices of the dimensions of an array that it does not name.
+        """
+        pairs = [
+            (array, (*box, *(slice(0, extent) for extent in array.shape[len(box) :])))
+            for array in arrays
+            for box in boxes
+        ]
         parts = [self._box(array, box) for array, box in pairs]
         places = [
             address_of(array)

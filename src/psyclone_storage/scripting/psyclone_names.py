@@ -25,7 +25,8 @@ from psyclone_storage.scripting.context import ScriptContext
 from psyclone_storage.scripting.errors import TransformationError
 from psyclone_storage.scripting.kernel_views import IntrinsicCall, KernelRoutine
 from psyclone_storage.scripting.node import Node
-from psyclone_storage.scripting.psyir.vocabulary import CORE, ERRORS, SYMBOLS
+from psyclone_storage.scripting.psyir.reader import FortranReader
+from psyclone_storage.scripting.psyir.vocabulary import CORE, ERRORS, SYMBOLS, TOOLS
 from psyclone_storage.scripting.psyir.vocabulary import NODES as NODES_OF_FILES
 from psyclone_storage.scripting.settings import config_class
 from psyclone_storage.scripting.transformations.base import RegionTrans, Transformation
@@ -190,8 +191,12 @@ MODULES_FOR_FILES: Mapping[str, Words] = {
         "TransformationError": TransformationError,
     },
     "psyclone.psyir.backend.fortran": {"FortranWriter": FileWriter},
+    "psyclone.psyir.frontend": {},
+    "psyclone.psyir.frontend.fortran": {"FortranReader": FortranReader},
     "psyclone.psyir.nodes": NODES_OF_FILES,
     "psyclone.psyir.symbols": SYMBOLS,
+    "psyclone.psyir.tools": TOOLS,
+    "psyclone.psyir.tools.dependency_tools": TOOLS,
     "psyclone.version": {"__MAJOR__": 3, "__MINOR__": 3, "__MICRO__": 1, "__VERSION__": "3.3.1"},
 }
 """What each module of PSyclone holds for a script on a file without an API."""

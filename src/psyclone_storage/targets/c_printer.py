@@ -68,10 +68,5 @@ class CPrinter:
     def _source(self, module: str) -> SourceText | None:
         """Return the file that defines a module, or None if it was not found."""
         if module not in self._sources:
-            self._sources[module] = None
-            for path in self._finder.index.candidates(module):
-                source = self._finder.index.read(path)
-                if module in defined_modules(source.text):
-                    self._sources[module] = source
-                    break
+            self._sources[module] = self._finder.source_of(module)
         return self._sources[module]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from psyclone_storage.infrastructures import gocean, lfric, lfric_words
+from psyclone_storage.infrastructures import gocean, gocean_words, lfric, lfric_words
 from psyclone_storage.ir.kernel import ArgKind
 from psyclone_storage.languages.python.parse.api_words import Annotated, Dialect
 
@@ -14,11 +14,13 @@ GOCEAN_WORDS = Dialect(
     gocean.COMPONENTS[0],
     gocean.COMPONENTS[1:],
     {
-        "field": Annotated(2, behind=(_POINTWISE,)),
+        "field": Annotated(2, behind=(_POINTWISE,), more=(gocean.LAYERS.upper(),)),
         "scalar": Annotated(2, behind=(_POINTWISE,)),
         "grid_property": Annotated(1, before=(gocean.READ.upper(),)),
     },
     gocean.STENCIL.upper(),
+    ranges=gocean_words.RANGES,
+    of_points=True,
 )
 
 _DATA_TYPES = tuple(word.upper() for word in lfric_words.DATA_TYPES)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
+from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.records import replace
 from psyclone_storage.config.settings import JointExchanges, Settings
 from psyclone_storage.domains.build import Domain
@@ -14,7 +15,9 @@ from psyclone_storage.domains.gocean.metadata import interpret_gocean_metadata
 from psyclone_storage.domains.gocean.rules import GoceanRules
 from psyclone_storage.domains.gocean.words import Tables, current_spelling
 from psyclone_storage.ir.kernel import GridBounds, Kernel
+from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.parsed import ParsedKernel
+from psyclone_storage.languages.sources.kernel_search import SUFFIXES
 from psyclone_storage.lowering.infrastructure import Infrastructure
 from psyclone_storage.lowering.runtime_names_storage import ACQUIRE
 from psyclone_storage.targets.dl_esm_inf import abi
@@ -40,7 +43,19 @@ from psyclone_storage.targets.spec import (
 
 def interpret_gocean(parsed: ParsedKernel, settings: Settings) -> Kernel:
     """Return the GOcean kernel described by `parsed`, using the tables in `settings`."""
-    return interpret_gocean_metadata(parsed, _tables(settings))
+    kernel = interpret_gocean_metadata(parsed, _tables(settings))
+    if key_of(parsed.source.name).endswith(SUFFIXES):
+        raise_if_any(tuple(_check_extensions(kernel)))
+    return kernel
+
+
+def _check_extensions(kernel: Kernel) -> Iterator[Diagnostic]:
+    """Yield a diagnostic for each argument that Fortran's fields of two dimensions cannot be."""
+    for arg in kernel.args:
+        if arg.layers:
+            what = "Kernels in Fortran have no fields with layers: GOcean's API has two dimensions."
+            hint = "Leave out 'go_layers', or write the kernel in Python."
+            yield Diagnostic("M102", what, arg.span, hint=hint)
 
 
 def _tables(settings: Settings) -> Tables:

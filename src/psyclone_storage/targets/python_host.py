@@ -14,11 +14,11 @@ from json import dumps
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, InternalError
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import replace
+from psyclone_storage.infrastructures.profiling import PYTHON_PROFILER
 from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.expr import Binary, Element, Expr, Index, Name, integer_value
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import everywhere, substituted
-from psyclone_storage.lowering.runtime_names_profile import PYTHON_PROFILER
 from psyclone_storage.targets.gocean_python import abi
 from psyclone_storage.targets.numpy.expressions import Spelling, UnsupportedError, python_identifier
 

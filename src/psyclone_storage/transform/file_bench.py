@@ -32,6 +32,7 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from itertools import chain
 from operator import is_
+from typing import ClassVar
 
 from psyclone_storage.analysis.bodies.flow import Flow, FlowNode
 from psyclone_storage.analysis.bodies.nests import CodeFootprint
@@ -56,6 +57,7 @@ from psyclone_storage.ir.facts import FLOW_KINDS, Fact, Facts, digest_of_loop, o
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.linking import linked
 from psyclone_storage.ir.loops import addressed, loops_of
+from psyclone_storage.ir.parsed import ScopeKind
 from psyclone_storage.ir.rewrite import (
     blocks_of,
     everywhere,
@@ -68,10 +70,12 @@ from psyclone_storage.ir.rewrite import (
 )
 from psyclone_storage.ir.routine import (
     DeclarationStatement,
+    ModuleContext,
     Routine,
     SourceFile,
     UseStatement,
 )
+from psyclone_storage.passes.inline.kernels import inline_statement
 from psyclone_storage.passes.scratch import names_of
 from psyclone_storage.transform.file_blocks import AddDirective, uid_of, with_block
 from psyclone_storage.transform.kernel.code import ChangesCode, check_loop_directives, placed
@@ -115,6 +119,15 @@ class RewriteStatement:
         return self.step.name
 
 
+@dataclass(frozen=True, slots=True)
+class InlineStatement:
+    """Replace the calls in a statement of a routine by the statements of the procedures."""
+
+    routine: str
+    line: un.Line = field(repr=False)
+    name: ClassVar[str] = "inline"
+
+
 FileTree = Mapping[str, Routine]
 """The routines that steps have changed, by their keys."""
 
@@ -122,8 +135,12 @@ FileTree = Mapping[str, Routine]
 class FileBench(Bench[FileTree, NamedStep]):
     """The routines of a file with the steps applied to them; see the module's docstring."""
 
-    def __init__(self, file: SourceFile, facts: Facts = ()) -> None:
+    def __init__(
+        self, file: SourceFile, facts: Facts = (), around: ModuleContext | None = None
+    ) -> None:
+        """Start with a file, promises, and the modules whose procedures can be inlined."""
         super().__init__({})
+        self._around = around
         self._file = file
         self._routines = file.routines()
         self._keys = {one.extent.start: key for key, one in self._routines.items() if one.extent}
@@ -415,6 +432,8 @@ class FileBench(Bench[FileTree, NamedStep]):
                 return key_of(routine), self._directed(step)
             case RewriteStatement(routine, line, inner):
                 return key_of(routine), _with_rewritten(self.code(routine), line, inner)
+            case InlineStatement(routine, line):
+                return key_of(routine), self._inlined(self.code(routine), line)
             case ChangesCode():
                 code = self.code(step.call)
                 reasons = (*check_loop_directives(code), *step.check_code(code))
@@ -422,6 +441,30 @@ class FileBench(Bench[FileTree, NamedStep]):
                 return key_of(step.call), step.transform_code(code)
         message = f"'{step.name}' does not apply to files."
         raise CompileError(Diagnostic("T004", message, file=self._file.source.name))
+
+    def _inlined(self, code: Routine, line: un.Line) -> Routine:
+        """Return a routine with the calls of one statement inlined.
+
+        Raises:
+            CompileError: `T070`, a call stays.
+        """
+        why, place = "", place_of_line(line)
+        inner = (one for unit in self._file.every_unit() for one in unit.procedures
+                 if unit.kind is not ScopeKind.MODULE)  # fmt: skip
+        if self._around is None or any(one.extent == code.extent for one in inner):
+            why = "the names of its modules are not known"
+        else:
+            made = inline_statement(code, line, self._around)
+            for one in made.code.kernel_use.placed:
+                keys = {one.name, f"{one.module}.{one.name}"} & self._tree.keys()
+                if any(self._tree[key].body != self._routines[key].body for key in keys):
+                    why = f"'{one.name}' has been changed before"
+            for at, reason in made.remaining[:1]:
+                why, place = reason, at
+        if why:
+            hint = "Leave the call, or change the procedure."
+            raise CompileError(Diagnostic("T070", f"A call stays: {why}.", place, hint=hint))
+        return _with_statement(code, line, made.code)
 
     def _directed(self, step: AddDirective) -> Routine:
         code = self.code(step.routine)
@@ -452,7 +495,15 @@ def _with_rewritten(code: Routine, line: un.Line, step: ChangesCode) -> Routine:
     """
     before = replace(code, body=(line,))
     raise_if_any([placed(one, place_of_line(line)) for one in step.check_code(before)])
-    after = step.transform_code(before)
+    return _with_statement(code, line, step.transform_code(before))
+
+
+def _with_statement(code: Routine, line: un.Line, after: Routine) -> Routine:
+    """Return a routine with the statements of `after`, and what these need, instead of one.
+
+    Raises:
+        CompileError: `T060`, the place of the statement allows no others.
+    """
     known = {item.key for item in code.declarations if isinstance(item, un.Declare)}
     new = [
         item
@@ -463,8 +514,11 @@ def _with_rewritten(code: Routine, line: un.Line, step: ChangesCode) -> Routine:
     if not any(one is line for one in walk_lines(code.body)):
         message = "No statement can be added before the condition of an 'else if'."
         raise CompileError(Diagnostic("T060", message, place_of_line(line)))
+    uses = tuple(map(UseStatement, after.uses[len(code.uses) :]))
     if not new:
-        return replace(code, body=_exchanged(code.body, line, after.body))
+        items = (*uses, *code.specification)
+        body = _exchanged(code.body, line, after.body)
+        return replace(code, body=body, specification=items if uses else code.specification)
     table = NameTable(names_of(code))
     others = frozenset().union(*map(names_of_line, walk_lines(code.body)))
     values: dict[str, Expr] = {
@@ -474,7 +528,7 @@ def _with_rewritten(code: Routine, line: un.Line, step: ChangesCode) -> Routine:
     if values:
         lines = everywhere(lines, lambda expr: substituted(expr, values))
         new = [replace(item, name=spell(values.get(item.key, Name(item.name)))) for item in new]
-    items = (*code.specification, *(DeclarationStatement((item,)) for item in new))
+    items = (*uses, *code.specification, *(DeclarationStatement((item,)) for item in new))
     return replace(code, body=_exchanged(code.body, line, lines), specification=items)
 
 

@@ -171,5 +171,6 @@ def test_options_of_psyclone_that_change_nothing(words: str) -> None:
     assert replace(options, remarks=()) == read_options(["alg.x90"])
 
 
-def test_free_form_is_how_all_is_read() -> None:
-    assert read_options(["--free-form", "alg.x90"]) == read_options(["alg.x90"])
+def test_the_form_of_files_is_that_of_the_options() -> None:
+    assert read_options(["alg.x90"]).fixed_form is None
+    assert read_options(["--free-form", "alg.x90"]).fixed_form is False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -265,3 +266,49 @@ end subroutine scale
 def test_each_promise_about_all_names_can_be_made() -> None:
     """The command line names the facts that proofs use."""
     assert set(PROMISES) == {kind.value for kind in ASSUMPTIONS}
+
+
+def test_the_second_reader_reports_what_it_reads_otherwise(folder: Path) -> None:
+    """A warning for a statement that is text here; the output is that without the option."""
+    text = GOOD.replace("a(1, j) = 0.0", "a(1, j) = a(1, j) .x. a(2, j)")
+    (folder / "text.f90").write_text(text)
+    plain = run_command(["text.f90", "-o", "out.f90"], folder)
+    done = run_command(["text.f90", "-o", "out.f90", "--frontend", "fparser2"], folder)
+    assert done.status == plain.status == 0
+    assert plain.err == ""
+    assert done.err.startswith("warning[P060]: This tool preserves as text")
+    assert "text.f90:12:5" in done.err
+    assert (folder / "out.f90").read_text() == text
+
+
+def test_the_second_reader_may_be_missing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without fparser, the option is refused by name."""
+    monkeypatch.setitem(sys.modules, "psyclone_storage.tools.second_opinion", None)
+    done = run_command(["good.f90", "--frontend", "fparser2"], folder)
+    assert done.status == 1
+    assert done.err.startswith("error[L017]: '--frontend fparser2' needs fparser")
+
+
+def test_options_tell_the_form_of_files(folder: Path) -> None:
+    """A suffix of free form with fixed form in it, and the opposite."""
+    text = """C     fixed
+      SUBROUTINE S(A)
+      REAL A(9)
+      INTEGER I
+      DO I = 1, 9
+        A(I) = 0
+      END DO
+      END
+"""
+    (folder / "old.f90").write_text(text)
+    (folder / "new.f").write_text(GOOD)
+    words = ["--apply", "openmp-parallel-do{loop=loop1}"]
+    done = run_command([*words, "--fixed-form", "old.f90", "-o", "out.f90"], folder)
+    assert done.status == 0, done.err
+    lines = done.written["out.f90"].splitlines()
+    assert [line for line in lines if not line.startswith("!$omp")] == text.splitlines()
+    assert any(line.startswith("!$omp parallel do") for line in lines)
+    done = run_command([*words, "--free-form", "new.f", "-o", "out.f"], folder)
+    assert done.status == 0, done.err
+    done = run_command(["--free-form", "--fixed-form", "new.f"], folder)
+    assert done.err.startswith("error[L002]: '--fixed-form' contradicts '--free-form'.")

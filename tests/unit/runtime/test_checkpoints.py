@@ -48,6 +48,18 @@ def test_types_are_preserved(tmp_path: Path) -> None:
     np.testing.assert_array_equal(two.values, VALUES)
 
 
+def test_layers_return(tmp_path: Path) -> None:
+    one = Field(grid(), values=lambda x, y, k: x + 100.0 * y + 0.5 * k, layers=3)
+    write_checkpoint(tmp_path, {"t": one})
+    two = Field(grid(), layers=3)
+    read_checkpoint(tmp_path, {"t": two})
+    np.testing.assert_array_equal(two.values, one.values)
+    with pytest.raises(
+        CheckpointError, match="and 3 layers in the checkpoint, but .* and 2 layers"
+    ):
+        read_checkpoint(tmp_path, {"t": Field(grid(), layers=2)})
+
+
 def test_only_the_last_checkpoints_remain(tmp_path: Path) -> None:
     field = Field(grid())
     for number in range(4):

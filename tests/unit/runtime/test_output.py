@@ -20,6 +20,7 @@ def fields(**keywords: Any) -> dict[str, Field]:
     return {
         "h": Field(grid, values=VALUES, label="height"),
         "u": Field(grid, Points.U, values=2.0 * VALUES),
+        "t": Field(grid, values=lambda x, y, k: x + 100.0 * y + 0.5 * k, layers=3),
         "n": Field(grid, values=VALUES.astype(np.int32), dtype=np.int32),
     }
 
@@ -36,6 +37,8 @@ def test_data_sets_have_cf_metadata() -> None:
     np.testing.assert_array_equal(found.x_t, np.arange(10.0, 70.0, 10.0))
     np.testing.assert_array_equal(found.x_u, np.arange(15.0, 75.0, 10.0))
     assert found.n.dtype == np.int32
+    assert found.t.dims == ("layer_3", "y_t", "x_t")
+    assert found.t[2, 1, 4] == 50.0 + 100.0 * 10.0 + 1.0
 
 
 def test_curvilinear_coordinates_are_auxiliary() -> None:
@@ -51,6 +54,8 @@ def test_arrays_of_xarray_by_rows_are_transposed() -> None:
     found = gather_dataset(fields())
     again = Field(fields()["h"].grid, values=found.h)
     np.testing.assert_array_equal(again.values, VALUES)
+    layered = Field(again.grid, values=found.t, layers=3)
+    np.testing.assert_array_equal(layered.values, fields()["t"].values)
     by_columns = Field(again.grid, values=xarray.DataArray(VALUES, dims=("x", "y")))
     np.testing.assert_array_equal(by_columns.values, VALUES)
 
@@ -94,6 +99,7 @@ def test_zarr_stores_continue_after_the_last_complete_time(tmp_path: Path) -> No
     assert found["time"].attrs["units"] == "days since 2000-01-01"
     assert found["n"].dtype == np.int32
     np.testing.assert_array_equal(found["u"][2], 2.0 * VALUES.T)
+    np.testing.assert_array_equal(found["t"][2], made["t"].values.T)
     with pytest.raises(ValueError, match="finite"):
         again.write(float("nan"))
     other = {"h": Field(made["h"].grid, dtype=np.float32)}

@@ -7,7 +7,7 @@ only where its conditions hold, so that no read or division is added.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from psyclone_storage.analysis.bodies.accesses import written_names
 from psyclone_storage.analysis.bodies.names import RoutineNames
@@ -37,9 +37,10 @@ _MOST_EXPONENT = 4
 
 @dataclass(frozen=True, slots=True)
 class NoHotPathError(Exception):
-    """Reason why a kernel has no hot path."""
+    """Reason why a kernel has no hot path, and the modules whose sources would be necessary."""
 
     why: str
+    lacking: tuple[str, ...] = ()
 
 
 def hot_path_of(code: Routine, strip: int) -> HotPath:
@@ -190,9 +191,18 @@ class _Lifts:
         self._fixed.demand(expr, f"'{text}'")
         type_ = type_by_dummies(expr, self._code)
         if type_ is None or (type_.kind is not None and self._code.declared(type_.kind)):
-            raise NoHotPathError(f"it is not known of what kind '{text}' is")
+            lacking = tuple(dict.fromkeys(_modules_without_source(expr)))
+            raise NoHotPathError(f"the kind of '{text}' is unknown", lacking)
         word = ex.intrinsic_called(expr) or "power"
         return LiftedValue(self._names.fresh(f"{word}_of_strip"), type_, expr)
+
+
+def _modules_without_source(expr: ex.Expr) -> Iterator[str]:
+    """Yield the modules that names in `expr` are imported from, if their sources are missing."""
+    for part in ex.walk(expr):
+        symbol = part.symbol if isinstance(part, ex.Name) else None
+        if symbol is not None and symbol.module and not symbol.is_resolved:
+            yield symbol.module
 
 
 def _is_inexact(expr: ex.Expr) -> bool:

@@ -1,17 +1,24 @@
-"""Regions that run on a device: statements and data that they must not have, and copied scalars."""
+"""Regions that run on a device: statements and data that they must not have, and copied data."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations
 
+from psyclone_storage.analysis.bodies.def_use import touches_any
 from psyclone_storage.analysis.bodies.flow import Flow, FlowNode
-from psyclone_storage.analysis.bodies.teams import conflict_between, touched_by
+from psyclone_storage.analysis.bodies.independence import check_nodes_understood
+from psyclone_storage.analysis.bodies.teams import conflict_between, place_of_block, touched_by
+from psyclone_storage.analysis.bodies.verdict import called_by
+from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir import unit as un
-from psyclone_storage.ir.directive import AccRoutineDirective, DeclareTargetDirective
-from psyclone_storage.ir.expr import Name, Star
+from psyclone_storage.ir.directive import AccRoutineDirective, DeclareTargetDirective, Directive
+from psyclone_storage.ir.expr import Expr, Member, Name, Star
+from psyclone_storage.ir.intrinsics import HARMLESS
 from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.paths import Variable, is_part_of, prefixes, share_data
 from psyclone_storage.ir.rewrite import first_words, place_of_line
 from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.types import ScalarType
@@ -115,3 +122,192 @@ def copied_scalars(
             if declared is None or (not declared.shape and isinstance(declared.type, ScalarType)):
                 found[key] = key if declared is None else declared.name
     return tuple(un.DeviceItem(Name(found[key]), written=True) for key in sorted(found))
+
+
+def scalars_after(node: FlowNode, planned: PlannedBlocks, flow: Flow) -> frozenset[Variable]:
+    """Return the variables without subscripts that a region changes for the host."""
+    _, written = _touched_on_device(node, planned, flow)
+    declared = {one: flow.names.declaration(one) for one in written}
+    return frozenset(one for one, item in declared.items() if item is None or not item.shape)
+
+
+# ---------------------------------------------------------------------------- data regions
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceData:
+    """Data that the device regions of a block access: `items` by variables, and `problems`."""
+
+    items: Mapping[Variable, un.DeviceItem]
+    problems: Reasons
+
+    def touched(self, variable: Variable, flow: Flow) -> Iterator[un.DeviceItem]:
+        """Yield the items that share data with a variable, or may do so through pointers."""
+        for own, item in self.items.items():
+            if share_data(own, variable) or (
+                flow.names.is_shared(variable) and flow.names.may_share(own, variable)
+            ):
+                yield item
+
+
+def data_in(node: FlowNode, planned: PlannedBlocks, flow: Flow) -> DeviceData:
+    """Return the data that the device regions in a block access, but for scalars.
+
+    Regions copy scalars themselves. A structure precedes its allocatable components and pointers.
+    """
+    items: dict[Variable, un.DeviceItem] = {}
+    problems: dict[str, Diagnostic] = {}
+    for region in _regions_in(node, flow):
+        touched, written = _touched_on_device(region, planned, flow)
+        for variable in sorted(touched):
+            objects = _objects_of(variable, flow)
+            if isinstance(objects, str):
+                place = place_of_block(region.line)
+                problems.setdefault(objects, Diagnostic("T083", objects, place))
+                continue
+            for level, one in enumerate(objects):
+                changes = one == objects[-1] and touches_any(variable, written)
+                known = items.get(one)
+                if known is None or (changes and not known.written):
+                    items[one] = un.DeviceItem(_spelled(one, flow), level, changes)
+    for text in _clashes(items, flow):
+        problems.setdefault(text, Diagnostic("T083", text, place_of_block(node.line)))
+    return DeviceData(items, tuple(problems.values()))
+
+
+def check_host_statements(node: FlowNode, data: DeviceData, flow: Flow) -> Iterator[Diagnostic]:
+    """Yield diagnostics for statements of the host in a data region that access its data.
+
+    The host may read data that no region changes. Blocks under `acc update` access any data.
+    """
+    host = [one for one in flow.inside(node) if _is_on_host(one, node, flow)]
+    yield from check_nodes_understood(host, flow)
+    for one in host:
+        if isinstance(one.line, un.DirectiveBlock):
+            continue
+        if set(called_by(one.line, flow)) - HARMLESS:
+            message = f"A procedure that '{first_words(one.line)}' calls may access the data."
+            yield Diagnostic("T086", message, place_of_line(one.line))
+        if any(_is_updated(flow.node(number).line) for number in one.around):
+            continue
+        for access in one.accesses:
+            variable = access.path.variable
+            found = (item for item in data.touched(variable, flow))
+            if any(access.writes or item.written for item in found):
+                how = "changes" if access.writes else "reads"
+                text = "%".join(variable)
+                message = f"The host {how} '{text}' in the region, while it is on the device."
+                hint = "End the region before the statement, or use 'ACCEnterDataTrans'."
+                yield Diagnostic("T086", message, place_of_line(one.line), hint=hint)
+                break
+
+
+def updated_items(node: FlowNode, planned: PlannedBlocks, flow: Flow) -> tuple[un.DeviceItem, ...]:
+    """Return the data that the host statements of a block share with the regions around it.
+
+    Those that the host changes are `written`.
+    """
+    around = [flow.node(number) for number in node.around]
+    outer = next((one for one in around if _is_data(one.line)), None)
+    if outer is None:
+        return ()
+    data = data_in(outer, planned, flow)
+    found: dict[Expr, bool] = {}
+    for one in flow.inside(node):
+        for access in one.accesses:
+            for item in data.touched(access.path.variable, flow):
+                if access.writes or item.written:
+                    found[item.what] = found.get(item.what, False) or access.writes
+    return tuple(un.DeviceItem(what, written=changes) for what, changes in found.items())
+
+
+def _regions_in(node: FlowNode, flow: Flow) -> Iterator[FlowNode]:
+    return (one for one in flow.inside(node) if _is_region(one.line))
+
+
+def _touched_on_device(
+    region: FlowNode, planned: PlannedBlocks, flow: Flow
+) -> tuple[frozenset[Variable], frozenset[Variable]]:
+    assert isinstance(region.line, un.DirectiveBlock)
+    blocks: tuple[FlowNode, ...] = (region,)
+    if region.line.directive is Directive.ACC_PARALLEL:
+        blocks = blocks_in(region, flow)
+    parts = [touched_by(one, planned, flow) for one in blocks]
+    return (
+        frozenset().union(*(touched for touched, _ in parts)),
+        frozenset().union(*(written for _, written in parts)),
+    )
+
+
+def _objects_of(variable: Variable, flow: Flow) -> tuple[Variable, ...] | str:
+    """Return the objects in memory that hold a variable, outermost first, or why none can be moved.
+
+    Nothing is returned for a plain scalar or a constant.
+    """
+    found: list[Variable] = []
+    has_shape = False
+    for part in prefixes(variable):
+        declared = flow.names.declaration(part)
+        if declared is None:
+            return f"The declaration of '{'%'.join(part)}' is not known, so no region can copy it."
+        if declared.polymorphic:
+            return f"'{declared.name}' is polymorphic, so no region can copy it."
+        is_apart = bool(declared.words & {"allocatable", "pointer"})
+        if len(part) == 1:
+            is_plain = not declared.shape and isinstance(declared.type, ScalarType)
+            if "parameter" in declared.words or (is_plain and not is_apart):
+                return ()
+            found.append(part)
+        elif is_apart:
+            if has_shape:
+                text = "%".join(part)
+                return (
+                    f"'{text}' has a copy for each element of an array, so no region can copy it."
+                )
+            found.append(part)
+        has_shape = has_shape or bool(declared.shape)
+    return tuple(found)
+
+
+def _clashes(items: Mapping[Variable, un.DeviceItem], flow: Flow) -> Iterator[str]:
+    """Yield why the data of a region cannot be copied next to each other."""
+    for first, second in combinations(items, 2):
+        texts = "%".join(first), "%".join(second)
+        nested = is_part_of(second, first) or is_part_of(first, second)
+        if nested and items[min(first, second, key=len)].written:
+            yield f"A region changes both '{texts[0]}' and '{texts[1]}', which it contains."
+        elif not nested and (items[first].written or items[second].written):
+            names = flow.names
+            if (
+                names.is_shared(first)
+                and names.is_shared(second)
+                and names.may_share(first, second)
+            ):
+                yield f"'{texts[0]}' and '{texts[1]}' may be the same data, with two copies."
+
+
+def _spelled(variable: Variable, flow: Flow) -> Expr:
+    found: Expr = Name(variable[0])
+    for part in prefixes(variable):
+        declared = flow.names.declaration(part)
+        name = part[-1] if declared is None else declared.name
+        found = Name(name) if len(part) == 1 else Member(found, name)
+    return found
+
+
+def _is_on_host(node: FlowNode, region: FlowNode, flow: Flow) -> bool:
+    around = (flow.node(number).line for number in node.around if number > region.number)
+    return not _is_region(node.line) and not any(map(_is_region, around))
+
+
+def _is_region(line: un.Line) -> bool:
+    kinds = (Directive.ACC_PARALLEL, Directive.ACC_KERNELS)
+    return isinstance(line, un.DirectiveBlock) and line.directive in kinds
+
+
+def _is_data(line: un.Line) -> bool:
+    return isinstance(line, un.DirectiveBlock) and line.directive.holds_data
+
+
+def _is_updated(line: un.Line) -> bool:
+    return isinstance(line, un.DirectiveBlock) and line.directive is Directive.ACC_UPDATE

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from operator import is_
 
 from psyclone_storage.analysis.bodies.authored import check_authored
+from psyclone_storage.analysis.bodies.def_use import touches_any
 from psyclone_storage.analysis.bodies.flow import Flow, FlowNode
 from psyclone_storage.analysis.bodies.independence import (
     check_nodes_understood,
@@ -17,10 +18,14 @@ from psyclone_storage.analysis.bodies.independence import (
 from psyclone_storage.analysis.bodies.nests import CodeFootprint, inner_node
 from psyclone_storage.analysis.bodies.offload import (
     called_on_device,
+    check_host_statements,
     check_on_device,
     check_unordered,
     copied_scalars,
+    data_in,
     is_for_device,
+    scalars_after,
+    updated_items,
 )
 from psyclone_storage.analysis.bodies.teams import Team, place_of_block
 from psyclone_storage.analysis.bodies.verdict import (
@@ -39,6 +44,7 @@ from psyclone_storage.ir.directive import Directive
 from psyclone_storage.ir.facts import Facts
 from psyclone_storage.ir.intrinsics import HARMLESS
 from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.paths import Variable
 from psyclone_storage.ir.rewrite import (
     first_words,
     walk_lines,
@@ -87,6 +93,9 @@ _NESTED = {
     Directive.ACC_PARALLEL: frozenset({Directive.ACC_LOOP}),
     Directive.ACC_KERNELS: frozenset({Directive.ACC_LOOP}),
     Directive.ACC_LOOP: frozenset({Directive.ACC_LOOP}),
+    Directive.ACC_DATA: frozenset(
+        {Directive.ACC_PARALLEL, Directive.ACC_KERNELS, Directive.ACC_UPDATE}
+    ),
 }
 """The directives that may be inside a block with a directive."""
 _WITHOUT_FIRST = (Directive.OMP_SIMD, Directive.OMP_LOOP, Directive.ACC_LOOP)
@@ -103,6 +112,7 @@ _DEVICE = (
     Directive.OMP_LOOP,
     Directive.ACC_LOOP,
 )
+_ANY_STATEMENT = (Directive.OMP_CRITICAL, Directive.ACC_DATA, Directive.ACC_UPDATE)
 _IMPURE = regex(r"\bimpure\b")
 _PURE = regex(r"\b(?:pure|elemental)\b")
 
@@ -252,7 +262,7 @@ class _Planner:
         self, lines: tuple[un.Line, ...], around: tuple[Directive, ...]
     ) -> tuple[un.Line, ...]:
         """Return statements with the clauses of the blocks in them."""
-        found = tuple(self._line(line, around) for line in lines)
+        found = self._with_waits(lines, [self._line(line, around) for line in lines])
         return lines if all(map(is_, found, lines)) else found
 
     def _line(self, line: un.Line, around: tuple[Directive, ...]) -> un.Line:
@@ -294,8 +304,55 @@ class _Planner:
         }
         clean = replace(clean, items=(), reductions=tuple(found))
         if kind in (Directive.OMP_TARGET, Directive.ACC_PARALLEL):
-            return replace(clean, items=copied_scalars(node, clean, self._planned, self._flow))
+            clean = replace(clean, items=copied_scalars(node, clean, self._planned, self._flow))
+        elif kind is Directive.ACC_DATA:
+            data = data_in(node, self._planned, self._flow)
+            self.reasons += (*data.problems, *check_host_statements(node, data, self._flow))
+            clean = replace(clean, reductions=(), items=tuple(data.items.values()))
+            if not data.items:
+                self._refuse(line, "No region in it needs data on the device.")
+        elif kind is Directive.ACC_UPDATE:
+            clean = replace(clean, items=updated_items(node, self._planned, self._flow))
+        self._note(line, clean)
         return clean
+
+    def _with_waits(
+        self, lines: tuple[un.Line, ...], planned: list[un.Line]
+    ) -> tuple[un.Line, ...]:
+        """Return statements in which the host waits for a queue before it goes on.
+
+        Regions in one queue that follow each other need no wait, unless one reads a scalar that
+        another before it changes: the host passes scalars when it starts a region.
+        """
+        changed: set[Variable] = set()
+        for at, line in enumerate(planned):
+            if not isinstance(line, un.DirectiveBlock) or line.options.queue < 0:
+                continue
+            node = self._nodes.get(id(lines[at]))
+            if node is None:
+                continue
+            changed |= scalars_after(node, self._planned, self._flow)
+            following = next((
+                number
+                for number in range(at + 1, len(planned))
+                if not isinstance(planned[number], un.Comment | un.Blank)
+            ), None)  # fmt: skip
+            waits = following is None or self._is_apart(line, lines[following], changed)
+            if waits:
+                changed.clear()
+            if line.waits is not waits:
+                planned[at] = replace(line, waits=waits)
+        return tuple(planned)
+
+    def _is_apart(self, line: un.DirectiveBlock, after: un.Line, changed: set[Variable]) -> bool:
+        """Return whether a statement after a region in a queue has to wait for the region."""
+        if not isinstance(after, un.DirectiveBlock) or after.options.queue != line.options.queue:
+            return True
+        node = self._nodes.get(id(after))
+        if node is None:
+            return True
+        summary = self._flow.summaries[node.number - 1]
+        return any(touches_any(one, summary.exposed | summary.written) for one in changed)
 
     def _note(self, line: un.DirectiveBlock, planned: un.DirectiveBlock) -> None:
         if node := self._nodes.get(id(line)):
@@ -422,15 +479,13 @@ class _Planner:
     def _check_block(self, block: un.DirectiveBlock, node: FlowNode) -> None:
         """Check a block for one thread, or one that runs on a device."""
         kind, flow = block.directive, self._flow
-        if kind.is_of_one_thread or kind is Directive.OMP_CRITICAL:
+        if kind in _ANY_STATEMENT or kind.is_of_one_thread:
             self.reasons += _leaves(node, flow)
             return
         if kind is Directive.ACC_KERNELS:
             self.reasons += check_nodes_understood(flow.inside(node), flow)
             self.reasons += _leaves(node, flow)
             self._check_device(node, block)
-            if not any(isinstance(one.line, un.Do) for one in flow.inside(node)):
-                self._refuse(block, f"'{kind.value}' has no loop in it.")
             return
         if kind is Directive.ACC_PARALLEL:
             self.reasons += check_unordered(node, self._planned, self._flow)

@@ -252,10 +252,11 @@ _VALUES = LoopPromises(values=True)
 
 def called_procedures(node: FlowNode, flow: Flow) -> frozenset[str]:
     """Return the procedures that the statements in a construct call, by their keys."""
-    return frozenset(name for one in flow.inside(node) for name in _called_by(one.line, flow))
+    return frozenset(name for one in flow.inside(node) for name in called_by(one.line, flow))
 
 
-def _called_by(line: Line, flow: Flow) -> Iterator[str]:
+def called_by(line: Line, flow: Flow) -> Iterator[str]:
+    """Yield the procedures that a statement itself calls, by their keys."""
     if isinstance(line, Call) and isinstance(line.procedure, ex.Name):
         yield line.procedure.key
     for expr in expressions_of(line):

@@ -1,6 +1,7 @@
 """Dummy arguments of a GOcean kernel's subroutine (spec 5.1).
 
-The indices `i` and `j` are followed by one dummy for each metadata entry, in order.
+The indices `i` and `j` are followed by the number of layers of each field that has layers, and by
+one dummy for each metadata entry, in order.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from psyclone_storage.infrastructures.gocean import INTEGER, value_type
 from psyclone_storage.ir.interface import ANY, Dummy, Role
 from psyclone_storage.ir.kernel import ArgKind, GridStencil, Kernel, KernelArg
 
-_OWN = (0, 0)
+_OWN, _DIMENSIONS = (0, 0), 2
 _INDICES = (
     Dummy(Role.GRID_INDEX_I, "i", INTEGER),
     Dummy(Role.GRID_INDEX_J, "j", INTEGER),
@@ -19,8 +20,13 @@ _INDICES = (
 
 def build_gocean_dummies(kernel: Kernel) -> tuple[Dummy, ...]:
     """Return the dummies of `kernel` in calling order."""
-    args = enumerate(kernel.args)
-    return (*_INDICES, *(_dummy(position, arg) for position, arg in args))
+    args = tuple(enumerate(kernel.args))
+    layers = (
+        Dummy(Role.NLAYERS, f"nlayers_{position + 1}", INTEGER, (), position)
+        for position, arg in args
+        if arg.layers
+    )
+    return (*_INDICES, *layers, *(_dummy(position, arg) for position, arg in args))
 
 
 def _dummy(position: int, arg: KernelArg) -> Dummy:
@@ -32,7 +38,7 @@ def _dummy(position: int, arg: KernelArg) -> Dummy:
                 Role.FIELD,
                 name,
                 data,
-                (ANY, ANY),
+                (ANY,) * (_DIMENSIONS + bool(arg.layers)),
                 position,
                 access=arg.access,
                 reach=arg.stencil.offsets if isinstance(arg.stencil, GridStencil) else (_OWN,),

@@ -21,14 +21,18 @@ from psyclone_storage.domains.declared import (
     write_real,
 )
 from psyclone_storage.domains.gocean.arguments import build_gocean_dummies
-from psyclone_storage.infrastructures.gocean import WORKING_PRECISION, value_type
+from psyclone_storage.infrastructures.gocean import (
+    FIELD_TYPE,
+    LAYERED_TYPE,
+    WORKING_PRECISION,
+    value_type,
+)
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.kernel import Access, ArgKind, GridStencil, Kernel, KernelArg
 from psyclone_storage.ir.parsed import ParsedArgument, ParsedCall
 from psyclone_storage.ir.schedule import Actual, KernelCall
 from psyclone_storage.ir.types import DataType, DerivedType, Intrinsic, ScalarType
 
-FIELD_TYPE = "r2d_field"
 _GRID_ACCESSES = (Access.READ, Access.READWRITE, Access.WRITE)
 
 
@@ -103,7 +107,7 @@ def _actual(given: _Given, data: DataTable) -> Actual:
 def _type_of(given: _Given) -> DataType:
     """Return the declared type of a scalar if known, else the type given by metadata."""
     if given.arg.kind is ArgKind.FIELD:
-        return DerivedType(FIELD_TYPE)
+        return DerivedType(LAYERED_TYPE if given.arg.layers else FIELD_TYPE)
     if given.known is not None and isinstance(given.known.type, ScalarType):
         return given.known.type
     return value_type(given.arg.intrinsic)

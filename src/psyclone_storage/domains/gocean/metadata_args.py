@@ -7,6 +7,7 @@ property)` is a grid property, which the generated code determines itself.
 from __future__ import annotations
 
 from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.base.records import replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.text import counted
 from psyclone_storage.domains.gocean.words import (
@@ -15,7 +16,7 @@ from psyclone_storage.domains.gocean.words import (
     unknown_gocean_word,
     word_of,
 )
-from psyclone_storage.infrastructures.gocean import FIELD_TYPES, POINTWISE, SCALARS
+from psyclone_storage.infrastructures.gocean import FIELD_TYPES, LAYERS, POINTWISE, SCALARS
 from psyclone_storage.ir.expr import Literal
 from psyclone_storage.ir.kernel import Access, ArgKind, GridStencil, KernelArg
 from psyclone_storage.ir.parsed import MetadataItem
@@ -39,8 +40,10 @@ def read_gocean_argument(
         hint = "Kernels of LFRic need '-api lfric'." if constructor == "go_arg_type" else ""
         problems.append(Diagnostic("M001", message, item.span, hint=hint))
         return None
-    if len(item.items) not in (2, 3):
-        message = f"A 'go_arg' has two or three items, not {len(item.items)}."
+    layers = [one for one in item.items[2:] if word_of(one) == LAYERS]
+    items = tuple(one for one in item.items if one not in layers)
+    if len(items) not in (2, 3) or len(layers) > 1:
+        message = f"A 'go_arg' has two or three items, not {len(items)}."
         hint = (
             "Write 'go_arg(access, space, stencil)' for a field or a scalar, and"
             " 'go_arg(access, property)' for a property of the grid; in Python,"
@@ -48,12 +51,18 @@ def read_gocean_argument(
         )
         problems.append(Diagnostic("M003", message, item.span, hint=hint))
         return None
-    access = tables.accesses.get(word_of(item.items[0]))
+    access = tables.accesses.get(word_of(items[0]))
     if access is None:
-        problems.append(unknown_gocean_word(item.items[0], "M005", "an access", tables.accesses))
-    if len(item.items) == 2:
+        problems.append(unknown_gocean_word(items[0], "M005", "an access", tables.accesses))
+    if len(items) == 2:
         return _read_property(item, access, tables, problems)
-    return _read_object(item, access, problems)
+    found = _read_object(replace(item, items=items), access, problems)
+    if not layers or found is None:
+        return found
+    if found.kind is ArgKind.SCALAR:
+        problems.append(Diagnostic("M102", "A scalar has no layers.", layers[0].span))
+        return None
+    return replace(found, layers=LAYERS)
 
 
 def _read_property(

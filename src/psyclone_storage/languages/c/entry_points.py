@@ -125,9 +125,10 @@ def _intents(attributes: tuple[str, ...]) -> set[str]:
 def _elsewhere(expr: Expr, changed: set[str], point: tuple[Name, ...]) -> list[str]:
     """Return the written arrays that an expression accesses at other points."""
     if isinstance(expr, Element) and isinstance(expr.base, Name) and expr.base.key in changed:
-        same = tuple(getattr(item, "key", "") for item in expr.items)
+        same = tuple(getattr(item, "key", "") for item in expr.items[-len(point) :])
         if same == tuple(name.key for name in point):
-            return []
+            layer = expr.items[: -len(point)]
+            return [name for part in layer for name in _elsewhere(part, changed, point)]
     if isinstance(expr, Name):
         return [expr.key] if expr.key in changed else []
     return [name for part in children(expr) for name in _elsewhere(part, changed, point)]

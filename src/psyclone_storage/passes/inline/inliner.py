@@ -40,11 +40,18 @@ _Procedure = tuple[str, str]
 
 
 def inline_calls(
-    code: rt.Routine, around: rt.ModuleContext, callers: tuple[_Procedure, ...] = ()
+    code: rt.Routine,
+    around: rt.ModuleContext,
+    callers: tuple[_Procedure, ...] = (),
+    *,
+    inside: bool = True,
 ) -> rt.InlinedCode:
-    """Return `code` with calls inlined; `callers` are the enclosing calls, outermost first."""
+    """Return `code` with calls inlined; `callers` are the enclosing calls, outermost first.
+
+    Without `inside`, calls in the blocks of constructs remain.
+    """
     names = CallerNames.of(code, around)
-    inliner = _Inliner(names, callers)
+    inliner = _Inliner(names, callers, inside=inside)
     body = inliner.block(code.body)
     remaining = tuple(inliner.reasons.items())
     if not inliner.placed:
@@ -69,11 +76,12 @@ class _Inliner:
     """Inlines the calls in one routine.
 
     `placed` maps each inlined procedure (module, name) to whether one of its calls is in a loop.
-    `loops` is the number of enclosing loops.
+    `loops` is the number of enclosing loops. Without `inside`, calls in blocks remain.
     """
 
     names: CallerNames
     callers: tuple[_Procedure, ...]
+    inside: bool = True
     reasons: dict[Span | None, str] = field(default_factory=dict)
     placed: dict[_Procedure, bool] = field(default_factory=dict)
     loops: int = 0
@@ -109,7 +117,7 @@ class _Inliner:
         Masked constructs, constructs that declare names, and unordered loops do not allow it.
         """
         of_type = isinstance(line, un.Select) and line.word != "case"
-        if of_type or not isinstance(line, un.Do | un.While | un.If | un.Select):
+        if not self.inside or of_type or not isinstance(line, un.Do | un.While | un.If | un.Select):
             return line
         deeper = isinstance(line, un.Do | un.While)
         self.loops += deeper

@@ -1,4 +1,4 @@
-"""Inlining of the procedures called by Fortran kernels.
+"""Inlining of the procedures called by Fortran kernels, and by single statements of routines.
 
 Most kernels call none, so the inliner is imported on demand.
 """
@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 from psyclone_storage.base.memo import kept_with_first
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir.expr import CallFunction, Name, Origin, walk
-from psyclone_storage.ir.rewrite import expressions_of, walk_lines
-from psyclone_storage.ir.routine import InlinedCode, Routine
+from psyclone_storage.ir.rewrite import expressions_of, place_of_line, walk_lines
+from psyclone_storage.ir.routine import InlinedCode, ModuleContext, Routine
 from psyclone_storage.ir.unit import Call, DirectiveLine, Line
 from psyclone_storage.passes.inline.legality import conditional_line
 
@@ -26,12 +26,7 @@ def inline_procedures(code: Routine) -> InlinedCode:
         or not any(True for _ in called_names(code.body))
     ):
         return InlinedCode(code)
-    why = ""
-    if any(isinstance(line, DirectiveLine) for line in walk_lines(code.body)):
-        why = f"directives in '{code.name}' speak of its statements and variables as they are"
-    elif line := conditional_line(code):
-        why = f"what '{code.name}' calls may depend on '{line}'"
-    if why:
+    if why := _reason_in_text(code):
         return InlinedCode(code, ((code.module.routine, why),))
     from psyclone_storage.passes.inline.inliner import inline_calls  # noqa: PLC0415
 
@@ -40,6 +35,31 @@ def inline_procedures(code: Routine) -> InlinedCode:
         return made
     use = replace(made.code.kernel_use, left=made.remaining)
     return replace(made, code=replace(made.code, kernel_use=use))
+
+
+def _reason_in_text(code: Routine) -> str:
+    """Return why no call of a routine can be inlined, whatever it calls; empty without reason."""
+    if any(isinstance(line, DirectiveLine) for line in walk_lines(code.body)):
+        return f"directives in '{code.name}' speak of its statements and variables as they are"
+    if line := conditional_line(code):
+        return f"what '{code.name}' calls may depend on '{line}'"
+    return ""
+
+
+def inline_statement(code: Routine, line: Line, context: ModuleContext) -> InlinedCode:
+    """Return `code` with a statement alone, whose calls are inlined, without those in its blocks.
+
+    The calls of the statement remain, with the reasons, if one of them cannot be inlined.
+    """
+    alone = replace(code, body=(line,))
+    if why := _reason_in_text(code):
+        return InlinedCode(alone, ((place_of_line(line), why),))
+    from psyclone_storage.passes.inline.inliner import inline_calls  # noqa: PLC0415
+
+    made = inline_calls(alone, context, inside=False)
+    if made.remaining or made.code is not alone:
+        return made
+    return InlinedCode(alone, ((place_of_line(line), "the statement calls no known procedure"),))
 
 
 def called_names(body: Iterable[Line]) -> Iterator[str]:

@@ -146,14 +146,7 @@ def _description(
         "points": grid.points,
         "halo": grid.halo,
         "parts": [[one.domain.start, one.domain.stop] for one in parts.subdomains],
-        "fields": {
-            name: {
-                "points": field.points.value,
-                "type": field.storage.dtype.str,
-                "more": field.storage.shape[2:],
-            }
-            for name, field in fields.items()
-        },
+        "fields": {name: _described(field) for name, field in fields.items()},
         "numbers": dict(numbers),
     }
 
@@ -241,12 +234,25 @@ def _check(described: Mapping[str, Any], grid: Grid, fields: Mapping[str, Field]
         if known is None:
             names = ", ".join(described["fields"])
             raise CheckpointError(f"The checkpoint has no field '{name}'; it has {names}.")
-        own = (field.points.value, field.storage.dtype.str, list(field.storage.shape[2:]))
-        if (known["points"], known["type"], list(known["more"])) != own:
+        own = _described(field)
+        if known != own:
             raise CheckpointError(
-                f"'{name}' has {known['points'].upper()} points of type {known['type']} in the "
-                f"checkpoint, but {own[0].upper()} points of type {own[1]} in the program."
+                f"'{name}' has {_text(known)} in the checkpoint, but {_text(own)} in the program."
             )
+
+
+def _described(field: Field) -> dict[str, Any]:
+    """Return the points, type and layers of a field, as JSON represents them."""
+    layers = 0 if field.layers is None else field.layers
+    return {
+        "points": field.points.value, "type": field.storage.dtype.str, "layers": layers,
+    }  # fmt: skip
+
+
+def _text(described: Mapping[str, Any]) -> str:
+    layers = described["layers"]
+    and_layers = f" and {layers} layers" if layers else ""
+    return f"{described['points'].upper()} points of type {described['type']}{and_layers}"
 
 
 def _read_parts(

@@ -148,5 +148,7 @@ class _Prepared(BoundStorages):
 
     def check_layout(self, array: Any) -> None:
         """Raise `ValueError` if an array does not have the layout of its grid's arrays."""
-        if not array.flags.f_contiguous or array.shape != self._shape:
+        if array.ndim > len(self._shape):
+            array = array.transpose(-1, *range(len(self._shape)))
+        if not array.flags.f_contiguous or array.shape[-len(self._shape) :] != self._shape:
             raise ValueError("An array of a grid has gaps, or other extents than its grid.")

@@ -7,6 +7,7 @@ in two parts are packed, too. Several fields share one message for each neighbou
 
 from __future__ import annotations
 
+import math
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from operator import is_
@@ -21,6 +22,9 @@ from psyclone_storage.runtime.messages import PackedMessages
 from psyclone_storage.runtime.packing import COPY, PACK, UNPACK, Array, StripKernels, Strips
 from psyclone_storage.runtime.ranks import PersistentExchange, Ranks
 from psyclone_storage.storage import Storage, empty
+
+_LAYER = 2
+"""The dimension of layers in arrays that have these."""
 
 
 class InPlace:
@@ -82,9 +86,9 @@ class Packed:
             self._kernels = _OnDevice(side, plan, storages)
             self._messages = self._kernels.messages(ranks)
             return
-        dtype = like[0].storage.dtype
+        dtype, count = like[0].storage.dtype, len(like) * (like[0].layers or 1)
         self._received, self._sent = (
-            [np.empty(message.points * len(like), dtype) for message in messages]
+            [np.empty(message.points * count, dtype) for message in messages]
             for messages in (plan.received, plan.sent)
         )
         self._messages = ranks.prepare(
@@ -117,7 +121,8 @@ class Packed:
         elif self._received:
             with arrays_on_host(fields, writes=True) as arrays:
                 for part, array, region in _parts(self._plan.received, self._received, arrays):
-                    array[region.box] = part.reshape(region.shape, order="F")
+                    shape = *region.shape, *array.shape[len(region.shape) :]
+                    array[region.box] = part.reshape(shape, order="F")
 
 
 class _OnDevice:
@@ -126,15 +131,20 @@ class _OnDevice:
     def __init__(self, device: str, plan: ExchangePattern, like: Sequence[Storage]) -> None:
         """Make messages, and find which points are where in them."""
         count, dtype = len(like), like[0].dtype
+        self._layers = like[0].shape[_LAYER:]
         self._device, self._plan = device, plan
         self._kernels = StripKernels(device, dtype, count)
         self._sent, self._received = (
-            [_strips(one, device, dtype, count) for one in messages]
+            [_strips(one, device, dtype, (count, self._layers)) for one in messages]
             for messages in (plan.sent, plan.received)
         )
         targets, sources = ([pair[at] for pair in plan.copied] for at in (1, 0))
         self._copied = [
-            Strips(None, (_points_of(targets),) * count, (_points_of(sources),) * count)
+            Strips(
+                None,
+                (_points_of(targets, self._layers),) * count,
+                (_points_of(sources, self._layers),) * count,
+            )
         ]
 
     def messages(self, ranks: Ranks) -> PersistentExchange:
@@ -156,10 +166,15 @@ class _OnDevice:
         self._kernels.move(UNPACK, fields, self._received)
 
 
-def _strips(message: Message, device: str, dtype: Any, count: int) -> Strips:
-    shape, label = (message.points * count,), f"message with rank {message.rank}"
-    made = empty(shape, dtype, device=device, label=label)
-    return Strips(made, (_points_of(message.regions),) * count)
+def _strips(
+    message: Message, device: str, dtype: Any, counts: tuple[int, tuple[int, ...]]
+) -> Strips:
+    """Return the strips of a message; `counts` are the number of fields and their layers."""
+    count, layers = counts
+    places = _points_of(message.regions, layers)
+    label = f"message with rank {message.rank}"
+    made = empty((places.shape[1] * count,), dtype, device=device, label=label)
+    return Strips(made, (places,) * count)
 
 
 def _by_rank(messages: Sequence[Message], strips: Sequence[Strips]) -> list[tuple[int, Storage]]:
@@ -167,12 +182,17 @@ def _by_rank(messages: Sequence[Message], strips: Sequence[Strips]) -> list[tupl
     return [(one.rank, strip.message) for one, strip in pairs if strip.message is not None]
 
 
-def _points_of(regions: Sequence[Region]) -> Array:
-    """Return the indices of the points in some regions, those of a row one after the other."""
-    found = [np.empty((2, 0), np.int64)]
+def _points_of(regions: Sequence[Region], layers: tuple[int, ...]) -> Array:
+    """Return the indices of the values in some regions.
+
+    The layers of a point follow each other, then the points of a row.
+    """
+    found = [np.empty((2 + len(layers), 0), np.int64)]
     for region in regions:
         x, y = (np.arange(one.start, one.stop) for one in region.box)
-        found.append(np.stack((np.tile(x, len(y)), np.repeat(y, len(x)))))
+        y_first = np.meshgrid(y, x, *map(np.arange, layers), indexing="ij")
+        rows, columns, *others = (one.ravel() for one in y_first)
+        found.append(np.stack((columns, rows, *others)))
     return np.concatenate(found, axis=1)
 
 
@@ -187,7 +207,7 @@ class MessagePool:
 
     def take(self, fields: Sequence[Any], depth: int) -> Packed:
         """Return messages for an exchange of `fields`, which have their values on one side."""
-        kind = depth, len(fields), fields[0].storage.dtype, side_of(fields)
+        kind = depth, len(fields), fields[0].storage.dtype, fields[0].layers, side_of(fields)
         idle = self._idle.setdefault(kind, [])
         made = idle.pop() if idle else Packed(self._ranks, self._plan(depth), fields)
         self._under_way[made] = idle
@@ -206,6 +226,6 @@ def _parts(
         begin = 0
         for array in arrays:
             for region in message.regions:
-                end = begin + region.points
+                end = begin + region.points * math.prod(array.shape[_LAYER:])
                 yield buffer[begin:end], array, region
                 begin = end

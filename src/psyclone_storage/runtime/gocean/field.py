@@ -22,7 +22,7 @@ from psyclone_storage.runtime.binding import (
 from psyclone_storage.runtime.exact_sum import exact_multiple, rounded
 from psyclone_storage.runtime.gocean.boundaries import Boundary
 from psyclone_storage.runtime.gocean.exchange import InPlace, Packed
-from psyclone_storage.runtime.gocean.given import check_numbers, one_of
+from psyclone_storage.runtime.gocean.given import check_numbers, one_of, whole_number
 from psyclone_storage.runtime.gocean.grid import Grid
 from psyclone_storage.runtime.gocean.points import Points, regions
 from psyclone_storage.storage import RDWR, Storage, storage
@@ -34,22 +34,25 @@ Array = np.ndarray[Any, Any]
 class Field:
     """Field with one number at each point of a kind, including the rank's halo.
 
-    - `storage`: the values, with x as the contiguous index.
+    With `layers`, it has a number for each layer at each point; the layer is the last index.
+
+    - `storage`: the values. Layers are contiguous, then points in x.
 
     - `internal`: the points that the rank owns, and that kernels over internal points compute.
 
     - `whole`: the internal region with the boundary points around it.
 
-    Without `values`, all values are zero. `values` may be an array over the points of the domain, a
-    function of coordinate arrays x and y, or a number, which also applies to the halo. An array of
-    xarray with dimensions such as `y` and `x` is transposed.
+    Without `values`, all values are zero. `values` may be an array over the points of the domain
+    and the layers, a function of coordinate arrays x and y, which are followed by the numbers of
+    the layers from 0, or a number, which also applies to the halo. An array of xarray with the
+    dimensions y and x in this order, or layer, y and x, is transposed.
 
     Raises:
         TypeError: `grid`, `points` or `values` has a wrong type.
-        ValueError: `values` are not over the points of the domain.
+        ValueError: `values` are not over the points of the domain, or there is no layer.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what a field is made of
         self,
         grid: Grid,
         points: Points = Points.T,
@@ -57,6 +60,7 @@ class Field:
         *,
         values: Any = None,
         dtype: Any = np.float64,
+        layers: int | None = None,
     ) -> None:
         if not isinstance(grid, Grid):
             raise TypeError(f"A field is on a grid, not {grid!r}.")
@@ -69,7 +73,10 @@ class Field:
             fixed_end=grid.fixed_end,
             offset=grid.offset,
         )
-        self._storage: Storage = grid.zeros(label, dtype)
+        self.layers = None if layers is None else whole_number("The layers of a field", layers)
+        if self.layers is not None and self.layers < 1:
+            raise ValueError(f"A field has at least one layer, not {layers}.")
+        self._storage: Storage = grid.zeros(label, dtype, self.layers)
         self._clean = 0
         self._in_place: dict[tuple[int, ...], InPlace] = {}
         self.under_way: tuple[int, Packed, int] | None = None
@@ -167,7 +174,9 @@ class Field:
         if not any(Boundary.PRESCRIBED in sides for sides in self.grid.boundaries):
             raise ValueError(f"The grid of {self.describe()} has no prescribed boundary.")
         found = np.asarray(
-            values(*self.grid.columns_and_rows(self.points)) if callable(values) else values
+            self._evaluated(values, *self.grid.columns_and_rows(self.points))
+            if callable(values)
+            else values
         )
         check_numbers(self.describe, found, self.storage.dtype)
         if found.ndim and not callable(values):
@@ -175,7 +184,7 @@ class Field:
                 f"The boundaries of {self.describe()} are prescribed by a number or a function of "
                 f"x and y, not by {values!r}."
             )
-        found = np.broadcast_to(found, self.grid.shape)
+        found = np.broadcast_to(found, self.storage.shape)
         with self.storage.access(None, RDWR) as array:
             for part in self.grid.prescribed(self.points):
                 array[part] = found[part]
@@ -183,7 +192,7 @@ class Field:
     @property
     def region_is_all(self) -> bool:
         """True if the whole region contains all points of the arrays, except the padding."""
-        columns, rows = self.storage.shape
+        columns, rows, *_ = self.storage.shape
         return self.whole.start == (0, 0) and self.whole.stop == (columns - 1, rows - 1)
 
     def to_xarray(self) -> Any:
@@ -198,7 +207,8 @@ class Field:
                 name: (("x", "y"), one[box])
                 for name, one in zip(("x_place", "y_place"), places, strict=True)
             }
-        return labelled(self.storage[box], ("x", "y"), inside, self.label)
+        dims = ("x", "y") if self.layers is None else ("x", "y", "layer")
+        return labelled(self.storage[box], dims, inside, self.label)
 
     # -- halos -----------------------------------------------------------------------------------
 
@@ -353,7 +363,8 @@ class Field:
             raise TypeError(
                 f"{self.describe()} has a dot product with a field, not with {other!r}."
             )
-        if other.grid is not self.grid or other.points is not self.points:
+        is_alike = other.points is self.points and other.layers == self.layers
+        if other.grid is not self.grid or not is_alike:
             raise ValueError(
                 f"{self.describe()} and {other.describe()} are not on the same points of one grid."
             )
@@ -395,7 +406,7 @@ class Field:
         found = self.grid.ranks.sent_to(root, np.array(self.storage.data_ro[own]))
         if found is None:
             return None
-        values = np.empty(self.grid.points, self.storage.dtype, order="F")
+        values = np.empty((*self.grid.points, *self._layered), self.storage.dtype, order="F")
         for subdomain, part in zip(self.grid.decomposition.subdomains, found, strict=True):
             values[subdomain.domain.box] = part
         return values
@@ -407,16 +418,27 @@ class Field:
 
     # -- making ----------------------------------------------------------------------------------
 
+    @property
+    def _layered(self) -> tuple[int, ...]:
+        """The extents of the values after those in x and y."""
+        return () if self.layers is None else (self.layers,)
+
+    def _evaluated(self, function: Callable[..., Any], x: Array, y: Array) -> Any:
+        """Return a function of coordinates in x and y, and of the layers if there are some."""
+        if self.layers is None:
+            return function(x, y)
+        return function(x[..., None], y[..., None], np.arange(self.layers))
+
     def _fill(self, given: Any) -> None:
         own = self.grid.subdomain
         if callable(given):
             x, y = self.grid.columns_and_rows(self.points)
             columns, rows = own.internal.box
             if x.shape[1] == 1:
-                values = given(x[columns], y[:, rows])
+                values = self._evaluated(given, x[columns], y[:, rows])
             else:
-                values = given(x[columns, rows], y[columns, rows])
-            values = np.broadcast_to(values, own.domain.shape)
+                values = self._evaluated(given, x[columns, rows], y[columns, rows])
+            values = np.broadcast_to(values, (*own.domain.shape, *self._layered))
         else:
             values = np.asarray(_with_x_first(given))
             if values.ndim:
@@ -427,10 +449,11 @@ class Field:
             self.reflect(array, self.grid.halo)
 
     def _checked(self, values: Array) -> Array:
-        if values.shape != self.grid.points:
+        if values.shape != (*self.grid.points, *self._layered):
+            and_layers = "" if self.layers is None else f" and {self.layers} layers"
             raise ValueError(
-                f"Values of shape {values.shape} are not over the {self.grid.points} points of "
-                f"the domain of {self.describe()}."
+                f"Values of shape {values.shape} are not over the {self.grid.points} points"
+                f"{and_layers} of the domain of {self.describe()}."
             )
         return values
 
@@ -443,6 +466,7 @@ class Field:
             "label": self.label,
             "values": np.array(self.storage.data_ro, order="F"),
             "clean": self._clean,
+            "layers": self.layers,
             "domain": self.grid.subdomain.domain,
         }
 
@@ -460,15 +484,17 @@ class Field:
                 f"rank has those from {own.start} up to {own.stop}: read it on the rank that wrote "
                 f"it, of as many."
             )
-        self.__init__(grid, state["points"], state["label"], dtype=values.dtype)  # type: ignore[misc]
-        self._storage = storage(values, label=self.label, **grid.keywords)
+        self.__init__(  # type: ignore[misc]
+            grid, state["points"], state["label"], dtype=values.dtype, layers=state.get("layers")
+        )
+        self._storage = storage(values, label=self.label, **grid.keywords_for(self.layers))
         self._clean = state["clean"]
 
 
 def _with_x_first(given: Any) -> Any:
     """Return values; if they are an array of xarray with the dimensions y and x, transposed."""
     dims = getattr(given, "dims", ())
-    is_by_rows = len(dims) == 2 and [str(one)[:1] for one in dims] == ["y", "x"]
+    is_by_rows = [str(one)[:1] for one in dims[-2:]] == ["y", "x"]
     return given.transpose() if is_by_rows else given
 
 
@@ -524,12 +550,13 @@ def _exchange_on_host(group: Sequence[Field], arrays: Sequence[Any], depth: int)
 
 
 def _together(fields: Sequence[Field]) -> Iterator[list[Field]]:
-    """Yield groups of fields with one grid and one data type, which share messages.
+    """Yield groups of fields with one grid, one data type and equal layers, which share messages.
 
     All ranks form the same groups. The location of values (host or device) is ignored, because
     other ranks do not know it.
     """
     groups: dict[tuple[Any, ...], list[Field]] = {}
     for field in dict.fromkeys(fields):
-        groups.setdefault((id(field.grid), field.storage.dtype), []).append(field)
+        key = id(field.grid), field.storage.dtype, field.layers
+        groups.setdefault(key, []).append(field)
     yield from groups.values()

@@ -34,7 +34,9 @@ from psyclone_storage.storage import Storage, storage, zeros
 from psyclone_storage.storage.gdp.parameters import checked_device
 
 X_CONTIGUOUS = (1, 0)
-"""The layout of all fields: neighbours in x are neighbours in memory, as in Fortran."""
+"""The layout of fields without layers: neighbours in x are neighbours in memory, as in Fortran."""
+LAYERS_CONTIGUOUS = (1, 0, 2)
+"""The layout of fields with layers: those of a point are neighbours in memory, then points in x."""
 
 
 class Grid:
@@ -166,18 +168,24 @@ class Grid:
         kind = points, self.offset
         return tuple(prescribed_parts(self.decomposition, self.ranks.rank, self.boundaries, kind))
 
-    def zeros(self, label: str = "", dtype: Any = np.float64) -> Storage:
+    def zeros(self, label: str = "", dtype: Any = np.float64, layers: int | None = None) -> Storage:
         """Return a storage of zeros with the extents and layout of this rank's arrays."""
-        return zeros(self.shape, dtype, label=label, **self.keywords)
+        shape = self.shape if layers is None else (*self.shape, layers)
+        return zeros(shape, dtype, label=label, **self.keywords_for(layers))
 
     @property
     def keywords(self) -> Any:
-        """Options for all storages of this grid."""
+        """Options for all storages of this grid without layers."""
+        return self.keywords_for(None)
+
+    def keywords_for(self, layers: int | None) -> Any:
+        """Return the options for storages of this grid, with layers or without (None)."""
         halo, row = self.halo, self.halo + 1
+        around = (halo, row)
         return {
-            "dims": ("I", "J"),
-            "layout": X_CONTIGUOUS,
-            "halo": ((halo, row), (halo, row)),
+            "dims": ("I", "J") if layers is None else ("I", "J", "K"),
+            "layout": X_CONTIGUOUS if layers is None else LAYERS_CONTIGUOUS,
+            "halo": (around, around) if layers is None else (around, around, (0, 0)),
             "device": self.device,
         }
 

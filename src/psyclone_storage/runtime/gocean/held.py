@@ -91,12 +91,18 @@ def check_meant(fields: Sequence[Field], meant: Sequence[str]) -> None:
     """Check that fields are on the points, and grids have the offset, expected by kernels.
 
     `meant` contains words for each of the first fields: `points=u`, or `field` for any points;
-    `offset=ne`.
+    `layers` if the field has layers; `offset=ne`.
 
     Raises:
         ValueError: a field or its grid does not match.
     """
     for field, words in zip(fields, meant, strict=False):
+        if ("layers" in words.split()) is not (field.layers is not None):
+            has, takes = ("no", "with") if field.layers is None else (field.layers, "without")
+            raise ValueError(
+                f"{field.describe()} has {has} layers, but what is called takes a field {takes} "
+                f"layers there."
+            )
         for what, _, wanted in (word.partition("=") for word in words.split()):
             if what == "points" and field.points.value not in (wanted, Points.ALL.value):
                 raise ValueError(

@@ -1,7 +1,7 @@
 """Output of fields for analysis: data sets of xarray with CF metadata, NetCDF files, Zarr stores.
 
 Fields on different kinds of points have different dimensions, such as `x_u`, so that a data set
-contains no missing values. The order of dimensions is that of CF: time, y, x.
+contains no missing values. The order of dimensions is that of CF: time, layer, y, x.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def gather_dataset(
         found = field.gather(root)
         if found is not None:
             found = np.ascontiguousarray(found.T)
-        variables[name] = _dims(field.points), found, _attributes(field, name, attributes)
+        variables[name] = _field_dims(field), found, _attributes(field, name, attributes)
     if grid.ranks.rank != root:
         return None
     import xarray  # noqa: PLC0415 - optional
@@ -119,7 +119,7 @@ class ZarrOutput:
         if problem := self._grid.ranks.gathered(problem)[0]:
             raise ValueError(problem)
         group = zarr.open_group(self._path, mode="r+")
-        rows, columns = group[next(iter(self._fields))].chunks[1:]
+        rows, columns = group[next(iter(self._fields))].chunks[-2:]
         self._chunks = _Chunks(self._grid, (columns, rows))
         for points in dict.fromkeys(field.points for field in self._fields.values()):
             for name, (dims, values) in _coordinates(self._grid, points).items():
@@ -179,9 +179,13 @@ class ZarrOutput:
                 if len(dims) == 1:
                     group[name][:] = values
         for name, field in self._fields.items():
-            shapes = (0, *self._grid.points[::-1]), (1, *_default_chunk(self._grid)[::-1])
+            layers = field.storage.shape[2:]
+            shapes = (
+                (0, *layers, *self._grid.points[::-1]),
+                (1, *layers, *_default_chunk(self._grid)[::-1]),
+            )
             about = _attributes(field, name, attributes)
-            dims = ("time", *_dims(field.points))
+            dims = ("time", *_field_dims(field))
             self._create((group, name), dims, shapes, field.storage.dtype, about)
 
     def _create(
@@ -238,16 +242,17 @@ class _Chunks:
         ranks = self._grid.ranks
         domains = [one.domain for one in self._grid.decomposition.subdomains]
         mine, chunk = domains[ranks.rank], chunks[ranks.rank]
+        layers = values.shape[2:]
         sent = [np.ravel(values[_inside(mine.shared(one), mine)]) for one in chunks]
         received = ranks.swapped(sent)
         if not chunk.points:
             return
-        found = np.empty(chunk.shape, values.dtype)
+        found = np.empty((*chunk.shape, *layers), values.dtype)
         for part, domain in zip(received, domains, strict=True):
             shared = domain.shared(chunk)
             if shared.points:
-                found[_inside(shared, chunk)] = part.reshape(shared.shape)
-        box = chunk.box[::-1]
+                found[_inside(shared, chunk)] = part.reshape((*shared.shape, *layers))
+        box = (*(slice(None) for _ in layers), *chunk.box[::-1])
         array[box if record is None else (record, *box)] = found.T
 
 
@@ -279,6 +284,17 @@ def _grid_of(fields: Mapping[str, Field]) -> Grid:
 
 def _dims(points: Points) -> tuple[str, str]:
     return f"y_{points.value}", f"x_{points.value}"
+
+
+def _field_dims(field: Field) -> tuple[str, ...]:
+    return (
+        _dims(field.points) if field.layers is None else (_layer_dim(field), *_dims(field.points))
+    )
+
+
+def _layer_dim(field: Field) -> str:
+    """Return the dimension of the layers, which fields with as many layers share."""
+    return f"layer_{field.layers}"
 
 
 def _coordinates(grid: Grid, points: Points) -> dict[str, tuple[tuple[str, ...], Array]]:

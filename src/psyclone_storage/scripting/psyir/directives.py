@@ -126,6 +126,10 @@ class ACCDataDirective(ACCDirective):
     """Statements during which data are on a device."""
 
 
+class ACCUpdateDirective(ACCDirective):
+    """Statements of the host during which data are there, and not on a device."""
+
+
 _CLASSES: dict[Kind, type[Directive]] = {
     Kind.OMP_PARALLEL: OMPParallelDirective,
     Kind.OMP_DO: OMPDoDirective,
@@ -144,6 +148,7 @@ _CLASSES: dict[Kind, type[Directive]] = {
     Kind.ACC_LOOP: ACCLoopDirective,
     Kind.ACC_KERNELS: ACCKernelsDirective,
     Kind.ACC_DATA: ACCDataDirective,
+    Kind.ACC_UPDATE: ACCUpdateDirective,
 }
 
 

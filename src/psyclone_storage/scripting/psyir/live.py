@@ -7,7 +7,7 @@ edited keeps the very record, so that the printer keeps every byte of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, ClassVar, Self, SupportsIndex
 
 from psyclone_storage.scripting.errors import GenerationError, PSycloneError, refusal
@@ -19,6 +19,9 @@ class LiveNode(Node):
 
     never_in_expressions: ClassVar[bool] = False
     """Whether nodes of the class are statements or hold statements."""
+
+    find_accesses: ClassVar[Callable[[LiveNode], Any]]
+    """The analysis of accesses, which the module `tools` registers."""
 
     fixed: ClassVar[str] = ""
     """The reason why no child can be removed, nothing if one can."""
@@ -226,6 +229,10 @@ class LiveNode(Node):
         if children is not None:
             self._children = Children(self)
             self._children.fill(child.copy() for child in children)
+
+    def reference_accesses(self) -> Any:
+        """Return the accesses to variables by their signatures, in the order of the text."""
+        return type(self).find_accesses(self)
 
     # ------------------------------------------------------------------ text
 

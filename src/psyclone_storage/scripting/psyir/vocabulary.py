@@ -18,6 +18,7 @@ from psyclone_storage.scripting.psyir import (
     loops,
     statements,
     symbols,
+    tools,
 )
 from psyclone_storage.scripting.psyir.live import LiveNode
 
@@ -55,8 +56,23 @@ SYMBOLS: Mapping[str, object] = {
 }
 """`psyclone.psyir.symbols`."""
 
-CORE: Mapping[str, object] = {"Signature": expressions.Signature}
+CORE: Mapping[str, object] = {
+    "AccessInfo": tools.AccessInfo,
+    "AccessSequence": tools.AccessSequence,
+    "AccessType": tools.AccessType,
+    "Signature": expressions.Signature,
+    "VariablesAccessMap": tools.VariablesAccessMap,
+}
 """`psyclone.core`."""
+
+TOOLS: Mapping[str, object] = {
+    "CallTreeUtils": tools.CallTreeUtils,
+    "DTCode": tools.DTCode,
+    "DependencyTools": tools.DependencyTools,
+    "Message": tools.Message,
+    "ReadWriteInfo": tools.ReadWriteInfo,
+}
+"""`psyclone.psyir.tools`."""
 
 ERRORS: Mapping[str, object] = {"GenerationError": GenerationError, "InternalError": InternalError}
 """`psyclone.errors`."""

@@ -8,7 +8,7 @@ from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.scripting.errors import TransformationError, refusal
-from psyclone_storage.scripting.psyir.calls import IntrinsicCall
+from psyclone_storage.scripting.psyir.calls import Call, IntrinsicCall
 from psyclone_storage.scripting.psyir.data import DataNode
 from psyclone_storage.scripting.transformations.base import (
     ForFiles,
@@ -17,7 +17,7 @@ from psyclone_storage.scripting.transformations.base import (
 )
 from psyclone_storage.scripting.transformations.on_files import NodeRequest
 from psyclone_storage.scripting.views import ScheduleNode
-from psyclone_storage.transform.file_bench import RewriteStatement
+from psyclone_storage.transform.file_bench import InlineStatement, RewriteStatement
 from psyclone_storage.transform.hoist import (
     ComputeBefore,
     MoveBoundsOfLoop,
@@ -129,10 +129,25 @@ class ComputeInVariable(ForFiles):
 
 
 class Inline(Transformation):
-    """Replace a kernel call by the statements of the kernel."""
+    """Replace a kernel call by the statements of the kernel, or a call in a file by those of it.
+
+    Options of PSyclone that leave out checks change nothing.
+    """
+
+    options: Mapping[str, object] = {
+        "permit_codeblocks": False,
+        "permit_unsupported_type_args": False,
+        "use_first_callee_and_no_arg_check": False,
+    }
 
     def _step(self, nodes: tuple[ScheduleNode, ...], options: TransformationOptions) -> Step:
         return InlineCall(nodes[0].uid)
+
+    def _on_file(self, request: NodeRequest) -> NamedStep:
+        node = request.nodes[0]
+        if not isinstance(node, Call) or isinstance(node, IntrinsicCall):
+            raise refusal(f"'{self.name}' takes a call of a procedure.")
+        return InlineStatement(request.routine.key, request.statement())
 
 
 class Hoist(Transformation):

@@ -137,6 +137,17 @@ class NodeRequest:
         Raises:
             TransformationError: `T023`, the nodes are not neighbours.
         """
+        inside = self.neighbours()
+        around = (inside[0],) if len(inside) == 1 else (inside[0], inside[-1])
+        key = self.routine.key
+        return AddDirective(key, directive=directive, options=options, around=around)
+
+    def neighbours(self) -> tuple[un.Line, ...]:
+        """Return the statements of the nodes, with the comments between them.
+
+        Raises:
+            TransformationError: `T023`, the nodes are not neighbours.
+        """
         inside = self.nodes
         if len(inside) == 1 and isinstance(inside[0], Schedule):
             inside = tuple(inside[0].children)
@@ -145,14 +156,15 @@ class NodeRequest:
         following = nodes[0].siblings[first : first + len(nodes)] if nodes else []
         if len(nodes) != len(inside) or not nodes or not all(map(is_, following, nodes)):
             raise refusal(f"'{self.name}' takes statements that follow one another.")
-        start, stop = nodes[0].lines()[len(nodes[0].lead)], nodes[-1]
-        last = stop.lines()[-1 - len(stop.trail)]
-        around = (start,) if start is last else (start, last)
-        key = self.routine.key
-        return AddDirective(key, directive=directive, options=options, around=around)
+        lines = tuple(line for node in nodes for line in node.lines())
+        return lines[len(nodes[0].lead) : len(lines) - len(nodes[-1].trail)]
 
     def on_statement(self, step: ChangesCode) -> RewriteStatement:
-        """Return the step that changes the code of the statement which contains the only node.
+        """Return the step that changes the code of the statement which contains the only node."""
+        return RewriteStatement(self.routine.key, self.statement(), step)
+
+    def statement(self) -> un.Line:
+        """Return the statement that contains the only node.
 
         Raises:
             TransformationError: `T015`, there are several nodes, or they are no part of one.
@@ -163,7 +175,7 @@ class NodeRequest:
             holder = holder.ancestor(Statement)
         if not isinstance(holder, Statement):
             raise refusal(f"'{self.name}' takes one statement, or a part of one.")
-        return RewriteStatement(self.routine.key, holder.line(), step)
+        return holder.line()
 
     def assignment_in_loop(self) -> tuple[un.Line, un.Line]:
         """Return the loop around the only node, which has to be an assignment, and its statement.

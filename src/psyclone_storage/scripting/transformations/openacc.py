@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from psyclone_storage.analysis.footprints import Reasons
-from psyclone_storage.base.diagnostic import Diagnostic
-from psyclone_storage.ir.directive import Directive, RegionOptions
-from psyclone_storage.scripting.errors import TransformationError
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic
+from psyclone_storage.ir.directive import NO_OPTIONS, Directive, RegionOptions
+from psyclone_storage.scripting.errors import TransformationError, refusal
+from psyclone_storage.scripting.psyir.live import LiveNode
+from psyclone_storage.scripting.psyir.loops import Loop as FileLoop
+from psyclone_storage.scripting.psyir.statements import Assignment
 from psyclone_storage.scripting.transformations.base import (
     RegionTrans,
     Transformation,
@@ -15,6 +18,8 @@ from psyclone_storage.scripting.transformations.base import (
 )
 from psyclone_storage.scripting.transformations.on_files import NodeRequest
 from psyclone_storage.scripting.views import Loop, Schedule, ScheduleNode
+from psyclone_storage.transform.file_bench import EditRoutine
+from psyclone_storage.transform.file_regions import with_data
 from psyclone_storage.transform.openacc import AccData, AccKernels, AccLoop, AccParallel
 from psyclone_storage.transform.openacc_data import AccEnterData, AccUpdate
 from psyclone_storage.transform.step import Step
@@ -75,7 +80,11 @@ class AccParallelRegion(RegionTrans):
 class AccKernelsRegion(RegionTrans):
     """Enclose neighbouring nodes, or a whole schedule, in `acc kernels`."""
 
-    options: Mapping[str, object] = {"default_present": False, "async_queue": False}
+    options: Mapping[str, object] = {
+        "default_present": False,
+        "async_queue": False,
+        "disable_loop_check": False,
+    }
 
     def _step(self, nodes: tuple[ScheduleNode, ...], options: TransformationOptions) -> Step:
         queue = _queue(self, options["async_queue"])
@@ -84,6 +93,8 @@ class AccKernelsRegion(RegionTrans):
     def _on_file(self, request: NodeRequest) -> NamedStep:
         queue = _queue(self, request.options["async_queue"])
         present = bool(request.options["default_present"])
+        if not request.options["disable_loop_check"] and not any(map(_is_loop, request.nodes)):
+            raise refusal(f"'{self.name}' takes statements with a loop or an array assignment.")
         return request.region(Directive.ACC_KERNELS, RegionOptions(present=present, queue=queue))
 
 
@@ -99,6 +110,9 @@ class AccDataRegion(RegionTrans):
             return AccEnterData(nodes[0].session.bench.schedule.name)
         return AccData(*self._ends(nodes))
 
+    def _on_file(self, request: NodeRequest) -> NamedStep:
+        return request.region(Directive.ACC_DATA, NO_OPTIONS)
+
 
 class EnterDataOfSchedule(Transformation):
     """Keep the data of a schedule on the device."""
@@ -110,9 +124,21 @@ class EnterDataOfSchedule(Transformation):
             nodes[0].session.bench.schedule.name, _queue(self, options["async_queue"])
         )
 
+    def _on_file(self, request: NodeRequest) -> NamedStep:
+        key = request.routine.key
+        before = request.bench.code(key).body
+        try:
+            after = with_data(request.bench, key)
+        except CompileError as error:
+            raise TransformationError(*error.problems) from error
+        return EditRoutine(key, before, after, "acc-enter-data")
+
 
 class UpdateOfSchedule(Transformation):
-    """Mark host data as outdated after changes on the device; regions imply this."""
+    """Mark host data as outdated after changes on the device; regions imply this.
+
+    In files, data regions have the updates that their statements need.
+    """
 
     options: Mapping[str, object] = {"if_present": True}
 
@@ -120,8 +146,20 @@ class UpdateOfSchedule(Transformation):
         loops = nodes[0].walk(Loop)
         return AccUpdate(loops[0].uid if loops else "end")
 
+    def _on_file(self, request: NodeRequest) -> NamedStep:
+        key = request.routine.key
+        before = request.bench.code(key).body
+        return EditRoutine(key, before, before, "acc-update")
+
     def _is_idle(self, reasons: Reasons) -> bool:
         return all(reason.code in ("T013", "T082") for reason in reasons)
+
+
+def _is_loop(node: LiveNode) -> bool:
+    """Return whether there is a loop or an array assignment in a node of a file."""
+    return bool(node.walk(FileLoop)) or any(
+        one.is_array_assignment for one in node.walk(Assignment)
+    )
 
 
 def _collapse(transformation: Transformation, value: object) -> int:

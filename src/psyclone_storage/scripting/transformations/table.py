@@ -105,7 +105,8 @@ TABLE: tuple[tuple[type[Transformation], str], ...] = (
     (openmp.CriticalRegion, "OMPCriticalTrans"),
     (openmp.MaximalParallelRegions, "MaximalOMPParallelRegionTrans"),
     (openmp.MinimalBarriers, "OMPMinimiseSyncTrans"),
-    (Unsupported, "MaximalRegionTrans OMPCPURoutineTrans"),
+    (profiling.MaximalRegions, "MaximalRegionTrans"),
+    (Unsupported, "OMPCPURoutineTrans"),
     # Code without an API.
     (
         Unsupported,

@@ -16,6 +16,7 @@ FROM_MODULE = (HELD, POINTS, EXCHANGE, POWER, QUOTIENT, LESSER, GREATER, PICK, P
 GRID, PROPERTY, READ_ONLY = "grid", "property", "data_ro"
 INTERNAL, WHOLE, START, STOP, SHAPE = "internal", "whole", "start", "stop", "shape"
 SUBDOMAIN = "subdomain"
+LAYERS = "layers"
 IS_DIRTY, SET_DIRTY, FIELD_EXCHANGE = "is_dirty", "set_dirty", "exchange"
 FIELD_START, FIELD_FINISH = "start_exchange", "finish_exchange"
 ONLY_DIRTY = "only_dirty"

@@ -31,6 +31,7 @@ def field_contracts(context: LoweringContext) -> Mapping[str, str]:
     points of each of its roles, because a field on all points suits several.
     """
     points: dict[str, set[str]] = {}
+    layered: set[str] = set()
     offsets: set[str] = set()
     for call in kernel_calls(context.schedule):
         offsets.add(_OFFSETS.get(call.kernel.points.offset, "") if call.kernel.points else "")
@@ -38,8 +39,11 @@ def field_contracts(context: LoweringContext) -> Mapping[str, str]:
             if arg.kind is ArgKind.FIELD:
                 kinds = points.setdefault(context.datum(call, position).name, set())
                 kinds |= {_POINTS[arg.space]} if arg.space in _POINTS else set()
+                layered |= {context.datum(call, position).name} if arg.layers else set()
     offset = "".join(f" offset={one}" for one in sorted(offsets - {""}))
     return {
-        name: (" ".join(f"points={kind}" for kind in sorted(kinds)) or "field") + offset
+        name: (" ".join(f"points={kind}" for kind in sorted(kinds)) or "field")
+        + (" layers" if name in layered else "")
+        + offset
         for name, kinds in points.items()
     }

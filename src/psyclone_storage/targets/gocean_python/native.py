@@ -11,14 +11,14 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from psyclone_storage.base.records import replace
-from psyclone_storage.infrastructures.gocean import GridProperty
+from psyclone_storage.infrastructures.gocean import LAYERED_TYPE, GridProperty
 from psyclone_storage.ir import runtime_ops as ops
 from psyclone_storage.ir.expr import Binary, Expr, Name, integer_value, spell, whole
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.schedule import Datum
 from psyclone_storage.ir.storage_access import StoragePolicy
 from psyclone_storage.ir.transfer import Held, Side
-from psyclone_storage.ir.types import Intrinsic, ScalarType
+from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Declare, HoldData, Line
 from psyclone_storage.lowering.infrastructure import Infrastructure, LoweringContext
 from psyclone_storage.lowering.routine_builder import SetupSection
@@ -28,6 +28,7 @@ from psyclone_storage.targets.gocean_python.table import (
     field_array,
     grids_in_python,
     held_fields,
+    layers_of,
     property_of,
     sets_flags,
 )
@@ -43,7 +44,10 @@ def grids_in_c(properties: Mapping[str, GridProperty]) -> Infrastructure:
     plain = grids_in_python({name: one.rank for name, one in properties.items()})
 
     def data(context: LoweringContext, asked: ops.DataOf) -> Expr:
-        return field_array(context, asked.datum, _REAL, _extents(context))
+        shape = _extents(context)
+        if asked.datum.type == DerivedType(LAYERED_TYPE):
+            shape = (_layers(context, asked.datum), *shape)
+        return field_array(context, asked.datum, _REAL, shape)
 
     def loop_end(context: LoweringContext, asked: ops.LoopStart | ops.LoopEnd) -> Expr:
         axis = asked.loop.over.axis
@@ -66,6 +70,7 @@ def grids_in_c(properties: Mapping[str, GridProperty]) -> Infrastructure:
         ops.LoopEnd: loop_end,
         ops.PointsEnd: points_end,
         ops.GridPropertyOf: grid_property,
+        ops.LayersOf: lambda context, asked: _layers(context, asked.datum),
     }
     arrays = frozenset(name for name, one in properties.items() if one.rank)
 
@@ -106,6 +111,14 @@ def _extents(context: LoweringContext) -> tuple[Expr, ...]:
     return tuple(
         context.work.variable(SetupSection.COUNTERS, ("extent", name), Declare(name, _EXTENT))
         for name in _EXTENTS
+    )
+
+
+def _layers(context: LoweringContext, datum: Datum) -> Name:
+    """Return the variable with the number of layers of a field."""
+    wished = Declare(f"{datum.name}_layers", abi.INTEGER)
+    return context.work.assigned(
+        SetupSection.BOUNDS, ("layers", datum.name), wished, layers_of(datum)
     )
 
 

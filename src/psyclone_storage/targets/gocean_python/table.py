@@ -69,6 +69,7 @@ def grids_in_python(ranks: Mapping[str, int]) -> Infrastructure:
             ops.LoopStart: lambda context, asked: _loop_end(context, asked.loop, last=False),
             ops.LoopEnd: lambda context, asked: _loop_end(context, asked.loop, last=True),
             ops.PointsEnd: _points_end,
+            ops.LayersOf: lambda _, asked: layers_of(asked.datum),
             ops.IsDirty: _is_dirty,
         },
         {
@@ -113,6 +114,11 @@ def field_array(
     """Return the name of the value array of a field, declared with a type and shape."""
     wished = Declare(f"{datum.name}_data", type_, (), shape)
     return context.work.variable(SetupSection.COUNTERS, ("array", datum.name), wished)
+
+
+def layers_of(datum: Datum) -> ex.Expr:
+    """Return the number of layers of a field."""
+    return ex.Member(ex.Name(datum.name), abi.LAYERS)
 
 
 def _held(context: LoweringContext, lines: tuple[Line, ...]) -> tuple[Line, ...]:

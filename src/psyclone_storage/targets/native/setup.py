@@ -23,6 +23,9 @@ from psyclone_storage.targets.native.thread_mapping import SharedLoop, threads_t
 from psyclone_storage.targets.numpy.expressions import python_identifier
 from psyclone_storage.targets.python_host import bracketed_list, expression_text
 
+_ON_GRIDS = 2
+"""The extents of arrays of a grid that are those of the grid; they come last."""
+
 
 @dataclass(frozen=True, slots=True)
 class ArgumentTables:
@@ -50,7 +53,7 @@ def set_up(
     lines = [f"{name} = ({', '.join(parts)})" for name, parts in vector_parts(plan).items()]
     arrays, reals, counts = _Table("data"), _Table("reals"), _Table("counts")
     arrays.passed += [item.array for item in plan.held.items]
-    counts.passed += [one.text for one in declared[plan.held.items[0].array].shape
+    counts.passed += [one.text for one in declared[plan.held.items[0].array].shape[-_ON_GRIDS:]
                       if isinstance(one, Name)]  # fmt: skip
     for item, value in _found_variables(plan, declared):
         name = python_identifier(item.name)

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.names import NameTable
-from psyclone_storage.base.records import dataclass, field
+from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.affine import with_offset
@@ -298,6 +298,10 @@ class _Writer:
                 target = self.spelling.element(line.target)
                 if target is None or self._looks_around(line.target):
                     raise UnsupportedError("only the own point of a field is written")
+                layer = line.target.items[: -len(_OWN)]
+                if any(map(self.spelling.varies, layer)):
+                    place = target.removeprefix(f"{abi.PICK}(").removesuffix(")")
+                    return [f"{abi.PUT}({place}, {value}, {mask.test})"]
                 if mask.terms:
                     return [f"np.copyto({target}, {value}, where={mask.text})"]
                 return [f"{target} = {value}"]
@@ -508,16 +512,22 @@ class _Arrays:
         offset = offset_of(expr, self.code)
         if offset is None:
             raise UnsupportedError(f"'{text}' is looked at where the point does not tell")
-        return f"{_plain(text)}[at({offset[0]}, {offset[1]})]"
+        box = f"at({offset[0]}, {offset[1]})"
+        layers = expr.items[: -len(_OWN)]
+        layer = self.index(replace(expr, items=layers), spelling)
+        if any(map(spelling.varies, layers)):
+            return f"{abi.PICK}({_plain(text)}[{box}], ({layer}))"
+        return f"{_plain(text)}[{f'*{box}, {layer[:-1]}' if layer else box}]"
 
 
 def offset_of(expr: ex.Index, code: Routine) -> tuple[int, int] | None:
     """Return the offset of an array element from the kernel's point, or None if unknown."""
-    if len(expr.items) != len(_OWN):
-        return None
     found = [
-        _distance(item, index) for item, index in zip(expr.items, code.dummies[:2], strict=True)
+        _distance(item, index)
+        for item, index in zip(expr.items[-len(_OWN) :], code.dummies[:2], strict=False)
     ]
+    if len(found) != len(_OWN):
+        return None
     return None if found[0] is None or found[1] is None else (found[0], found[1])
 
 

@@ -16,6 +16,7 @@ from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.names import listed
 from psyclone_storage.base.records import dataclass, replace
+from psyclone_storage.base.source import Span
 from psyclone_storage.ir.branch_strips import ALONG_ROWS, changed_in_strips
 from psyclone_storage.ir.kernel import Iteration
 from psyclone_storage.ir.routine import HotPath
@@ -107,8 +108,17 @@ class UnswitchCall(OnCall):
             path = hot_path_of(code, self.size)
         except NoHotPathError as none:
             message = f"'{code.name}' keeps its branches: {none.why}."
-            return None, (Diagnostic("T091", message, place),)
+            return None, (_refusal(message, place, none.lacking),)
         return path, tuple(_about_loop(schedule, loop, self.size))
+
+
+def _refusal(message: str, place: Span | None, lacking: tuple[str, ...]) -> Diagnostic:
+    """Return the diagnostic for a kernel without a hot path; modules may be `lacking`."""
+    if not lacking:
+        return Diagnostic("T091", message, place)
+    modules = "module" if len(lacking) == 1 else "modules"
+    hint = f"Add the folder of the {modules} {listed(lacking, 'and')} with '-d'."
+    return Diagnostic("T097", message, place, hint=hint)
 
 
 def _about_loop(schedule: Schedule, loop: Loop, size: int) -> Iterator[Diagnostic]:
@@ -125,7 +135,7 @@ def _about_loop(schedule: Schedule, loop: Loop, size: int) -> Iterator[Diagnosti
             except NoHotPathError as none:
                 if has_branches(code):
                     message = f"'{loop.uid}' also has the branches of '{code.name}': {none.why}."
-                    yield Diagnostic("T091", message, place_of(call))
+                    yield _refusal(message, place_of(call), none.lacking)
                 work += work_of(code)
             else:
                 work += work_on(path)

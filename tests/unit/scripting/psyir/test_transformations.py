@@ -167,7 +167,7 @@ def test_a_promise_that_did_not_help_is_withdrawn() -> None:
         ("OMPParallelLoopTrans", {"colapse": 2}, "no option 'colapse'"),
         ("OMPParallelLoopTrans", {"ignore_dependencies_for": [3]}, "is a list of names"),
         ("ColourTrans", {}, "'ColourTrans' is not supported for files"),
-        ("ACCEnterDataTrans", {}, "'ACCEnterDataTrans' is not supported for files"),
+        ("LFRicAsyncHaloExchangeTrans", {}, "is not supported for files"),
     ],
 )
 def test_what_is_not_supported_is_refused_by_name(

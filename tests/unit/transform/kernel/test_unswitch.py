@@ -116,20 +116,25 @@ def test_conditions_are_asked_in_their_order(applied: Applied) -> None:
         (f"t = b(i, j)\nif (t > 0.0) then\n{LONG}\nend if", "depends on 't', which it computes"),
         (f"if (exp(b(i, j)) > 1.0) then\n{LONG}\nend if", "would decide which way is taken"),
         (f"if (b(i, j) > 0.0) then\nt = b(i, j)\n{LONG} + exp(t)\nend if", "depends on 't'"),
-        (f"if (b(i, j) > 0.0) then\n{LONG} + exp(unknown * b(i, j))\nend if", "of what kind"),
         (f"if (b(i, j) > 0.0) then\ndo k = 1, 2\nw(k) = 1.0\nend do\n{LONG}\nend if", "'do k"),
         (f"if (rnd(i + 1) > 0.0) then\n{LONG}\nend if", "depends on 'rnd', which is not known"),
         (
             f"if (b(i, j) > 0.0) then\n{LONG} + exp(rnd(i + 1))\nend if",
             "depends on 'rnd', which is",
         ),
-        (f"if (b(i, j) > 0.0) then\n{LONG} + exp(real(b(i, j), sp))\nend if", "of what kind"),
+        (f"if (b(i, j) > 0.0) then\n{LONG} + exp(real(b(i, j), sp))\nend if", "is unknown"),
     ],
 )
 def test_ways_that_cannot_be_taken_by_themselves(applied: Applied, body: str, why: str) -> None:
     said = applied(body)
     assert "T091" in said
     assert why in said
+    assert "i_strip" not in said
+
+
+def test_a_module_whose_source_is_missing_is_named(applied: Applied) -> None:
+    said = applied(f"if (b(i, j) > 0.0) then\n{LONG} + exp(unknown * b(i, j))\nend if")
+    assert "T097" in said
     assert "i_strip" not in said
 
 

@@ -91,14 +91,17 @@ def spell_block(block: un.DirectiveBlock) -> tuple[list[str], list[str]]:
     """Return the directives before a block and the directives after it."""
     kind = block.directive
     if kind is Directive.ACC_DATA:
-        return _data_region(block.items)
+        return (_entered if block.options.unstructured else _data_region)(block.items)
+    if kind is Directive.ACC_UPDATE:
+        return _updates(block.items)
     asked = (*_about_data(block), *_asked(kind, block.options))
     words = _WORDS[kind] + (" simd" if block.options.lanes else "")
     head = f"{words} {', '.join(asked)}".strip()
     if kind in _WITHOUT_FOOT:
         return [head], []
     at_end = " nowait" if kind in _NOWAIT_AT_END and block.options.nowait else ""
-    return [head], [_end(words) + at_end]
+    wait = [f"acc wait({block.options.queue})"] if block.waits else []
+    return [head], [_end(words) + at_end, *wait]
 
 
 def spell_directive(line: StandAlone) -> str:
@@ -217,6 +220,32 @@ def _data_region(items: Iterable[un.DeviceItem]) -> tuple[list[str], list[str]]:
     word = _WORDS[Directive.ACC_DATA]
     heads = [f"{word} {', '.join(_copies(levels[level]))}" for level in sorted(levels)]
     return heads, [_end(word)] * len(heads)
+
+
+def _entered(items: Iterable[un.DeviceItem]) -> tuple[list[str], list[str]]:
+    """Return directives by which data enter a device and leave it; objects precede their parts."""
+    levels: dict[int, list[un.DeviceItem]] = {}
+    for item in dict.fromkeys(items):
+        levels.setdefault(item.level, []).append(item)
+    heads = [
+        f"acc enter data copyin({_listed(item.what for item in levels[level])})"
+        for level in sorted(levels)
+    ]
+    return heads, [f"acc exit data {', '.join(_left(levels[one]))}" for one in sorted(levels)[::-1]]
+
+
+def _left(level: Iterable[un.DeviceItem]) -> Iterator[str]:
+    for how, written in (("copyout", True), ("delete", False)):
+        if names := ", ".join(spell(item.what) for item in level if item.written is written):
+            yield f"{how}({names})"
+
+
+def _updates(items: tuple[un.DeviceItem, ...]) -> tuple[list[str], list[str]]:
+    """Return the updates of the host before its statements, and of the device after them."""
+    changed = [item.what for item in items if item.written]
+    head = f"acc update if_present self({_listed(item.what for item in items)})"
+    foot = f"acc update if_present device({_listed(changed)})"
+    return [head] if items else [], [foot] if changed else []
 
 
 def _copies(level: Iterable[un.DeviceItem]) -> Iterator[str]:

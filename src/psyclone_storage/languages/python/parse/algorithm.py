@@ -45,7 +45,7 @@ def read_python_algorithm(dialect: Dialect, source: SourceText) -> parsed.Parsed
     names = imported_names(tree, dialect.module)
     unit = _unit(tree, dialect, names)
     problems = list(_misplaced(tree, names))
-    reader = InvokeReader(tree, dialect.real, problems, bool(dialect.ranges))
+    reader = InvokeReader(tree, dialect.real, problems, not dialect.of_points)
     said = AnnotatedNames(tree, dialect.types, names)
     invokes = []
     for node in _invokes(tree, names):

@@ -24,6 +24,8 @@ class Annotated:
     - `counted`: the annotation may have a number of components, which is added to `head`.
 
     - `types`: names of data types; the first one is the default.
+
+    - `more`: names that may follow the items counted by `short`.
     """
 
     short: int = -1
@@ -32,6 +34,7 @@ class Annotated:
     head: str = ""
     counted: bool = False
     types: tuple[str, ...] = ()
+    more: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +58,9 @@ class Dialect:
 
     - `lists`: the entry type of each list component.
 
-    - `ranges`: the ranges over which a kernel may loop, by role. They are empty if a kernel is
-      called for single points.
+    - `ranges`: the ranges over which a kernel may loop, by role.
+
+    - `of_points`: kernels are called for points of a grid, not for columns of cells.
 
     - `tables`: arrays that are available but are not arguments, by role.
 
@@ -79,6 +83,7 @@ class Dialect:
     keywords: Mapping[str, str] = field(default_factory=dict)
     lists: Mapping[str, str] = field(default_factory=dict)
     ranges: Mapping[str, Role] = field(default_factory=dict)
+    of_points: bool = False
     tables: Mapping[str, Role] = field(default_factory=dict)
     from_one: frozenset[Role] = frozenset()
     numbers: Mapping[str, Role] = field(default_factory=dict)

@@ -54,6 +54,7 @@ from psyclone_storage.languages.python.parse.statements import read_block
 from psyclone_storage.languages.python.parse.tree import depth_of
 from psyclone_storage.languages.python.parse.weak_types import NumberKinds
 
+_INDICES = (Role.GRID_INDEX_I, Role.GRID_INDEX_J)
 _OF_C = frozenset({"cbrt", "exp2", "expm1", "log1p", "log2"})
 """Functions of C's library that Fortran does not have."""
 
@@ -140,7 +141,7 @@ def _scope(
     assigned = assigned_names(found.node)
     constants = constants_of(tree, dialect.real, offered(tree), beside)
     renamed: dict[str, str] = {}
-    if not dialect.ranges:
+    if dialect.of_points:
         used = (constants.keys() & _written_names(found.node)) - assigned
         renamed = _renamed((*own, *sorted(assigned)), used, names)
     inside = tuple(renamed.get(one, one) for one in own)
@@ -208,10 +209,10 @@ def _access(
     own: tuple[str, ...], passed: dict[str, Dummy], dialect: Dialect, found: KernelDefinition
 ) -> ArgumentAccess:
     """Return the access rules of a kernel's arguments; `own` contains the argument names."""
-    if dialect.ranges:
+    if not dialect.of_points:
         return ColumnAccess(own, passed, dialect, found.names)
-    i, j = (name for name in passed if name not in own)
-    return PointAccess((i, j))
+    i, j = (name for name, one in passed.items() if one.role in _INDICES)
+    return PointAccess((i, j), own, passed, dialect, found.names)
 
 
 def _passed(own: tuple[str, ...], dummies: tuple[Dummy, ...], names: NameTable) -> dict[str, Dummy]:

@@ -20,7 +20,12 @@ from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.languages.python.parse import node_factory as nodes
 from psyclone_storage.languages.python.parse.api_words import Dialect
 from psyclone_storage.languages.python.parse.imports import ImportedNames, imported_names
-from psyclone_storage.languages.python.parse.indices import from_one, is_within, read_index
+from psyclone_storage.languages.python.parse.indices import (
+    from_one,
+    is_within,
+    read_index,
+    reversed_range,
+)
 from psyclone_storage.languages.python.parse.local_arrays import (
     local_array,
     read_element,
@@ -309,7 +314,7 @@ class ColumnAccess:
 
     def counted(self, scope: KernelScope, node: ast.expr) -> CountedRange | None:
         """Return the range of `layers()`, `dofs(W3)` or similar calls, possibly reversed."""
-        backwards = _reversed(node)
+        backwards = reversed_range(node)
         found = self._range(scope, backwards or node)
         if found is None:
             return None
@@ -426,14 +431,6 @@ def _lengths(way: _ElementForm) -> tuple[int, ...]:
         case _ElementForm.FINE:
             return (4,)
     return (2,)
-
-
-def _reversed(node: ast.expr) -> ast.expr | None:
-    """Return the argument of `reversed(...)`, or None for another expression."""
-    match node:
-        case ast.Call(func=ast.Name(id="reversed"), args=[inner], keywords=[]):
-            return inner
-    return None
 
 
 def _key(scope: KernelScope, node: ast.Subscript) -> str:

@@ -8,6 +8,7 @@ from math import inf
 
 from psyclone_storage.ir.affine import affine_form
 from psyclone_storage.ir.expr import Binary, CallFunction, Expr, Name, Unary, integer_value
+from psyclone_storage.ir.interface import Role
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.languages.python.parse import node_factory as nodes
@@ -29,6 +30,8 @@ def index_bounds(scope: KernelScope, expr: Expr) -> tuple[float, float]:
             if counted.step is not None and (integer_value(counted.step) or 0) < 0:
                 ends.reverse()
             return index_bounds(scope, ends[0])[0], index_bounds(scope, ends[1])[1]
+        case Name(text) if text in scope.passed and scope.passed[text].role is Role.NLAYERS:
+            return 1, inf
         case Unary(Operator.MINUS, operand):
             low, high = index_bounds(scope, operand)
             return -high, -low

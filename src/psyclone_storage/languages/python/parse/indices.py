@@ -64,3 +64,11 @@ def is_written(node: ast.expr) -> bool:
 def from_one(index: Expr) -> Expr:
     """Return an index counted from 1."""
     return with_offset(index, 1)
+
+
+def reversed_range(node: ast.expr) -> ast.expr | None:
+    """Return the argument of `reversed(...)`, or None for another expression."""
+    match node:
+        case ast.Call(func=ast.Name(id="reversed"), args=[inner], keywords=[]):
+            return inner
+    return None

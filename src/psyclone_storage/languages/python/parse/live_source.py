@@ -146,7 +146,7 @@ def calls_at(
             getattr(node, "end_col_offset", None),
         )
         if isinstance(node, ast.Call) and place == site.position:
-            reader = InvokeReader(tree, dialect.real, [], bool(dialect.ranges), keeps_all=True)
+            reader = InvokeReader(tree, dialect.real, [], not dialect.of_points, keeps_all=True)
             calls = tuple(reader.calls(node))
             return None if reader.problems else (source, calls)
     return None

@@ -145,7 +145,7 @@ def _check_signature(found: KernelDefinition, dialect: Dialect) -> Iterator[Diag
         other, *_ = (one for one in node.decorator_list if one is not found.decorator)
         message = f"The kernel '{node.name}' has a second decorator."
         yield Diagnostic("P052", message, tree.span(other), hint="A kernel is read and not run.")
-    yield from _check_names(found, differ=bool(dialect.ranges))
+    yield from _check_names(found, differ=not dialect.of_points)
 
 
 def _check_names(found: KernelDefinition, *, differ: bool) -> Iterator[Diagnostic]:
@@ -246,11 +246,13 @@ def _entry(
     span = found.tree.span(note)
     head = _head(found, written, rule, span) if rule.head else []
     items = [_item(found, one, dialect) for one in written[_counted(written, rule) :]]
+    more = [one for one in items if isinstance(one.expr, Name) and one.expr.text in rule.more]
+    items = [one for one in items if one not in more]
     if len(items) == rule.short:
         before = [MetadataItem(Name(word), None, (), span) for word in rule.before]
         behind = [MetadataItem(Name(word), None, (), span) for word in rule.behind]
         items = [*before, *items, *behind]
-    return _with_items(dialect.entry, [*head, *items], span)
+    return _with_items(dialect.entry, [*head, *items, *more], span)
 
 
 def _counted(written: list[ast.expr], rule: Annotated) -> int:

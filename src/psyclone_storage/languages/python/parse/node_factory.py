@@ -67,9 +67,14 @@ def intrinsic_call(function: str, *args: Expr) -> CallFunction:
     return CallFunction(Name(function), args)
 
 
-def element(array: str, index: tuple[str, str], offset: tuple[int, int]) -> Element:
-    """Return the element of `array` at the given offset from the point `index`."""
-    return Element(Name(array), tuple(map(_next_to, (Name(name) for name in index), offset)))
+def element(
+    array: str, index: tuple[str, str], offset: tuple[int, int], layer: tuple[Expr, ...] = ()
+) -> Element:
+    """Return the element of `array` at the given offset from the point `index`.
+
+    The layer comes first, because the values of a point follow each other in memory.
+    """
+    return Element(Name(array), (*layer, *map(_next_to, (Name(name) for name in index), offset)))
 
 
 def _next_to(index: Name, distance: int) -> Expr:

@@ -1,19 +1,30 @@
 """Argument access in kernels for grid points: arrays are indexed relative to the point.
 
-Elements may be read as far as the stencil allows. Only the element at the point itself may be
-assigned.
+Elements may be read as far as the stencil allows. Only elements at the point itself may be
+assigned. A field with layers has a third index: the layer, counted from 0, as in columns of cells.
 """
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from psyclone_storage.base.records import dataclass
-from psyclone_storage.ir.expr import Expr
-from psyclone_storage.ir.interface import Dummy
+from psyclone_storage.base.records import dataclass, field, replace
+from psyclone_storage.ir.expr import Expr, Name
+from psyclone_storage.ir.interface import Dummy, Role
+from psyclone_storage.ir.types import Intrinsic
 from psyclone_storage.languages.python.parse import node_factory as nodes
+from psyclone_storage.languages.python.parse.api_words import Dialect
 from psyclone_storage.languages.python.parse.compile_time import UNKNOWN_VALUE, is_int, value_of
+from psyclone_storage.languages.python.parse.extremes import wrapped_index
+from psyclone_storage.languages.python.parse.imports import ImportedNames, imported_names
+from psyclone_storage.languages.python.parse.indices import (
+    from_one,
+    is_within,
+    read_index,
+    reversed_range,
+)
 from psyclone_storage.languages.python.parse.local_arrays import (
     local_array,
     read_element,
@@ -38,19 +49,32 @@ _FARTHEST = 1000
 
 @dataclass(frozen=True, slots=True)
 class PointAccess:
-    """Access rules for kernels of grid points; `index` contains the names of the two indices."""
+    """Access rules for kernels of grid points.
+
+    - `index`: the names of the two indices.
+
+    - `own`: the names of the kernel's arguments, in order.
+
+    - `passed`: all dummies by name.
+    """
 
     index: tuple[str, str]
+    own: tuple[str, ...] = ()
+    passed: Mapping[str, Dummy] = field(default_factory=dict)
+    dialect: Dialect | None = None
+    words: ImportedNames | None = None
     hint: str = _OFFSETS
     has_arrays: bool = False
 
-    def assigned(self, name: str, _dummy: Dummy) -> str:
+    def assigned(self, name: str, dummy: Dummy) -> str:
         """Return a hint that explains how to assign the element at the point."""
-        return f"Write '{name}[0, 0] = ...'."
+        return f"Write '{_own_element(name, dummy)} = ...'."
 
-    def within(self, _tree: PythonTree) -> PointAccess:
-        """Return the same rules, because a kernel body uses no names of the API."""
-        return self
+    def within(self, tree: PythonTree) -> PointAccess:
+        """Return the same rules with the imported names of another file."""
+        if self.dialect is None:
+            return self
+        return replace(self, words=imported_names(tree, self.dialect.module))
 
     def read(self, scope: KernelScope, node: ast.Subscript) -> TypedExpression:
         """Return an element near the point."""
@@ -62,10 +86,10 @@ class PointAccess:
             what = f"'{scope.text(node.value)}' has no neighbours to look at."
             hint = "Only fields and properties of a grid have."
             return scope.refuse("P051", what, node.value, hint)
-        offset = _offset_of(scope, node.slice)
-        if offset is None or not _may_read(scope, node, dummy, offset):
+        place = self._place(scope, node, dummy)
+        if place is None or not _may_read(scope, node, dummy, place[0]):
             return TypedExpression(UNKNOWN.expr, dummy.type.intrinsic)
-        found = nodes.element(scope.code(name), self.index, offset)
+        found = nodes.element(scope.code(name), self.index, *place)
         return TypedExpression(found, dummy.type.intrinsic)
 
     def target(
@@ -79,37 +103,98 @@ class PointAccess:
         if dummy is None or not dummy.rank:
             scope.refuse("P051", f"'{scope.text(node)}' is no field.", node)
             return None
-        offset = _offset_of(scope, node.slice)
-        if offset is None or not _may_write(scope, node, dummy, offset):
+        place = self._place(scope, node, dummy)
+        if place is None or not _may_write(scope, node, dummy, place[0]):
             return None
         if not scope.accepts(node, name, dummy.type.intrinsic, value):
             return None
         scope.gives_element(f"{scope.code(name)}[]")
-        return nodes.element(scope.code(name), self.index, offset)
+        return nodes.element(scope.code(name), self.index, *place)
+
+    def _place(
+        self, scope: KernelScope, node: ast.Subscript, dummy: Dummy
+    ) -> tuple[tuple[int, int], tuple[Expr, ...]] | None:
+        """Return the offset of an element from the point, and its layer if there are layers.
+
+        Record an error and return None if the index is invalid.
+        """
+        parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        if not _has_layers(dummy):
+            offset = _offset_of(scope, node.slice, parts)
+            return None if offset is None else (offset, ())
+        if len(parts) != dummy.rank:
+            what = f"'{scope.text(node)}' is no element of a field with layers."
+            hint = f"Write '{scope.text(node.value)}[0, 0, layer]'."
+            scope.refuse("P051", what, node, hint)
+            return None
+        offset = _offset_of(scope, node.slice, parts[: len(_AXES)])
+        layer, extent = read_index(scope, parts[-1]), Name(self._layers_of(dummy.arg))
+        if offset is None or layer is None or not is_within(scope, parts[-1], layer, extent):
+            return None
+        return offset, (from_one(wrapped_index(scope, layer, extent)),)
+
+    def _layers_of(self, arg: int | None) -> str:
+        """Return the name of the number of layers of an argument; None selects the first one."""
+        found = [
+            name
+            for name, one in self.passed.items()
+            if one.role is Role.NLAYERS and arg in (None, one.arg)
+        ]
+        return found[0] if found else ""
 
     def extent(self, scope: KernelScope, node: ast.Subscript, part: int) -> Expr | None:
         """Return None, because there are no array sections."""
         return None
 
     def counted(self, scope: KernelScope, node: ast.expr) -> CountedRange | None:
-        """Return None, because such kernels have no loop ranges."""
-        return None
+        """Return the range of `layers()` or `layers(field)`, possibly reversed."""
+        backwards = reversed_range(node)
+        found = self.length(scope, backwards or node)
+        if found is None:
+            return None
+        first: Expr = nodes.signed_integer(0)
+        last: Expr = nodes.binary_operation("-", found.expr, nodes.signed_integer(1))
+        if backwards is None:
+            return CountedRange(first, last, taken=True)
+        return CountedRange(last, first, nodes.signed_integer(-1), taken=True)
 
     def length(self, scope: KernelScope, node: ast.expr) -> TypedExpression | None:
-        """Return None, because such kernels have no loop ranges."""
-        return None
+        """Return the number of layers, or None for another expression."""
+        if self.dialect is None or self.words is None or not isinstance(node, ast.Call):
+            return None
+        if self.words.meant(node.func) not in self.dialect.ranges:
+            return None
+        name = self._layers_of(None)
+        if node.args:
+            said = scope.code(scope.text(node.args[0]))
+            name = self._layers_of(self.own.index(said)) if said in self.own else ""
+        if not name or node.keywords or len(node.args) > 1:
+            what = f"'{scope.text(node)}' is of no field with layers."
+            scope.refuse("P051", what, node, "Write 'layers()' or 'layers(field)'.")
+            return TypedExpression(nodes.signed_integer(1), Intrinsic.INTEGER)
+        return TypedExpression(Name(name), Intrinsic.INTEGER)
 
     def number(self, scope: KernelScope, node: ast.Call) -> TypedExpression | None:
         """Return None, because such kernels have no named integers."""
         return None
 
 
-def _offset_of(scope: KernelScope, node: ast.expr) -> tuple[int, int] | None:
+def _own_element(name: str, dummy: Dummy) -> str:
+    """Return the element of an argument at the point, as a kernel writes it."""
+    return f"{name}[0, 0{', layer' if _has_layers(dummy) else ''}]"
+
+
+def _has_layers(dummy: Dummy) -> bool:
+    return dummy.rank > len(_AXES)
+
+
+def _offset_of(
+    scope: KernelScope, node: ast.expr, parts: Sequence[ast.expr]
+) -> tuple[int, int] | None:
     """Return the offset of an element from the point.
 
     Record an error and return None if invalid.
     """
-    parts = node.elts if isinstance(node, ast.Tuple) else [node]
     values = [value_of(scope, part) for part in parts]
     if len(values) == len(_AXES) and all(map(_is_distance, values)):
         return values[0], values[1]
@@ -149,6 +234,6 @@ def _may_write(
         return False
     if offset != _OWN:
         what = f"'{name}' is written off the point that the kernel is called for."
-        scope.refuse("M207", what, target, f"Write '{name}[0, 0]'.")
+        scope.refuse("M207", what, target, f"Write '{_own_element(name, dummy)}'.")
         return False
     return True

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from psyclone_storage.lowering import runtime_names_profile as abi
+from psyclone_storage.infrastructures import profiling as abi
 
 LIBRARY = Path(__file__).parents[3] / "external" / "profile"
 
