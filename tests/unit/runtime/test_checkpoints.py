@@ -55,7 +55,7 @@ def test_layers_return(tmp_path: Path) -> None:
     read_checkpoint(tmp_path, {"t": two})
     np.testing.assert_array_equal(two.values, one.values)
     with pytest.raises(
-        CheckpointError, match="and 3 layers in the checkpoint, but .* and 2 layers"
+        CheckpointError, match=r"and 3 layers in the checkpoint, but .* and 2 layers"
     ):
         read_checkpoint(tmp_path, {"t": Field(grid(), layers=2)})
 
