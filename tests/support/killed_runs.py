@@ -44,7 +44,7 @@ BUILD = TESTS / "builds" / "project"
 KERNELS = ("wind_tendency_kernel_mod.f90", "wind_to_cell_kernel_mod.f90")
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 ALGORITHMS = 4
-PATIENCE = 10.0  # seconds in which the processes of a killed run end
+PATIENCE = 10.0  # seconds in which the processes of a killed run end, and thrice its time
 LIMIT = 300.0  # seconds in which a run ends
 MARK = "PSYCLONE_STORAGE_KILLED_RUN"
 OLD, NEW = "1005.0_r_def", "1006.0_r_def"
@@ -128,7 +128,7 @@ class Run:
         environment.pop("PSYCLONE_STORAGE_LIBRARIES", None)
         environment.pop("MAKEFLAGS", None)
         return subprocess.Popen(
-            ["env", "--default-signal=HUP", *self.words],
+            ["env", "--default-signal=HUP,INT", *self.words],
             cwd=self.work,
             env=environment,
             stdout=subprocess.PIPE,
@@ -195,7 +195,7 @@ def finished(process: subprocess.Popen[bytes]) -> tuple[int, str, str]:
 
 def left_after(run: Run) -> list[str]:
     """Return the commands of the processes of a run that have not ended after some seconds."""
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + PATIENCE + 3 * run.wall
     while (found := list(_processes(run))) and time.monotonic() < deadline:
         time.sleep(0.01)
     return found
@@ -306,8 +306,12 @@ def _model(folder: Path, name: str, words: list[str]) -> Run:
     _write(folder / "work" / "model.py", MODEL)
     _write(folder / "bin" / "cc", COMPILER.format(shutil.which("gcc")))
     (folder / "mpi").mkdir()
+
+    def change(run: Run) -> None:
+        _write(run.work / "model.py", MODEL.replace("0.25", "0.125"))
+
     variables = {"CC": str(folder / "bin" / "cc"), "OMPI_MCA_orte_tmpdir_base": f"{folder}/mpi"}
-    return Run(name, folder, words, (), variables, command=False, check=_check_libraries)
+    return Run(name, folder, words, (), variables, False, change, _check_libraries)
 
 
 def _check_libraries(run: Run) -> None:

@@ -27,6 +27,7 @@ LATE: dict[str, set[str]] = {
         "psyclone_storage.cli.main_guard.run_guarded",
         "psyclone_storage.cli.style.read_style",
     },
+    "cli/trial_compile.py": {"psyclone_storage.runtime.compiling.load_library"},
     "cli/plain_files.py": {"psyclone_storage.tools.second_opinion.check_second_reading"},
     "cli/page.py": {"importlib.util.find_spec"},
     "cli/batch.py": {
@@ -124,7 +125,17 @@ LAYERS: dict[str, set[str]] = {
     "tools": COMPILER | {"pipeline", "targets", "scripting", "config", "base"},
     "driver": {"tools"},
     # The compiler wrapper asks the reader of fixed form which flags of a compiler it can honour.
-    "cli": {"tools", "pipeline", "targets", "languages", "config", "base", "__init__"},
+    # `--compile` puts libraries into the cache of Python programs.
+    "cli": {
+        "tools",
+        "pipeline",
+        "targets",
+        "languages",
+        "runtime",
+        "config",
+        "base",
+        "__init__",
+    },
 }
 
 # Where a package from outside the standard library may be imported: one file, or one layer.

@@ -583,7 +583,8 @@ def _add_compilation(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("compilation")
     group.add_argument(
         "--compile", action="store_true",
-        help="compile the generated code and its kernels against interfaces of the API",
+        help="compile the generated code and its kernels against interfaces of the API; for a "
+             "Python algorithm, compile the library that its PSy layer loads, and cache it",
     )  # fmt: skip
     group.add_argument("--f90", default="gfortran", metavar="COMPILER", help="default: gfortran")
     group.add_argument(

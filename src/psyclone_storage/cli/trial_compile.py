@@ -2,7 +2,8 @@
 
 The PSy layer and the algorithm are compiled together with the kernels, and with the modules in the
 kernel folders that these use. Interfaces of the infrastructure are shipped with this package.
-Nothing is linked, and only the compiled infrastructure in the user's cache remains.
+Nothing is linked, and only the compiled infrastructure in the user's cache remains. The C code of a
+Python algorithm becomes a library in the cache, which the program will load.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
+from psyclone_storage.base.compilers import NoCompilerError, find_c_compiler
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, Severity
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.stopping import deferred, ending
@@ -39,14 +41,30 @@ _LIBRARIES = {"profile_psy_data_mod": "profile"}
 def try_to_compile(
     file: Path, build: Build, compiler: Compiler, options: CommandOptions
 ) -> tuple[Diagnostic, ...]:
-    """Compile the code generated from `file` and return the errors of the Fortran compiler.
+    """Compile the code generated from `file` and return the errors of the compiler.
 
     A missing module is reported once, and files that need it are not compiled.
     """
+    if file.suffix.lower() == ".py":
+        return tuple(_build_libraries(file, build))
     with deferred():
         scratch = new_folder(Path(tempfile.gettempdir()), "compile")
         with ending(partial(shutil.rmtree, scratch, ignore_errors=True)):
             return _tried_in(scratch, file, build, compiler, options)
+
+
+def _build_libraries(file: Path, build: Build) -> Iterator[Diagnostic]:
+    """Build the libraries that the PSy layer of a Python algorithm loads; yield the errors."""
+    from psyclone_storage.runtime.compiling import load_library  # noqa: PLC0415
+
+    for suffix, text in build.beside:
+        if suffix != ".c":
+            continue
+        try:
+            load_library(text)
+        except NoCompilerError as error:
+            code = "L011" if find_c_compiler() else "L010"
+            yield Diagnostic(code, str(error), file=str(file), hint="See the variable CC.")
 
 
 def _tried_in(

@@ -238,12 +238,31 @@ class KernelRepository:
                     return replace(wanted, original=wanted.local, modules=(module,), hiding=())
         return wanted
 
+    def _file_beside(self, wanted: Import) -> Path | None:
+        """Return the file in the folder of the algorithm, if it is preferred and the only one.
+
+        Other files are not read, because earlier outputs in subfolders may be among them.
+        """
+        if not self.beside:
+            return None
+        folder = Path(wanted.call.name_span.source.name).resolve().parent
+        paths = {path for module in wanted.modules for path in self.index.candidates(module)}
+        near = [
+            path
+            for path in paths
+            if path.resolve().parent == folder
+            and wanted.original in self.language.kernel_types(self.index.read(path))
+        ]
+        return near[0] if len(near) == 1 and len(paths) > 1 else None
+
     def _file_of(self, wanted: Import) -> Path:
         """Return the file of the module from which `wanted` is imported.
 
         If modules are imported as a whole, or several files have the module's name, it is the file
         that defines a type of this name. Files with the same text count as one.
         """
+        if near := self._file_beside(wanted):
+            return near
         candidates = {
             self.index.read(path).text: path
             for module in reversed(wanted.modules)
@@ -255,10 +274,6 @@ class KernelRepository:
                 for text, path in candidates.items()
                 if wanted.original in self.language.kernel_types(SourceText(str(path), text))
             }
-        if self.beside and len(candidates) > 1:
-            folder = Path(wanted.call.name_span.source.name).resolve().parent
-            near = [path for path in candidates.values() if path.resolve().parent == folder]
-            candidates = {"": near[0]} if len(near) == 1 else candidates
         if len(candidates) == 1:
             return next(iter(candidates.values()))
         if not candidates and wanted.doubt:

@@ -22,7 +22,7 @@ import platform
 import shutil
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache, partial
 from pathlib import Path
@@ -66,11 +66,16 @@ def load_library(text: str) -> ctypes.CDLL:
     Raises:
         NoCompilerError: the library must be compiled, but cannot be.
     """
-    return load_kept(_digest(text), partial(_compile, text), one_builds=True)
+    build = partial(_compile, text)
+    return load_kept(_digest(text, _identity()), build, one_builds=True, last=_digest(text, ""))
 
 
-def load_kept(digest: str, build: Builder, *, one_builds: bool = False) -> ctypes.CDLL:
+def load_kept(
+    digest: str, build: Builder, *, one_builds: bool = False, last: str = ""
+) -> ctypes.CDLL:
     """Return the library cached under `digest`; build it if it is missing or damaged.
+
+    A new library is cached under `last`, too: processes that find no compiler use the last one.
 
     `build` receives a private folder, and the path of the library to be created there. If
     `one_builds` is true and several processes request the library, one of them builds it while the
@@ -78,7 +83,8 @@ def load_kept(digest: str, build: Builder, *, one_builds: bool = False) -> ctype
     """
     folders = _library_folders()
     path = None if folders.libraries is None else folders.libraries / f"{digest}.so"
-    return _found(path, folders) or _built(build, path, folders, one_builds)
+    paths = () if path is None else (path, *([path.with_name(f"{last}.so")] if last else ()))
+    return _found(path, folders) or _built(build, paths, folders, one_builds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,22 +185,22 @@ def _loaded(library: bytes, folders: _LibraryFolders) -> ctypes.CDLL:
 
 
 def _built(
-    build: Builder, path: Path | None, folders: _LibraryFolders, one_builds: bool
+    build: Builder, paths: Sequence[Path], folders: _LibraryFolders, one_builds: bool
 ) -> ctypes.CDLL:
-    """Build a library in a private folder, cache it and load it."""
+    """Build a library in a private folder, cache it at all `paths` and load it."""
 
     def made(folder: Path) -> bytes:
         build(folder, folder / "made.so")
         return (folder / "made.so").read_bytes()
 
     with ExitStack() as stack:
-        if path is not None and one_builds:
-            stack.enter_context(_one_at_a_time(path))
-            if found := _found(path, folders):
+        if paths and one_builds:
+            stack.enter_context(_one_at_a_time(paths[0]))
+            if found := _found(paths[0], folders):
                 return found
         try:
             library = _in_private_folder(folders, made)
-            if path is not None:
+            for path in dict.fromkeys(paths):
                 _keep(library, path)
             return _loaded(library, folders)
         except OSError as error:
@@ -322,10 +328,10 @@ def _options(text: str) -> tuple[str, ...]:
     return (*options, *_NEEDED, *(("-fopenmp",) if _THREADS in text else ()))
 
 
-def _digest(text: str) -> str:
+def _digest(text: str, compiler: str) -> str:
     """Return the cache key of a library, which includes path, size and time of the compiler."""
     options = (*compiler_options(VARIABLE), *_options(text))
-    return library_key(_machine(), _identity(), " ".join(options), text)
+    return library_key(_machine(), compiler, " ".join(options), text)
 
 
 def library_key(*parts: str) -> str:

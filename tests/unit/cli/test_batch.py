@@ -268,3 +268,25 @@ def test_a_python_file_needs_no_name_of_a_module(tmp_path: Path) -> None:
     assert done.status == 0, done.err
     assert "out/my_model_psy.py" in done.written
     assert "from my_model_psy import invoke_advance" in done.written["out/my-model.py"]
+
+
+PYTHON = """\
+from psyclone_storage.gocean import *
+
+@kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_ANY)
+def double(new: field[GO_WRITE, GO_CT], old: field[GO_READ, GO_CT]):
+    new[0, 0] = 2.0 * old[0, 0]
+
+def step(new, old):
+    invoke(double(new, old))
+"""
+
+
+def test_an_earlier_output_below_the_folder_of_kernels_is_no_input(tmp_path: Path) -> None:
+    """The earlier output has the name of the algorithm, which contains the kernel."""
+    words = "-api gocean --target c --output-dir out --depfile out/d.d model.py".split()
+    for number in range(3):
+        (tmp_path / "model.py").write_text(f"{PYTHON}# {number}\n")
+        done = run_command(words, tmp_path)
+        assert (done.status, done.err) == (0, "")
+        assert "out/model.py" not in (tmp_path / "out" / "d.d").read_text().partition(":")[2]

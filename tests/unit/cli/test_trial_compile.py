@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -140,3 +143,51 @@ def test_a_profiler_is_at_hand_where_it_is_called(command: Command, fake: Path) 
     assert "/profile-" not in fake.read_text()
     assert command(*words, "--profile", "kernels").err == ""
     assert "/profile-" in fake.read_text()
+
+
+PYTHON = """\
+from psyclone_storage.gocean import *
+
+@kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_ANY)
+def double(new: field[GO_WRITE, GO_CT], old: field[GO_READ, GO_CT]):
+    new[0, 0] = 2.0 * old[0, 0]
+
+def step(new, old):
+    invoke(double(new, old))
+"""
+WITHOUT_COMPILER = """\
+import sys
+
+sys.path.insert(0, "out")
+import model
+from psyclone_storage.runtime.gocean import Field, Grid
+
+grid = Grid((4, 4))
+old, new = Field(grid, values=1.0), Field(grid)
+model.step(new, old)
+print(new.sum())
+"""
+
+
+@pytest.mark.compiled
+def test_the_library_of_a_python_algorithm_is_compiled_in_advance(tmp_path: Path) -> None:
+    (tmp_path / "model.py").write_text(PYTHON)
+    source = Path(__file__).parents[3] / "src"
+    libraries = {"PYTHONPATH": str(source), "PSYCLONE_STORAGE_LIBRARIES": str(tmp_path / "kept")}
+    words = "-api gocean --target c --compile --output-dir out model.py"
+
+    def run(*words: str, **more: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, *words],
+            cwd=tmp_path, env={**os.environ, **libraries, **more},
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+
+    for compiler, code in (("/nonexistent", "L010"), ("false", "L011")):
+        done = run("-m", "psyclone_storage", *words.split(), CC=compiler)
+        assert done.returncode == 1
+        assert f"error[{code}]" in done.stderr
+    done = run("-m", "psyclone_storage", *words.split())
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    done = run("-c", WITHOUT_COMPILER, CC="/nonexistent")
+    assert (done.stdout, done.stderr) == ("32.0\n", "")

@@ -34,7 +34,7 @@ def with_compiler(monkeypatch: pytest.MonkeyPatch, path: Path, script: str) -> N
 def test_a_text_is_compiled_once(folder: Path, asked: list[list[str]]) -> None:
     assert [compiling.load_library(TEXT).answer() for _ in range(3)] == [42, 42, 42]
     assert len(asked) == 1
-    assert [path.suffix for path in folder.iterdir()] == [".so"]
+    assert [path.suffix for path in folder.iterdir()] == [".so", ".so"]
     compiling.load_library(TEXT.replace("42", "43"))
     assert len(asked) == 2
 
@@ -47,7 +47,7 @@ def test_options_and_compilers_make_other_libraries(
     compiling.load_library(TEXT)
     assert ["-O1" in call for call in asked] == [False, True]
     assert all("-ffp-contract=off" in call for call in asked)
-    assert len(list(folder.iterdir())) == 2
+    assert len(list(folder.iterdir())) == 4
 
 
 def test_threads_are_asked_for_where_there_are_some(asked: list[list[str]], folder: Path) -> None:
@@ -84,7 +84,7 @@ def test_a_user_without_a_home_keeps_nothing(
 
 def test_a_library_that_is_torn_is_made_again(folder: Path) -> None:
     compiling.load_library(TEXT)
-    (path,) = folder.iterdir()
+    path = folder / f"{compiling._digest(TEXT, compiling._identity())}.so"
     torn = path.with_name("torn.so")
     torn.write_bytes(path.read_bytes()[:100])
     torn.replace(path)
@@ -125,6 +125,26 @@ def test_without_a_compiler_it_is_said_what_to_do(
         compiling.load_library(TEXT)
 
 
+def test_a_cached_library_is_found_without_a_compiler(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """It is the last that any compiler made with these options."""
+    compiling.load_library(TEXT)
+    script = f'#!/bin/sh\nexec {find_c_compiler()} -Dint="__attribute__((aligned(4))) int" "$@"\n'
+    with monkeypatch.context() as context:
+        with_compiler(context, tmp_path / "cc", script)
+        context.setattr(compiling, "_identity", lambda: "another")
+        compiling.load_library(TEXT)
+    newest = max(folder.glob("*.so"), key=lambda path: path.stat().st_mtime_ns)
+    monkeypatch.setattr(compiling, "find_c_compiler", lambda: None)
+    monkeypatch.setattr(compiling, "_identity", lambda: "")
+    assert newest.stem == compiling._digest(TEXT, "")
+    assert compiling.load_library(TEXT).answer() == 42
+    monkeypatch.setenv(compiling.OPTIONS_VARIABLE, "-O0")
+    with pytest.raises(NoCompilerError):
+        compiling.load_library(TEXT)
+
+
 def test_many_processes_at_once_get_whole_libraries(folder: Path) -> None:
     script = (
         "from psyclone_storage.runtime.compiling import load_library\n"
@@ -136,7 +156,7 @@ def test_many_processes_at_once_get_whole_libraries(folder: Path) -> None:
         subprocess.Popen([sys.executable, "-c", script], env=dict(os.environ)) for _ in range(16)
     ]
     assert [process.wait() for process in running] == [0] * 16
-    assert len(list(folder.iterdir())) == 4
+    assert len(list(folder.iterdir())) == 8
 
 
 SLOW = f"""
@@ -173,7 +193,7 @@ def test_one_of_many_processes_builds(folder: Path, tmp_path: Path) -> None:
     first.wait()
     assert [process.wait() for process in running] == [0] * 8
     assert builds.read_text(encoding="utf-8").split() == ["built"] * 2
-    assert sorted(path.suffix for path in folder.iterdir()) == [".so", ".so"]
+    assert [path.suffix for path in folder.iterdir()] == [".so"] * 3
 
 
 def test_a_library_is_built_where_nothing_can_be_locked(
@@ -305,9 +325,9 @@ def test_a_process_that_has_waited_too_long_builds_too(
 ) -> None:
     monkeypatch.setattr(compiling, "_LONGEST_WAIT", 0.1)
     compiling.load_library(TEXT)
-    (made,) = folder.glob("*.so")
+    made = next(folder.glob("*.so"))
     text = TEXT.replace("42", "43")
-    name = compiling._digest(text)
+    name = compiling._digest(text, compiling._identity())
     with (folder / f"{name}.lock").open("w", encoding="utf-8") as other:
         fcntl.flock(other, fcntl.LOCK_EX)
         with pytest.warns(RuntimeWarning, match=r"more than 0 seconds.*compiles it, too"):

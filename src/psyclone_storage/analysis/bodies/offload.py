@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations
 
+from psyclone_storage.analysis.bodies.accesses import reads_of
 from psyclone_storage.analysis.bodies.def_use import touches_any
 from psyclone_storage.analysis.bodies.flow import Flow, FlowNode
 from psyclone_storage.analysis.bodies.independence import check_nodes_understood
@@ -15,15 +16,33 @@ from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.directive import AccRoutineDirective, DeclareTargetDirective, Directive
-from psyclone_storage.ir.expr import Expr, Member, Name, Star
+from psyclone_storage.ir.expr import (
+    Binary,
+    Expr,
+    Index,
+    Literal,
+    Member,
+    Name,
+    Star,
+    Unary,
+    walk,
+)
 from psyclone_storage.ir.intrinsics import HARMLESS
 from psyclone_storage.ir.keys import key_of
-from psyclone_storage.ir.paths import Variable, is_part_of, prefixes, share_data
+from psyclone_storage.ir.paths import Variable, is_part_of, path_of, prefixes, share_data
 from psyclone_storage.ir.rewrite import first_words, place_of_line
 from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.types import ScalarType
 
-_OF_HOST = (un.InputOutput, un.Stop, un.Allocate, un.Deallocate, un.Critical)
+_OF_HOST = (
+    un.Allocate,
+    un.Deallocate,
+    un.Nullify,
+    un.PointerAssign,
+    un.InputOutput,
+    un.Stop,
+    un.Critical,
+)
 PlannedBlocks = Mapping[int, un.DirectiveBlock]
 """Blocks with their clauses, by the number of the statement."""
 
@@ -33,7 +52,7 @@ def check_on_device(nodes: Iterable[FlowNode], flow: Flow) -> Iterator[Diagnosti
     reported: set[str] = set()
     for node in nodes:
         place = place_of_line(node.line)
-        if isinstance(node.line, _OF_HOST):
+        if isinstance(node.line, _OF_HOST) or _may_allocate(node.line, flow):
             message = f"A device cannot run '{first_words(node.line)}'."
             yield Diagnostic("T087", message, place)
         for one in node.accesses:
@@ -74,6 +93,21 @@ def is_for_device(code: Routine) -> bool:
     """Return whether directives compile a routine for a device."""
     marks = AccRoutineDirective | DeclareTargetDirective
     return any(isinstance(item.meaning, marks) for item in code.directives)
+
+
+def _may_allocate(line: un.Line, flow: Flow) -> bool:
+    """Return whether an assignment may allocate its variable with another shape."""
+    path = path_of(line.target) if isinstance(line, un.Assign) else None
+    if not isinstance(line, un.Assign) or path is None or isinstance(line.target, Index):
+        return False
+    declared = flow.names.declaration(path.variable)
+    if declared is None or not declared.shape or "allocatable" not in declared.words:
+        return False
+    read = (one.path.variable for one in reads_of(line.value, flow.names))
+    found = [flow.names.declaration(one) for one in read]
+    return any(one is None or one.shape for one in found) or any(
+        not isinstance(part, Name | Literal | Unary | Binary) for part in walk(line.value)
+    )
 
 
 def blocks_in(node: FlowNode, flow: Flow) -> tuple[FlowNode, ...]:
@@ -188,6 +222,11 @@ def check_host_statements(node: FlowNode, data: DeviceData, flow: Flow) -> Itera
         if set(called_by(one.line, flow)) - HARMLESS:
             message = f"A procedure that '{first_words(one.line)}' calls may access the data."
             yield Diagnostic("T086", message, place_of_line(one.line))
+        if _may_allocate(one.line, flow):
+            touched = (access.path.variable for access in one.accesses)
+            if any(True for variable in touched for _ in data.touched(variable, flow)):
+                message = f"'{first_words(one.line)}' moves data that are on the device."
+                yield Diagnostic("T086", message, place_of_line(one.line))
         if any(_is_updated(flow.node(number).line) for number in one.around):
             continue
         for access in one.accesses:

@@ -361,13 +361,14 @@ def infrastructure(ranks: Ranks) -> InfrastructureLibrary:
 def _library() -> InfrastructureLibrary:
     root = shared_file(_SOURCES)
     sources = [root / name for name in (root / _LISTED).read_text(encoding="utf-8").split()]
-    digest = library_key(
-        platform.machine(),
-        identity_of(find_fortran_compiler()),
-        " ".join((*compiler_options(FORTRAN_VARIABLE), *_OPTIONS)),
-        *(path.read_text(encoding="utf-8") for path in (*sources, *_included(root))),
+    texts = [path.read_text(encoding="utf-8") for path in (*sources, *_included(root))]
+    options = " ".join((*compiler_options(FORTRAN_VARIABLE), *_OPTIONS))
+    digest, last = (
+        library_key(platform.machine(), compiler, options, *texts)
+        for compiler in (identity_of(find_fortran_compiler()), "")
     )
-    return InfrastructureLibrary(load_kept(digest, partial(_build, sources), one_builds=True))
+    build = partial(_build, sources)
+    return InfrastructureLibrary(load_kept(digest, build, one_builds=True, last=last))
 
 
 def _included(root: Path) -> list[Path]:

@@ -290,3 +290,41 @@ def test_scalars_of_a_parallel_region_come_back(tmp_path: Path) -> None:
     made = finished(tree)
     assert "!$acc parallel copy(k)" in made
     same_bits(text, made, tmp_path)
+
+
+MOVING = {
+    "reallocated": ("c = b(2:)\n", ""),
+    "deallocated": ("deallocate (c)\nallocate (c(n))\n", ""),
+    "pointer": ("p => d\np => e\n", "real, pointer :: p(:); real, target :: d(9), e(9)"),
+    "condition": ("if (c(1) > 0) then\n" + SECOND + "end if\n", ""),
+    "loop": ("do while (c(1) < 0)\n" + SECOND + "end do\n", ""),
+}
+
+
+@pytest.mark.parametrize("trap", MOVING)
+def test_the_host_must_not_move_data_of_a_device(trap: str) -> None:
+    """An update cannot help: the device has a copy at the old address, or none."""
+    body, declared = MOVING[trap]
+    last = "do i = 1, 5\n p(i) = b(i) + c(i)\nend do\n" if declared else THIRD
+    first = last if declared else SECOND
+    tree = tree_on_bench(program_of(first + body + last, declared))
+    on_device(tree)
+    with pytest.raises(TransformationError, match="T095: The edit makes a region illegal"):
+        ENTER().apply(tree.walk(Routine)[0])
+
+
+@pytest.mark.parametrize(
+    ("statement", "is_legal"),
+    [("c = 1", True), ("c = -t", True), ("c = b", False), ("c = [b, t]", False),
+     ("c(:) = b(:)", True), ("p => c", False), ("nullify (p)", False)],
+)  # fmt: skip
+def test_a_device_allocates_nothing(statement: str, is_legal: bool) -> None:
+    body = f"do i = 1, 3\n b(i) = 1\nend do\n{statement}\n"
+    tree = tree_on_bench(program_of(body, "real, pointer :: p(:)"))
+    routine = tree.walk(Routine)[0]
+    nodes = routine.children[2:4]
+    if is_legal:
+        KERNELS().apply(nodes)
+        return
+    with pytest.raises(TransformationError, match="T087"):
+        KERNELS().apply(nodes)
