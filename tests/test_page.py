@@ -166,23 +166,7 @@ def joined(marks: set[str]) -> set[str]:
 
 # ---------------------------------------------------------------------------- in a browser
 
-SCRIPT = """
-<script>
-const said = {};
-const rows = document.querySelectorAll(".picture tbody tr");
-const press = (key) => document.activeElement.dispatchEvent(
-  new KeyboardEvent("keydown", {key: key, bubbles: true, cancelable: true}));
-const here = () => [...rows].indexOf(document.activeElement);
-rows[0].focus();
-said.rows = rows[0].parentElement.rows.length;
-const keys = ["ArrowDown", "ArrowDown", "ArrowUp", "End", "Home", "ArrowUp"];
-said.places = keys.map((key) => { press(key); return here(); });
-said.about = rows[0].closest("section").querySelector(".about").textContent;
-said.stops = [...rows[0].parentElement.rows].filter((row) => row.tabIndex === 0).length;
-said.sums = document.getElementById("sums").textContent;
-document.getElementById("ranks").value = 1;
-document.getElementById("ranks").dispatchEvent(new Event("input"));
-said.alone = document.getElementById("sums").textContent;
+CONTRAST = """
 const part = (colour) => colour.match(/[0-9.]+/g).map(Number);
 const light = (colour) => part(colour).slice(0, 3).map((value) => value / 255)
   .map((c) => c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
@@ -202,11 +186,49 @@ said.contrast = Math.min(...[...document.querySelectorAll("body *")]
     both.sort((a, b) => a - b);
     return (both[1] + 0.05) / (both[0] + 0.05);
   }));
-said.loaded = performance.now();
+"""
+SCRIPT = """
+<script>
+const said = {};
+const rows = document.querySelectorAll(".picture tbody tr");
+const press = (key) => document.activeElement.dispatchEvent(
+  new KeyboardEvent("keydown", {key: key, bubbles: true, cancelable: true}));
+const here = () => [...rows].indexOf(document.activeElement);
+rows[0].focus();
+said.rows = rows[0].parentElement.rows.length;
+const keys = ["ArrowDown", "ArrowDown", "ArrowUp", "End", "Home", "ArrowUp"];
+said.places = keys.map((key) => { press(key); return here(); });
+said.about = rows[0].closest("section").querySelector(".about").textContent;
+said.stops = [...rows[0].parentElement.rows].filter((row) => row.tabIndex === 0).length;
+said.sums = document.getElementById("sums").textContent;
+document.getElementById("ranks").value = 1;
+document.getElementById("ranks").dispatchEvent(new Event("input"));
+said.alone = document.getElementById("sums").textContent;
+CONTRASTsaid.loaded = performance.now();
 document.body.replaceChildren(JSON.stringify(said));
 </script>
-"""
+""".replace("CONTRAST", CONTRAST)
 
+
+LOOPS = """
+<script>
+const said = {};
+const rows = [...document.querySelectorAll(".loops tbody tr")];
+const choice = document.getElementById("show");
+said.counts = [...choice.options].map((option) => {
+  choice.value = option.value;
+  choice.dispatchEvent(new Event("change"));
+  return [rows.filter((row) => row.offsetParent !== null).length,
+          document.getElementById("shown").textContent];
+});
+choice.value = "tr";
+choice.dispatchEvent(new Event("change"));
+said.cells = rows.map((row) => [...row.cells].map((cell) => cell.innerText.trim()));
+said.fits = document.documentElement.scrollWidth <= window.innerWidth;
+said.label = choice.labels[0].textContent.trim().slice(0, 4);
+CONTRASTdocument.body.replaceChildren(JSON.stringify(said));
+</script>
+""".replace("CONTRAST", CONTRAST)
 
 COMPARISON = """
 <script>
@@ -303,3 +325,78 @@ def test_two_reports_are_compared_and_fit_500_pixels(tmp_path: Path) -> None:
     )
     assert not any(same["open"])
     assert all(line.startswith("  ") for text in same["lines"] for line in text.splitlines())
+
+
+# ---------------------------------------------------------------------------- loops of files
+
+NESTS = """subroutine nests(a, b, map, n)
+  integer, intent(in) :: n, map(n)
+  real, intent(inout) :: a(n, n), b(n)
+  integer :: i, j
+  do j = 1, n  ! <script>alert(1)</script>
+    do i = 2, n
+      a(i, j) = a(i, j) + a(i - 1, j)
+    end do
+  end do
+  !$omp parallel do
+  do i = 1, n
+    b(map(i)) = 2 - b(map(i))
+  end do
+  do i = 1, n
+    read(*, *) b(i)
+  end do
+end subroutine nests
+"""
+
+
+def loops_page(folder: Path) -> tuple[Outcome, str]:
+    """Return the page on the loops of a file and of a file with one loop."""
+    (folder / "nests.f90").write_text(NESTS)
+    (folder / "one.f90").write_text(
+        "subroutine one(c)\n  real :: c(9)\n  integer :: k\n  do k = 1, 9\n    c(k) = 1\n"
+        "  end do\nend subroutine one\n"
+    )
+    words = ["--apply", "auto{work=1}", "--strip-directives", "omp", "--output-dir", "out"]
+    done = run_command([*words, "nests.f90", "one.f90", "--report", "out.html"], folder)
+    return done, (folder / "out.html").read_text(encoding="utf-8") if done.status == 0 else ""
+
+
+def test_the_loops_of_files_are_a_table(tmp_path: Path) -> None:
+    done, page = loops_page(tmp_path)
+    assert (done.status, done.out, done.err) == (0, "", "")
+    reader = read(page)
+    assert reader.fetched == []
+    assert reader.ids == ["show", "shown", "f0", "f1"]
+    assert page.count('<th scope="row">') == 5
+    assert "alert" not in page
+
+
+def test_a_page_alone_needs_no_output(tmp_path: Path) -> None:
+    (tmp_path / "nests.f90").write_text(NESTS)
+    done = run_command(["nests.f90", "--report", "out.html"], tmp_path)
+    assert (done.status, done.out, set(done.written)) == (0, "", {"out.html"})
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("dark", [False, True])
+def test_the_table_of_loops_can_be_filtered(tmp_path: Path, dark: bool) -> None:
+    _, page = loops_page(tmp_path)
+    said = looked_at(page, tmp_path, dark=dark, script=LOOPS, width=500)
+    assert said["contrast"] >= 4.5
+    assert said["fits"]
+    assert said["label"] == "Show"
+    assert [count for count, _ in said["counts"]] == [5, 3, 0, 2, 1]
+    assert said["counts"][3][1] == "2 of 5 loops"
+    first, second, third, fourth, fifth = said["cells"]
+    assert first[:4] == ["5", "nests.loop1", "j", "independent"]
+    assert first[4].split("\n") == ["omp do", "private(i)"]
+    assert second[:4] == ["6", "nests.loop2", "i", "carried"]
+    assert second[5].split("\n") == [
+        "a(i, j) is written in line 7",
+        "a(i - 1, j) is read in line 7",
+    ]
+    assert second[6].startswith("line 7: T062: ")
+    assert third[3] == "independent"
+    assert third[7].startswith("needed: ")
+    assert fourth[3] != "independent"
+    assert fifth[:3] == ["4", "one.loop1", "k"]

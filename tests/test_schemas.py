@@ -15,6 +15,7 @@ import jsonschema
 import pytest
 
 from command import run_command
+from psyclone_storage.analysis.bodies.verdict import VerdictStatus
 from psyclone_storage.cli.main import main
 from psyclone_storage.cli.schemas import SCHEMAS, schema_file
 from psyclone_storage.ir.kernel import (
@@ -82,6 +83,24 @@ def test_every_schedule_is_as_its_schema_says(folder: Path, tmp_path: Path) -> N
     schedules = json.loads(done.written["asked.json"])
     strict("schedules").validate(schedules)
     assert schedules
+
+
+def test_every_loop_is_as_its_schema_says(tmp_path: Path) -> None:
+    """Each file of plain Fortran in the tests, with its directives and without them."""
+    files = sorted((TESTS / "corpus").glob("*/kernels/*.f90"))[::3]
+    for words in ([], ["--strip-directives", "omp", "--apply", "auto"]):
+        done = run_command([*map(str, files), *words, "--loops-json"], tmp_path)
+        assert done.status == 0, done.err
+        loops = json.loads(done.out)
+        strict("loops").validate(loops)
+        assert {one["verdict"] for one in loops} >= {"independent", "carried"}
+        assert any(one["blocking"] for one in loops)
+
+
+def test_verdicts_of_loops_are_those_that_there_are() -> None:
+    schema = json.loads(schema_file("loops").read_text(encoding="utf-8"))
+    described = schema["$defs"]["loop"]["properties"]["verdict"]
+    assert set(described["enum"]) == values(VerdictStatus)
 
 
 def words_of(folder: Path, default: str) -> list[str]:

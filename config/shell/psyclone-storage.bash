@@ -27,7 +27,7 @@ _shtab_psyclone_storage___gather_kernels_COMPGEN=_shtab_compgen_files
 _shtab_psyclone_storage___kernel_list_COMPGEN=_shtab_compgen_files
 _shtab_psyclone_storage___report_COMPGEN=_shtab_compgen_files
 
-_shtab_psyclone_storage___schema_choices=(diagnostics schedules)
+_shtab_psyclone_storage___schema_choices=(diagnostics loops schedules)
 _shtab_psyclone_storage__api_choices=(lfric dynamo0.3 gocean gocean1.0)
 _shtab_psyclone_storage___psykal_dsl_choices=(lfric dynamo0.3 gocean gocean1.0)
 _shtab_psyclone_storage__p_choices=(invokes routines kernels)

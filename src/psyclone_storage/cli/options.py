@@ -137,7 +137,7 @@ class CommandOptions:
         if self.output is not None or self.file_options != FileOptions():
             return True
         psykal = (self.api, self.algorithm_output, self.psy_output, self.directories, self.target)
-        reports = (self.schedule, self.schedule_json, self.dag, self.page)
+        reports = (self.schedule, self.schedule_json, self.dag)
         of_builds = set(self.build_files.paths) - {self.build_files.depfile}
         asked = (*psykal, *reports, self.compile, self.checks, of_builds)
         return bool(self.files) and not any(asked) and all(map(is_plain, self.files))
@@ -396,7 +396,8 @@ def _build_parser() -> Parser:
     parser.add_argument("--version", action="version", version=version)
     parser.add_argument(
         "--schema", action=PrintSchema, choices=SCHEMAS,
-        help="print the JSON Schema of what '--diagnostics json' or '--schedule-json' writes",
+        help="print the JSON Schema of what '--diagnostics json', '--loops-json' or "
+        "'--schedule-json' writes",
     )  # fmt: skip
     parser.add_argument(
         "--examples", action=UnpackExamples, metavar="DIR",
@@ -564,7 +565,8 @@ def _add_inspection(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--report", type=Path, metavar="FILE",
-        help="write an HTML page with a diagram of each invoke, reasons, steps, costs and code",
+        help="write an HTML page with a diagram of each invoke, reasons, steps, costs and code; "
+        "for files without an API, with a table of all loops",
     )  # fmt: skip
     group.add_argument(
         "--explain", action="store_true",

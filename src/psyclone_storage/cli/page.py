@@ -1,4 +1,4 @@
-"""HTML report page on a compilation, created with Jinja2 from `tools.page`.
+"""HTML report pages, created with Jinja2: on invokes (`tools.page`), or on the loops of files.
 
 The page needs no other files and no network.
 """
@@ -30,14 +30,14 @@ def check_template_engine() -> None:
         raise CompileError(Diagnostic("L017", message, hint=hint))
 
 
+def loops_page_text(tables: Sequence[tuple[str, Sequence[dict[str, Any]]]]) -> str:
+    """Return the page for the loops of files; each is an object of `--loops-json`."""
+    files = [{"file": name, "loops": loops} for name, loops in tables]
+    return _rendered(tables=files, title=", ".join(name for name, _ in tables))
+
+
 def page_text(files: Sequence[dict[str, Any]]) -> str:
     """Return the page for `files`, the objects of `tools.page`."""
-    from jinja2 import Environment, StrictUndefined  # noqa: PLC0415
-
-    environment = Environment(
-        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
-    )
-    template = environment.from_string(_TEMPLATE.read_text(encoding="utf-8"))
     names = ", ".join(file["file"] for file in files)
     data = [
         {
@@ -50,6 +50,15 @@ def page_text(files: Sequence[dict[str, Any]]) -> str:
         for file in files
         for invoke in file["invokes"]
     ]
-    return template.render(
-        files=files, title=names, version=__version__, data=data, symbols=SYMBOLS
+    return _rendered(files=files, title=names, data=data, symbols=SYMBOLS, tables=())
+
+
+def _rendered(**values: Any) -> str:
+    """Return the template with `values` in it."""
+    from jinja2 import Environment, StrictUndefined  # noqa: PLC0415
+
+    environment = Environment(
+        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
     )
+    template = environment.from_string(_TEMPLATE.read_text(encoding="utf-8"))
+    return template.render(version=__version__, **values)

@@ -19,6 +19,7 @@ from psyclone_storage.cli.depfile import depfile_text
 from psyclone_storage.cli.main_guard import as_errors, failure
 from psyclone_storage.cli.options import CommandOptions, algorithm_path
 from psyclone_storage.cli.output_clashes import overwrites_input
+from psyclone_storage.cli.page import check_template_engine, loops_page_text
 from psyclone_storage.cli.workers import Workers
 from psyclone_storage.cli.write import Output, write_together
 from psyclone_storage.config.load import settings_of
@@ -51,6 +52,8 @@ def run_files(options: CommandOptions) -> tuple[Diagnostic, ...]:
         CompileError: the settings or steps are wrong, a file has a problem, or an output cannot be
             written. Nothing is written then.
     """
+    if options.page:
+        check_template_engine()
     texts = read_settings_texts(options.config, search_context(os.environ))
     settings = settings_of(texts, options.config_opts)
     remarks = (*options.remarks, *settings.warnings)
@@ -73,7 +76,7 @@ def run_files(options: CommandOptions) -> tuple[Diagnostic, ...]:
 
 def _request(options: CommandOptions) -> FileRequest:
     given = options.file_options
-    explained = options.explain or given.loops is not None
+    explained = options.explain or given.loops is not None or options.page is not None
     return FileRequest(
         options.script,
         options.keywords,
@@ -139,13 +142,15 @@ def _write(options: CommandOptions, finished: tuple[_Done, ...]) -> None:
         target = algorithm_path(path, options)
         if target is not None:
             outputs.append(Output(target, one.text))
-        elif not (options.explain or loops == "-"):
+        elif not (options.reports or loops == "-"):
             shown.append(one.text)
         if options.explain:
             shown.append(loops_text(path, one.loops))
+    tables = [(str(path), [loop_object(path, loop) for loop in one.loops]) for path, one in made]
+    if options.page is not None:
+        outputs.append(Output(options.page, loops_page_text(tables)))
     if loops is not None:
-        table = [loop_object(path, loop) for path, one in made for loop in one.loops]
-        text = json.dumps(table, indent=2) + "\n"
+        text = json.dumps([loop for _, table in tables for loop in table], indent=2) + "\n"
         if loops == "-":
             shown.append(text)
         else:

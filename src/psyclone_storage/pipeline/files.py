@@ -15,6 +15,7 @@ from psyclone_storage.analysis.bodies.authored import promises_of_directives
 from psyclone_storage.analysis.bodies.places import place_of_access
 from psyclone_storage.analysis.bodies.verdict import Clauses, Verdict
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, Severity, raise_if_any
+from psyclone_storage.base.hints import cure_of
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.config.settings import Settings
@@ -77,13 +78,32 @@ class FileRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class BlockingAccess:
+    """One of the two accesses that block a loop; `line` is 0 for a new statement."""
+
+    path: str
+    written: bool
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class LoopReason:
+    """A reason against a loop, and how to fix it; `line` is 0 without a place."""
+
+    code: str
+    message: str
+    fix: str
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class LoopReport:
     """The verdict on one loop of the author, and what was done with it.
 
     `line` is that of its first statement, `level` the number of loops around it. `directive` is the
-    directive that shares its iterations, empty without one. `reasons` are lines of text with their
-    places, and `cures` the promises that would make it independent. The promises in `unneeded` were
-    made, but the loop is proved without them.
+    directive that shares its iterations, empty without one. `blocking` is the first pair of
+    accesses that blocks the loop, and `cures` are the promises that would make it independent. The
+    promises in `unneeded` were made, but the loop is proved without them.
     """
 
     routine: str
@@ -93,7 +113,8 @@ class LoopReport:
     directive: str
     clauses: tuple[tuple[str, tuple[str, ...]], ...]
     assumptions: tuple[str, ...]
-    reasons: tuple[str, ...]
+    blocking: tuple[BlockingAccess, ...]
+    reasons: tuple[LoopReason, ...]
     cures: tuple[str, ...]
     unneeded: tuple[str, ...] = ()
     line: int = 0
@@ -270,22 +291,35 @@ def _report(bench: FileBench, routine: str, loop: un.Do, directive: str) -> Loop
         directive,
         tuple((word, names) for word, names in listed if names),
         tuple(map(str, verdict.assumptions)),
+        tuple(_blocking(verdict)),
         tuple(_reasons(verdict)),
         tuple(f"{one.kind.value} {one.name}".strip() for one in cures),
         tuple(map(str, verdict.unneeded)),
     )
 
 
-def _reasons(verdict: Verdict) -> Iterator[str]:
-    """Yield the reasons with their lines, and the two lines of the first blocking pair."""
+def _blocking(verdict: Verdict) -> Iterator[BlockingAccess]:
+    """Yield the two accesses of the first blocking pair, if there is one."""
     for pair in verdict.blocking[:1]:
         for item in (pair.first, pair.second):
             place = place_of_access(item)
-            where = f"line {place.line}" if place is not None else "a new line"
-            verb = "written" if item.writes else "read"
-            yield f"{where}: '{item.access.path}' is {verb}"
-    for reason in verdict.reasons:
-        where = f"line {reason.span.line}: " if reason.span is not None else ""
+            line = 0 if place is None else place.line
+            yield BlockingAccess(str(item.access.path), item.writes, line)
+
+
+def _reasons(verdict: Verdict) -> Iterator[LoopReason]:
+    for one in verdict.reasons:
+        line = 0 if one.span is None else one.span.line
+        yield LoopReason(one.code, one.message, cure_of(one), line)
+
+
+def _reason_lines(report: LoopReport) -> Iterator[str]:
+    """Yield the blocking accesses and the reasons as lines of text."""
+    for access in report.blocking:
+        where = f"line {access.line}" if access.line else "a new line"
+        yield f"{where}: '{access.path}' is {'written' if access.written else 'read'}"
+    for reason in report.reasons:
+        where = f"line {reason.line}: " if reason.line else ""
         yield f"{where}{reason.code}: {reason.message}"
 
 
@@ -300,7 +334,7 @@ def loops_text(path: Path, loops: tuple[LoopReport, ...]) -> str:
         lines += [f"{indent}{word}({', '.join(names)})" for word, names in one.clauses]
         lines += [f"{indent}needs the promise: {text}" for text in one.assumptions]
         lines += [f"{indent}does not need the promise: {text}" for text in one.unneeded]
-        lines += [f"{indent}{text}" for text in one.reasons]
+        lines += [f"{indent}{text}" for text in _reason_lines(one)]
         if one.cures:
             lines.append(f"{indent}independent with the promises: {', '.join(one.cures)}")
     shared = sum(1 for one in loops if one.directive)
@@ -323,6 +357,15 @@ def loop_object(path: Path, one: LoopReport) -> dict[str, object]:
         "clauses": [{"kind": word, "names": list(names)} for word, names in one.clauses],
         "assumptions": list(one.assumptions),
         "unneeded": list(one.unneeded),
-        "reasons": list(one.reasons),
+        "blocking": [
+            {"path": access.path, "access": "write" if access.written else "read",
+             "line": access.line or None}
+            for access in one.blocking
+        ],
+        "reasons": [
+            {"code": reason.code, "message": reason.message, "fix": reason.fix,
+             "line": reason.line or None}
+            for reason in one.reasons
+        ],
         "cures": list(one.cures),
-    }
+    }  # fmt: skip
