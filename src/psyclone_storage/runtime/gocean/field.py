@@ -385,16 +385,18 @@ class Field:
     def min(self) -> float:
         """Return the minimum over all internal points of the domain; NaN if any value is NaN.
 
-        Collective: all ranks must call it.
+        It is infinite if there are no internal points. Collective: all ranks must call it.
         """
-        return float(np.min(self.grid.ranks.gathered(self._reduced(lambda values: values.min()))))
+        own = self._reduced(lambda values: values.min() if values.size else math.inf)
+        return float(np.min(self.grid.ranks.gathered(own)))
 
     def max(self) -> float:
         """Return the maximum over all internal points of the domain; NaN if any value is NaN.
 
-        Collective: all ranks must call it.
+        It is minus infinity if there are no internal points. Collective: all ranks must call it.
         """
-        return float(np.max(self.grid.ranks.gathered(self._reduced(lambda values: values.max()))))
+        own = self._reduced(lambda values: values.max() if values.size else -math.inf)
+        return float(np.max(self.grid.ranks.gathered(own)))
 
     def gather(self, root: int = 0) -> Array | None:
         """Return the values of the whole domain on the rank `root`, and None on other ranks.

@@ -17,6 +17,7 @@ from psyclone_storage.runtime.gocean.field import Field
 from psyclone_storage.runtime.gocean.grid import Grid
 from psyclone_storage.runtime.gocean.points import Points
 from psyclone_storage.runtime.gocean.region import Region
+from psyclone_storage.storage.interop.xarray import dataset_of
 
 Array = np.ndarray[Any, Any]
 Attributes = Mapping[str, Mapping[str, Any]]
@@ -49,11 +50,9 @@ def gather_dataset(
         variables[name] = _field_dims(field), found, _attributes(field, name, attributes)
     if grid.ranks.rank != root:
         return None
-    import xarray  # noqa: PLC0415 - optional
-
     coordinates = {name: one for name, one in variables.items() if name not in fields}
     data = {name: one for name, one in variables.items() if name in fields}
-    return xarray.Dataset(data, coordinates, {"Conventions": _CONVENTIONS})
+    return dataset_of(data, coordinates, {"Conventions": _CONVENTIONS})
 
 
 def write_netcdf(
@@ -239,12 +238,12 @@ class _Chunks:
         self, array: Any, values: Array, record: int | None, chunks: list[Region]
     ) -> None:
         """Write one chunk on each rank."""
-        ranks = self._grid.ranks
         domains = [one.domain for one in self._grid.decomposition.subdomains]
-        mine, chunk = domains[ranks.rank], chunks[ranks.rank]
-        layers = values.shape[2:]
-        sent = [np.ravel(values[_inside(mine.shared(one), mine)]) for one in chunks]
-        received = ranks.swapped(sent)
+        rank, layers = self._grid.ranks.rank, values.shape[2:]
+        mine, chunk = domains[rank], chunks[rank]
+        received = self._grid.ranks.swapped(
+            [np.ravel(values[_inside(mine.shared(one), mine)]) for one in chunks]
+        )
         if not chunk.points:
             return
         found = np.empty((*chunk.shape, *layers), values.dtype)
