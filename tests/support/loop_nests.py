@@ -59,6 +59,18 @@ NESTS = (
         "private(t)",
     ),
     _nest("last_value", "do i = 1, n ; t = b(i) ; a(i) = t ; end do ; s = t", "lastprivate(t)"),
+    _nest(
+        "last_value_without_iterations",
+        "t = 7 ; do i = n, 1 ; t = b(i) ; a(i) = t ; end do ; s = t",
+        "firstprivate(t)",
+        "lastprivate(t)",
+    ),
+    _nest(
+        "last_counter_without_iterations",
+        "j = 7 ; do i = n, 1 ; do j = 1, n ; m(j, i) = 2 ; end do ; end do ; k = j",
+        "firstprivate(j)",
+        "lastprivate(j)",
+    ),
     _nest("last_of_dummy", "do i = 1, n ; z = b(i) ; a(i) = z ; end do", "lastprivate(z)"),
     _nest(
         "guarded",
@@ -121,6 +133,11 @@ NESTS = (
 )
 
 TRAPS = (
+    _trap("sum_in_optional", "do i = 1, n ; if (present(o)) o = o + b(i) ; end do"),
+    _trap(
+        "private_optional",
+        "do i = 1, n ; if (present(o)) then ; o = b(i) ; a(i) = o ; end if ; end do",
+    ),
     _trap("recurrence", "do i = 2, n ; a(i) = a(i - 1) ; end do"),
     _trap("anti_dependence", "do i = 1, n ; a(i) = a(i + 1) ; end do"),
     _trap("integer_division", "do i = 1, n ; a(i / 2) = b(i) ; end do"),
@@ -201,6 +218,9 @@ _MORE = {
     "maximum_of_text": "character(len=3) :: word, words(n)",
     "threadprivate_last": _OWN,
     "threadprivate_read": _OWN,
+    **dict.fromkeys(
+        ("sum_in_optional", "private_optional"), "real(8), intent(inout), optional :: o"
+    ),
     "saved": "real(8), save :: kept = 0",
     "equivalence": "real(8) :: e1(5), e2(5), e3(6)\nequivalence (e1(1), e3(1)), (e2(1), e3(2))",
 }
@@ -212,6 +232,7 @@ _DUMMIES = {
     "two_targets": ", t1, t2",
     "target_of_the_module": ", t1",
     "sum_of_assumed_size": ", s1",
+    **dict.fromkeys(("sum_in_optional", "private_optional"), ", o"),
 }
 
 

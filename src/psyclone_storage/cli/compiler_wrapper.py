@@ -141,14 +141,27 @@ def read_compiler_words(words: Sequence[str]) -> CompilerCall:
     )
 
 
+def _words_of(variable: str, environment: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the words of an environment variable.
+
+    Raises:
+        CompileError: `L001`, a quotation in it has no end.
+    """
+    try:
+        return tuple(shlex.split(environment.get(variable, "")))
+    except ValueError as error:
+        message = f"A quotation in the environment variable '{variable}' has no end."
+        raise CompileError(Diagnostic("L001", message)) from error
+
+
 class _Wrapper:
     """One call: its words, and what the environment requests."""
 
     def __init__(self, call: CompilerCall, environment: Mapping[str, str]) -> None:
         self._call = call
-        self._compiler = tuple(shlex.split(environment.get(COMPILER, "")))
+        self._compiler = _words_of(COMPILER, environment)
         self._flags = (*self._compiler[1:], *call.others)
-        self._options = tuple(shlex.split(environment.get(OPTIONS, "")))
+        self._options = _words_of(OPTIONS, environment)
         self._excluded = frozenset(filter(None, environment.get(EXCLUDED, "").split(",")))
         self._on_error = environment.get(ON_ERROR, "stop")
 

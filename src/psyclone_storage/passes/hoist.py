@@ -15,6 +15,7 @@ from psyclone_storage.analysis.bodies.accesses import (
     unknown_procedures,
     written_names,
 )
+from psyclone_storage.analysis.bodies.dependence_tests import condition_to_run
 from psyclone_storage.analysis.bodies.names import RoutineNames
 from psyclone_storage.analysis.bodies.shapes import (
     dimensions_of,
@@ -23,7 +24,7 @@ from psyclone_storage.analysis.bodies.shapes import (
     type_of_values,
 )
 from psyclone_storage.base.records import replace
-from psyclone_storage.ir.affine import affine_form, difference, simplified
+from psyclone_storage.ir.affine import simplified
 from psyclone_storage.ir.expr import (
     Binary,
     CallFunction,
@@ -83,7 +84,7 @@ def _hoisted(line: Line, code: Routine, only: Line | None) -> Iterable[Line]:
         return (line,)
     if any(unknown_calls((line,), names, inside=False)):
         return (line,)
-    runs = _runs(line)
+    runs = condition_to_run(line)
     chosen = (item for item in line.body if only is None or item is only)
     moving = tuple(item for item in chosen if _is_invariant(item, line, code))
     if not moving or runs is None:
@@ -93,19 +94,6 @@ def _hoisted(line: Line, code: Routine, only: Line | None) -> Iterable[Line]:
     return (*before, replace(line, body=staying))
 
 
-def _runs(loop: Do) -> Expr | bool | None:
-    """Return the condition that `loop` runs at least once, True if it certainly does.
-
-    The function returns None if the sign of the step is unknown.
-    """
-    step = 1 if loop.step is None else affine_form(loop.step).known
-    if not step:
-        return None
-    low, high = (loop.start, loop.stop) if step > 0 else (loop.stop, loop.start)
-    apart = difference(high, low)
-    return True if apart is not None and apart >= 0 else Binary(Operator.LESS_EQUAL, low, high)
-
-
 def _is_invariant(line: Line, loop: Do, code: Routine) -> bool:
     """Return whether `line`, a direct child of `loop`, has the same effect in all iterations."""
     if not isinstance(line, Assign):
@@ -113,22 +101,23 @@ def _is_invariant(line: Line, loop: Do, code: Routine) -> bool:
     names = RoutineNames(code)
     (target,) = written_names((line,), names)
     changed = written_names(loop.body, names) | {loop.variable.key}
-    if read_names((line,), names) & changed:
+    inside = tuple(item for item in accesses(loop.body, names) if item.writes)
+    read = [item for item in accesses((line,), names) if not item.writes]
+    if any(
+        item.root in changed or names.may_share(item.path.variable, other.path.variable)
+        for item in read
+        for other in inside
+    ):
         return False
-    writes = [item for item in accesses(loop.body, names) if item.writes and item.root == target]
+    writes = [item for item in inside if item.root == target]
     earlier = loop.body[: loop.body.index(line)]
     bounds = names_in(loop.start) | names_in(loop.stop) | names_in(loop.step or whole(1))
     return (
         len(writes) == 1
         and target not in read_names(earlier, names) | bounds
-        and not _may_share(target, code)
+        and find_declaration(code, target) is not None
+        and not names.is_shared((target,))
     )
-
-
-def _may_share(name: str, code: Routine) -> bool:
-    declared = find_declaration(code, name)
-    words = set() if declared is None else declared.words
-    return declared is None or bool(words & {"pointer", "target", "volatile"})
 
 
 # ---------------------------------------------------------------------------- bounds

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from psyclone_storage.analysis.bodies.accesses import unknown_lines, unknown_procedures
+from psyclone_storage.analysis.bodies.accesses import accesses_of, unknown_lines, unknown_procedures
 from psyclone_storage.analysis.bodies.names import RoutineNames
 from psyclone_storage.analysis.bodies.shapes import (
     Dimensions,
@@ -23,7 +23,8 @@ from psyclone_storage.base.records import replace
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.intrinsics import ELEMENTAL, INQUIRING
 from psyclone_storage.ir.keys import key_of
-from psyclone_storage.ir.rewrite import names_in, rewritten, walk_lines
+from psyclone_storage.ir.paths import path_of
+from psyclone_storage.ir.rewrite import rewritten, walk_lines
 from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.unit import Assign, Line
 from psyclone_storage.passes.element_loops import ElementLoops
@@ -103,17 +104,19 @@ def _late_reads(line: Assign, code: Routine) -> Iterator[Diagnostic]:
             line.place,
             hint="Assign to a temporary array first.",
         )
-    for other in sorted(names_in(line.value) - {name}):
-        if _may_share(name, other, code):
-            message = (
-                f"'{name}' and '{other}' may be the same data in '{ex.spell(line.target)} = ...'."
-            )
-            yield Diagnostic("T061", message, line.place)
+    for other in shared_with_target(line, code):
+        message = f"'{name}' and '{other}' may be the same data in '{ex.spell(line.target)} = ...'."
+        yield Diagnostic("T061", message, line.place)
 
 
-def _may_share(first: str, second: str, code: Routine) -> bool:
-    words = [_attributes(name, code) & {"pointer", "target"} for name in (first, second)]
-    return all(words) and "pointer" in words[0] | words[1]
+def shared_with_target(line: Assign, code: Routine) -> tuple[str, ...]:
+    """Return the other variables that an assignment reads and that may share its target's data."""
+    path = path_of(line.target)
+    if path is None:
+        return ()
+    names, target = RoutineNames(code), path.variable
+    read = {one.path.variable for one in accesses_of(line, names) if not one.writes} - {target}
+    return tuple(sorted("%".join(one) for one in read if names.may_share(target, one)))
 
 
 def _base_key(target: ex.Expr) -> str:

@@ -20,6 +20,7 @@ from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.config.settings import Settings
 from psyclone_storage.ir import unit as un
+from psyclone_storage.ir.expr import spell
 from psyclone_storage.ir.facts import ASSUMPTIONS as ASSUMED_KINDS
 from psyclone_storage.ir.facts import Fact, FactKind, Facts, FactSource
 from psyclone_storage.ir.keys import key_of
@@ -276,8 +277,11 @@ def _reports(
 def _report(bench: FileBench, routine: str, loop: un.Do, directive: str) -> LoopReport:
     verdict = bench.verdict(routine, loop.uid)
     cures = () if verdict.is_independent else bench.cures(routine, loop.uid)
-    clauses = verdict.clauses if verdict.is_independent else Clauses()
+    condition = verdict.condition
+    is_provable = verdict.is_independent or condition is not None
+    clauses = verdict.clauses if is_provable else Clauses()
     listed = (
+        ("if", () if condition is None else (spell(condition),)),
         ("private", clauses.private),
         ("firstprivate", clauses.firstprivate),
         ("lastprivate", clauses.lastprivate),

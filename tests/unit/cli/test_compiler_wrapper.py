@@ -355,3 +355,10 @@ def test_no_preprocessed_file_remains_beside_an_original(folder: Path) -> None:
     options = {"PSYCLONE_OPTS": "-s fails.py", "PSYCLONEFC_ON_ERROR": "original"}
     assert _run(folder, ["u.F90"], **options) == ["1"]
     assert not list(folder.glob("u.*.f90"))
+
+
+def test_a_quotation_without_an_end_is_an_error_of_the_environment(folder: Path) -> None:
+    found = _call(folder, ["-c", "sums.F90"], PSYCLONE_COMPILER="gfortran", PSYCLONE_OPTS='-s "a')
+    assert found.returncode == 1
+    assert "L001" in found.stderr
+    assert "'PSYCLONE_OPTS' has no end" in found.stderr

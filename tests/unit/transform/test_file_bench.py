@@ -326,7 +326,7 @@ end do"""
 
 
 def test_auto_does_not_copy_the_counter_of_a_serial_loop_in_a_region() -> None:
-    """OpenMP makes 'j' private in a region, so 'lastprivate(j)' needs 'parallel do'."""
+    """OpenMP makes 'j' private in a region, so copies of 'j' need 'parallel do'."""
     body = """do i = 1, n
   do j = 1, n
     a(j, i) = 1
@@ -338,7 +338,7 @@ end do"""
     bench = subroutine_bench(body, "real :: a(n, n)\n    integer :: i, j")
     apply_file_steps(bench, read_file_steps("auto{work=1}"))
     text = printed(bench)
-    assert "!$omp parallel do default(shared), lastprivate(j)" in text
+    assert "!$omp parallel do default(shared), firstprivate(j), lastprivate(j)" in text
     assert "!$omp do" not in text
     assert bench.unfinished() == ()
 

@@ -22,7 +22,11 @@ from psyclone_storage.analysis.bodies.accesses import (
 )
 from psyclone_storage.analysis.bodies.coverage import Coverage
 from psyclone_storage.analysis.bodies.def_use import Summary, touches_any
-from psyclone_storage.analysis.bodies.dependence_tests import DependenceTests, IterationOrder
+from psyclone_storage.analysis.bodies.dependence_tests import (
+    DependenceTests,
+    IterationOrder,
+    condition_to_run,
+)
 from psyclone_storage.analysis.bodies.flow import Flow, FlowNode, Item, summary_of_iteration
 from psyclone_storage.analysis.bodies.names import RoutineNames
 from psyclone_storage.analysis.bodies.places import place_of_access
@@ -31,6 +35,7 @@ from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic, Related
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.source import Span
+from psyclone_storage.ir.affine import Polynomial
 from psyclone_storage.ir.expr import Expr, Index, same, walk
 from psyclone_storage.ir.facts import FactKind
 from psyclone_storage.ir.paths import Variable
@@ -45,8 +50,9 @@ class Independence:
 
     Each iteration then has its own copies of the `private` variables, and `reductions` are combined
     at the end. The copies of `firstprivate` variables start with the value from before the loop,
-    and the last iteration leaves its value in `lastprivate` ones. Some proofs rely on the promises
-    `used`. `blocking` are the pairs of accesses among the reasons.
+    and the last iteration leaves its value in `lastprivate` ones. A `lastprivate` variable is also
+    `firstprivate` if the loop may have no iteration. Some proofs rely on the promises `used`.
+    `blocking` are the pairs of accesses among the reasons.
     """
 
     reasons: Reasons
@@ -76,13 +82,15 @@ class LoopPromises:
     """Promises about one loop, by keys of variables: conflicts that do not occur, private copies.
 
     With `independent` no dependence matters. `values` is no promise: it allows copies of variables
-    that start with a value, or leave one, which not all directives have.
+    that start with a value, or leave one, which not all directives have. The values of the
+    polynomials in `tested` are not negative.
     """
 
     ignored: frozenset[str] = frozenset()
     private: frozenset[str] = frozenset()
     independent: bool = False
     values: bool = False
+    tested: tuple[Polynomial, ...] = ()
 
 
 NO_PROMISES = LoopPromises()
@@ -92,7 +100,7 @@ def independence_of(
     loop: FlowNode, flow: Flow, promises: LoopPromises = NO_PROMISES
 ) -> Independence:
     """Return whether iterations of `loop` depend on each other, and why (T052, T062)."""
-    found = _Conflicts(loop, flow)
+    found = _Conflicts(loop, flow, promises.tested)
     sharing = _Sharing(loop, flow, promises)
     inside = flow.inside(loop)
     reasons = list(check_nodes_understood(inside, flow))
@@ -167,6 +175,8 @@ class _Sharing:
             if not later or body.sets is None or variable not in body.sets:
                 return False
             self.last.add(variable[0])
+            if condition_to_run(_do(loop)) is not True:
+                self.first.add(variable[0])
             return True
         if not _is_guarded(variable, loop, flow, later=later):
             return False
@@ -270,8 +280,12 @@ def _with_choice(loop: FlowNode, condition: Expr, flow: Flow) -> Iterator[Summar
 
 
 def _counter(loop: FlowNode) -> str:
+    return _do(loop).variable.key
+
+
+def _do(loop: FlowNode) -> Do:
     assert isinstance(loop.line, Do)
-    return loop.line.variable.key
+    return loop.line
 
 
 class _Conflicts:
@@ -279,11 +293,11 @@ class _Conflicts:
 
     __slots__ = ("conflicts", "items", "privates")
 
-    def __init__(self, loop: FlowNode, flow: Flow) -> None:
+    def __init__(self, loop: FlowNode, flow: Flow, tested: tuple[Polynomial, ...]) -> None:
         self.items = flow.items_in(loop)
         self.privates: set[str] = set()
         self.conflicts: dict[Variable, Conflict] = {}
-        tests = DependenceTests(flow, loop, loop_variant(loop, flow))
+        tests = DependenceTests(flow, loop, loop_variant(loop, flow), tested)
         groups = _groups(self.items)
         for variable, items in groups.items():
             writes = [item for item in items if item.writes]
@@ -341,6 +355,7 @@ def _is_private_scalar(variable: Variable, writes: list[Item], loop: FlowNode, f
     return (
         len(variable) == 1
         and not flow.names.is_shared(variable)
+        and not flow.names.may_be_absent(variable[0])
         and not any(item.path.subscripts for item in writes)
         and not touches_any(variable, flow.body(loop).exposed)
         and not flow.is_read_later(loop, variable)

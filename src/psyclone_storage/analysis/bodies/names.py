@@ -39,7 +39,8 @@ _NAME_AND_BRACKET = regex(r"\b(?P<name>[a-z]\w*)\s*(?P<bracket>\()?", re.IGNOREC
 _ATTRIBUTES = frozenset(
     {
         *("allocatable", "asynchronous", "codimension", "common", "data", "dimension"),
-        *("equivalence", "namelist", "pointer", "protected", "save", "target", "volatile"),
+        *("equivalence", "namelist", "optional", "pointer", "protected", "save", "target"),
+        "volatile",
     }
 )
 
@@ -350,6 +351,11 @@ class RoutineNames:
         outer = frozenset(map(key_of, _listed(self.code.module.place.text)))
         hidden = {key for key in outer if self.code.declared(key) is not None}
         return here | (outer & self.code.module.declared.keys()) - hidden
+
+    def may_be_absent(self, key: str) -> bool:
+        """Return whether a variable is an optional dummy, which no data clause may name."""
+        declared = self.code.declared(key)
+        return declared is not None and "optional" in declared.words
 
     def may_be_changed(self, variable: Variable) -> bool:
         """Return whether a procedure may change a variable that is passed to it.

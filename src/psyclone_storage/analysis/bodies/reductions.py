@@ -74,6 +74,8 @@ def reduction_of(variable: Variable, items: Collection[Item], flow: Flow) -> Loo
     declared = flow.names.declaration(variable)
     if len(variable) > 1 or declared is None or flow.names.is_shared(variable):
         return None
+    if flow.names.may_be_absent(variable[0]):
+        return None
     found: set[Reducing] = set()
     for item in items:
         operator = _operator(item, variable, flow)

@@ -419,7 +419,7 @@ class _Writer:
     def _counted(self, line: un.Do, mask: _Mask, loop: _Loop) -> list[str]:
         ends = [line.start, line.stop, *([line.step] if line.step is not None else [])]
         if any(map(self.spelling.varies, ends)):
-            raise UnsupportedError("the number of turns differs from point to point")
+            raise UnsupportedError("the number of iterations differs from point to point")
         step = 1 if line.step is None else ex.integer_value(line.step)
         if not step:
             raise UnsupportedError("the step of this loop is not known")

@@ -36,6 +36,7 @@ from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Assign, Branch, If, Line
 from psyclone_storage.passes.element_loops import ElementLoops, ElementPosition
+from psyclone_storage.passes.scalarise import shared_with_target
 from psyclone_storage.passes.scratch import Scratch, constant, may_be_extent
 
 Expansion = tuple[Name, tuple[Line, ...]]
@@ -339,6 +340,8 @@ def matmul_in_place(target: Expr, value: Index, scratch: Scratch) -> tuple[Line,
     if own in names_in(value) or any(own in names_in(item) for item in inside):
         return None
     if words & {"allocatable", "pointer", "target"} or type_of_values(target, code) != factors.kind:
+        return None
+    if shared_with_target(Assign(target, value), code):
         return None
     return _product_lines(site, target, factors)
 

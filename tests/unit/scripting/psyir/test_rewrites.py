@@ -217,6 +217,60 @@ TRAPS = {
 }  # fmt: skip
 
 
+SHARED = """\
+module shared_mod
+  implicit none
+  integer, target :: wide(40)
+  integer, pointer :: part(:) => null()
+contains
+  subroutine advance(n, a, b, m)
+    integer, intent(in) :: n
+    integer, target, intent(inout) :: a(:), b(:)
+    integer, intent(inout) :: m(3, 3)
+    integer :: i, t, u
+    equivalence (t, u)
+{statements}
+  end subroutine advance
+end module shared_mod
+"""
+SHARED_TRAPS = {
+    "a pointer with an initial value": (
+        "ArrayAssignment2LoopsTrans", Assignment, "part(1:9)", "part(1:9) = wide(1:9)",
+    ),
+    "its target": (
+        "ArrayAssignment2LoopsTrans", Assignment, "wide(2:9)", "wide(2:9) = part(1:8)",
+    ),
+    "an element of the pointer": (
+        "ArrayAssignment2LoopsTrans", Assignment, "wide(2:9)", "wide(2:9) = wide(2:9) + part(2)",
+    ),
+    "dummies that are targets": (
+        "ArrayAssignment2LoopsTrans", Assignment, "a(2:9)", "a(2:9) = b(1:8)",
+    ),
+    "an invariant read through the pointer": (
+        "HoistTrans", Assignment, "t = part",
+        "do i = 1, n\nt = part(1)\nwide(2) = wide(2) + 1\nm(i, 1) = t\nend do",
+    ),
+    "an invariant in an equivalence": (
+        "HoistTrans", Assignment, "t = 3", "do i = 1, n\nt = 3\nu = i\nm(i, 1) = t\nend do",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("trap", sorted(SHARED_TRAPS))
+def test_a_rewrite_that_an_alias_makes_unsafe_is_refused(trap: str) -> None:
+    name, kind, text, statements = SHARED_TRAPS[trap]
+    tree = tree_on_bench(SHARED.format(statements=statements))
+    with pytest.raises(TransformationError):
+        TRANSFORMATIONS[name]().apply(nodes_of(tree, kind, text)[-1])
+    assert finished(tree) == SHARED.format(statements=statements)
+
+
+def test_a_product_with_an_alias_of_its_target_has_a_result_of_its_own() -> None:
+    tree = tree_on_bench(SHARED.format(statements="part(1:3) = matmul(m, wide(1:3))"))
+    TRANSFORMATIONS["Matmul2CodeTrans"]().apply(nodes_of(tree, IntrinsicCall, "matmul")[0])
+    assert "part(1:3) = res_matmul\n" in finished(tree)
+
+
 @pytest.mark.parametrize("trap", sorted(TRAPS))
 def test_an_unsafe_rewrite_is_refused(trap: str) -> None:
     """Nothing changes then, and `validate` agrees; the journal has the refusal."""

@@ -72,7 +72,10 @@ def test_statements(text: str, wanted: list[str]) -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("for n in range(mask[0, 0]):\n    pass\nnew[0, 0] = 0", "the number of turns differs"),
+        (
+            "for n in range(mask[0, 0]):\n    pass\nnew[0, 0] = 0",
+            "the number of iterations differs",
+        ),
         ("import math\nnew[0, 0] = math.gamma(rate)", ""),
     ],
 )
