@@ -28,7 +28,16 @@ LATE: dict[str, set[str]] = {
         "psyclone_storage.cli.style.read_style",
     },
     "cli/trial_compile.py": {"psyclone_storage.runtime.compiling.load_library"},
-    "cli/plain_files.py": {"psyclone_storage.tools.second_opinion.check_second_reading"},
+    "cli/plain_files.py": {
+        "psyclone_storage.cli.page.check_template_engine",
+        "psyclone_storage.cli.page.loops_page_text",
+        "psyclone_storage.cli.workers.Workers",
+        "psyclone_storage.pipeline.files.FileRequest",
+        "psyclone_storage.pipeline.files.FileTransformer",
+        "psyclone_storage.pipeline.files.loop_object",
+        "psyclone_storage.pipeline.files.loops_text",
+        "psyclone_storage.tools.second_opinion.check_second_reading",
+    },
     "cli/page.py": {"importlib.util.find_spec"},
     "cli/batch.py": {
         "psyclone_storage.cli.page.check_template_engine",
@@ -144,10 +153,11 @@ OUTSIDERS: dict[str, set[str]] = {
     "cupy": {"storage"},
     "mpi4py": {"runtime"},
     "xarray": {"storage"},
+    "zarr": {"runtime/gocean/output.py"},
     "jinja2": {"cli"},
     "fparser": {"tools"},
 }
-OPTIONAL = {"cupy", "fparser", "jinja2", "mpi4py", "xarray"}
+OPTIONAL = {"cupy", "fparser", "jinja2", "mpi4py", "xarray", "zarr"}
 
 # The folders of the storage runtime: no face knows another, and the core knows no face.
 STORAGE: dict[str, set[str]] = {

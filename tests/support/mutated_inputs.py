@@ -108,6 +108,8 @@ POOLS = {
     "script": WORDS_OF_SCRIPTS,
     "settings": WORDS_OF_SETTINGS,
 }
+RARE = ("settings", "Python")
+"""Kinds of few projects, of which there are more mutations than their share."""
 KINDS = {*POOLS, "command line", "recipe"}
 SLOW = {"--compile", "-j", "--f90", "--report"}
 """Options that start other processes, or whose output is large."""
@@ -252,11 +254,16 @@ def _called(files: dict[str, bytes], kernels: dict[str, bytes]) -> dict[str, byt
     return found
 
 
-def with_mutation(chance: random.Random, one: Project) -> tuple[str, dict[str, bytes], list[str]]:
-    """Return the kind of a mutation, the files that it changes, and the words of the command."""
+def with_mutation(
+    chance: random.Random, one: Project, only: str = ""
+) -> tuple[str, dict[str, bytes], list[str]]:
+    """Return the kind of a mutation, the files that it changes, and the words of the command.
+
+    `only` is the kind of the changed file, if not empty.
+    """
     words = list(one.words)
-    used = [name for name in one.files if Path(name).suffix in SUFFIXES]
-    kind = chance.random()
+    used = [name for name, kind in kinds_of(one).items() if only in ("", kind)]
+    kind = 1.0 if only else chance.random()
     if "--apply" in words and kind < 0.2:
         at = words.index("--apply") + 1
         words[at] = mutated(chance, words[at], WORDS_OF_RECIPES)
@@ -268,16 +275,21 @@ def with_mutation(chance: random.Random, one: Project) -> tuple[str, dict[str, b
         return "command line", {}, words
     name = chance.choice(used)
     text = one.files[name].decode("utf-8", "surrogateescape")
-    pool = _kind_of(one, name, text)
+    pool = kinds_of(one)[name]
     changed = mutated(chance, text, POOLS[pool]) if text.strip() else chance.choice(POOLS[pool])
     if chance.random() < 0.2:
         changed = changed[: chance.randrange(len(changed) + 1)]
     return pool, {name: changed.encode("utf-8", "surrogatepass")}, words
 
 
-def _kind_of(one: Project, name: str, text: str) -> str:
+def kinds_of(one: Project) -> dict[str, str]:
+    """Return the kinds of the files of a project that may be changed."""
+    return {name: _kind_of(one, name) for name in one.files if Path(name).suffix in SUFFIXES}
+
+
+def _kind_of(one: Project, name: str) -> str:
     kind = SUFFIXES[Path(name).suffix]
-    if kind == "Python" and "def trans" in text:
+    if kind == "Python" and b"def trans" in one.files[name]:
         return "script"
     if kind == "kernel" and "-api" not in one.words and "--psykal-dsl" not in one.words:
         return "file"
@@ -335,12 +347,16 @@ class Campaign:
         self._space = Workspace(scratch)
         self._all = [one for one in projects() if only in one.name]
         self._right = [one for one in self._all if _is_right(one)]
+        self._rare = {
+            kind: [one for one in self._all if kind in kinds_of(one).values()] for kind in RARE
+        }
 
     def made(self, number: int) -> tuple[Project, str, dict[str, bytes], list[str]]:
         """Return the input with a number: its project, kind, changed files and command line."""
         chance = random.Random(f"{self.seed} {number}")
-        one = chance.choice(chance.choice((self._all, self._right)))
-        return (one, *with_mutation(chance, one))
+        kind = chance.choice(RARE) if chance.random() < 0.2 else ""
+        one = chance.choice(self._rare.get(kind) or chance.choice((self._all, self._right)))
+        return (one, *with_mutation(chance, one, kind if kind in kinds_of(one).values() else ""))
 
     def run(self, number: int) -> Result:
         """Run the command on the input with a number."""

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache, wraps
-from itertools import compress, count
-from operator import is_, is_not, not_
+from itertools import chain, compress, count
+from operator import is_, is_not
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar, TypeVarTuple
 
 CachedRecord = TypeVar("CachedRecord")
@@ -22,7 +22,7 @@ CachedItem = TypeVar("CachedItem")
 CachedItem_co = TypeVar("CachedItem_co", covariant=True)
 
 _VERSIONS = 8
-_SPLICES = 16
+_SPLICES = 32
 _SMALL = 16
 """The number of changed items with which no more similar version is searched for."""
 
@@ -87,28 +87,32 @@ def kept_lately(make: Callable[[*Others], CachedValue]) -> Callable[[*Others], C
     return recent
 
 
-class Splice(NamedTuple, Generic[CachedItem]):
-    """The difference between two versions of a tuple: `after` replaces `before` at `start`.
-
-    `removed` and `added` are the items of only one version if the common items have the same order;
-    otherwise all items of `before` and `after`.
-    """
+class SplicedRange(NamedTuple, Generic[CachedItem]):
+    """Items `after` that replace those from `start` to `stop` of the earlier version."""
 
     start: int
-    before: tuple[CachedItem, ...]
+    stop: int
     after: tuple[CachedItem, ...]
+
+
+class Splice(NamedTuple, Generic[CachedItem]):
+    """The difference between two versions of a tuple: its changes, in order.
+
+    `removed` and `added` are the items in the changes. Both contain an item whose order changed.
+    """
+
+    changes: tuple[SplicedRange[CachedItem], ...]
     removed: tuple[CachedItem, ...]
     added: tuple[CachedItem, ...]
-
-    @property
-    def stop(self) -> int:
-        """The end of the replaced range in the earlier version."""
-        return self.start + len(self.before)
 
     @property
     def size(self) -> int:
         """The number of removed and added items."""
         return len(self.removed) + len(self.added)
+
+    def replaced(self, known: tuple[CachedValue, ...]) -> tuple[CachedValue, ...]:
+        """Return the results of removed items, given one for each item of the earlier version."""
+        return tuple(chain.from_iterable(known[one.start : one.stop] for one in self.changes))
 
     def updated(
         self, known: tuple[CachedValue, ...], make: Callable[[CachedItem], CachedValue]
@@ -117,14 +121,13 @@ class Splice(NamedTuple, Generic[CachedItem]):
 
         Results of common items come from `known`; `make` computes the others.
         """
-        stop = self.stop
-        if len(self.after) == len(self.added):
-            made = [make(item) for item in self.added]
-        else:
-            results = dict(zip(map(id, self.before), known[self.start : stop], strict=True))
-            new = set(map(id, self.added))
-            made = [make(it) if id(it) in new else results[id(it)] for it in self.after]
-        return (*known[: self.start], *made, *known[stop:])
+        made: list[CachedValue] = []
+        end = 0
+        for change in self.changes:
+            made += known[end : change.start]
+            made += map(make, change.after)
+            end = change.stop
+        return (*made, *known[end:])
 
 
 class Versions:
@@ -210,7 +213,8 @@ def kept_by_version(
                 if earlier is items:
                     return made
             best, nearest = None, empty
-            for earlier, _, made in same:
+            # A version of about the same length is likely to have the fewest differences.
+            for earlier, _, made in sorted(same, key=lambda one: abs(len(one[0]) - len(items))):
                 splice = versions.splice(earlier, items)
                 if splice.size < (best.size if best else len(items)):
                     best, nearest = splice, made
@@ -251,15 +255,37 @@ def splice_between(
 ) -> Splice[CachedItem]:
     """Return the difference between two versions of a tuple."""
     shorter = min(len(earlier), len(later))
-    start = next(compress(count(), map(is_not, earlier, later)), shorter)
     differ = map(is_not, reversed(earlier), reversed(later))
-    end = min(next(compress(count(), differ), shorter), shorter - start)
-    before, after = earlier[start : len(earlier) - end], later[start : len(later) - end]
-    old, new = set(map(id, before)), set(map(id, after))
-    stay = compress(before, map(new.__contains__, map(id, before)))
-    same = compress(after, map(old.__contains__, map(id, after)))
-    if not all(map(is_, stay, same)):
-        return Splice(start, before, after, before, after)
-    removed = compress(before, map(not_, map(new.__contains__, map(id, before))))
-    added = compress(after, map(not_, map(old.__contains__, map(id, after))))
-    return Splice(start, before, after, tuple(removed), tuple(added))
+    same = next(compress(count(), differ), shorter)
+    stop, end = len(earlier) - same, len(later) - same
+    changes: list[SplicedRange[CachedItem]] = []
+    start = at = 0
+    while True:
+        same = _common_length(earlier[start:stop], later[at:end])
+        start, at = start + same, at + same
+        if start >= stop and at >= end:
+            break
+        skipped, added = _next_common(earlier[start:stop], later[at:end])
+        changes.append(SplicedRange(start, start + skipped, later[at : at + added]))
+        start, at = start + skipped, at + added
+    removed = chain.from_iterable(earlier[one.start : one.stop] for one in changes)
+    made = chain.from_iterable(one.after for one in changes)
+    return Splice(tuple(changes), tuple(removed), tuple(made))
+
+
+def _common_length(earlier: tuple[CachedItem, ...], later: tuple[CachedItem, ...]) -> int:
+    """Return the number of items with which both tuples begin."""
+    return next(compress(count(), map(is_not, earlier, later)), min(len(earlier), len(later)))
+
+
+def _next_common(earlier: tuple[CachedItem, ...], later: tuple[CachedItem, ...]) -> tuple[int, int]:
+    """Return the positions of an item that both tuples contain, or their lengths.
+
+    Common items are usually close to the beginning of both.
+    """
+    for size in (_SMALL, max(len(earlier), len(later))):
+        places = dict(zip(map(id, reversed(later[:size])), count(1 - len(later[:size]))))
+        for at, item in enumerate(earlier[:size]):
+            if id(item) in places:
+                return at, -places[id(item)]
+    return len(earlier), len(later)

@@ -12,36 +12,36 @@ import sys
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
-from psyclone_storage.base.records import dataclass
+from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.cli.depfile import depfile_text
 from psyclone_storage.cli.main_guard import as_errors, failure
 from psyclone_storage.cli.options import CommandOptions, algorithm_path
 from psyclone_storage.cli.output_clashes import overwrites_input
-from psyclone_storage.cli.page import check_template_engine, loops_page_text
-from psyclone_storage.cli.workers import Workers
+from psyclone_storage.cli.report import Reports
+from psyclone_storage.cli.results import Translation, open_results
 from psyclone_storage.cli.write import Output, write_together
 from psyclone_storage.config.load import settings_of
 from psyclone_storage.config.locate import read_settings_texts, search_context
-from psyclone_storage.pipeline.files import (
-    Comparison,
-    FileRequest,
-    FileTransformer,
-    TransformedFile,
-    loop_object,
-    loops_text,
-)
-from psyclone_storage.pipeline.inputs import find_inputs
+from psyclone_storage.config.settings import Settings
+from psyclone_storage.pipeline.inputs import Inputs, find_inputs
 from psyclone_storage.pipeline.request import CompileRequest, LineLimit
+
+if TYPE_CHECKING:
+    from psyclone_storage.pipeline.files import Comparison, FileTransformer
 
 
 @dataclass(frozen=True, slots=True)
 class _Done:
-    """Transformation of one file, or its problems."""
+    """Transformation of one file, or its problems.
+
+    Of `made`, the text of the algorithm is that of the file, and the reports are on its loops.
+    """
 
     path: Path
-    made: TransformedFile | None
+    made: Translation | None
     problems: tuple[Diagnostic, ...] = ()
 
 
@@ -53,31 +53,51 @@ def run_files(options: CommandOptions) -> tuple[Diagnostic, ...]:
             written. Nothing is written then.
     """
     if options.page:
+        from psyclone_storage.cli.page import check_template_engine  # noqa: PLC0415
+
         check_template_engine()
     texts = read_settings_texts(options.config, search_context(os.environ))
     settings = settings_of(texts, options.config_opts)
     remarks = (*options.remarks, *settings.warnings)
     folders = options.includes or tuple(dict.fromkeys(file.parent for file in options.files))
-    inputs = find_inputs(settings, CompileRequest(includes=folders))
+    asked = CompileRequest(
+        directories=options.directories, includes=(*folders, *options.directories),
+        steps=options.steps, line_limit=LineLimit(options.line_length),
+    )  # fmt: skip
+    # The modules that a file uses are read with those that they use.
+    inputs = replace(find_inputs(settings, asked), deep=True)
     remarks += inputs.warnings
+    results = open_results(options, tuple(texts.values()), asked, inputs)
+    known = {file: results.find(file) if results else None for file in options.files}
+    remarks += results.ignored() if results else ()
     if options.strict and remarks:
         raise CompileError(*as_errors(remarks))
-    transformer = FileTransformer(settings, _request(options), inputs)
-    finished = tuple(_each(options, partial(_transformed, transformer=transformer)))
+    files = tuple(file for file in options.files if known[file] is None)
+    new = {}
+    if files:
+        work = partial(_transformed, transformer=_transformer(options, settings, inputs))
+        new = {done.path: done for done in _each(files, options.jobs, work)}
+    finished = tuple(new.get(file) or _Done(file, known[file]) for file in options.files)
+    for done in new.values():
+        if results and done.made is not None:
+            results.keep(done.path, done.made)
     problems = [problem for done in finished for problem in done.problems]
     if problems:
         raise CompileError(*remarks, *problems)
-    remarks += tuple(remark for done in finished if done.made for remark in done.made.remarks)
+    remarks += tuple(remark for done in finished if done.made for remark in done.made.warnings)
     if options.strict and remarks:
         raise CompileError(*as_errors(remarks))
     _write(options, finished)
     return remarks
 
 
-def _request(options: CommandOptions) -> FileRequest:
+def _transformer(options: CommandOptions, settings: Settings, inputs: Inputs) -> FileTransformer:
+    """Return what transforms files; it is imported only if a file must be transformed."""
+    from psyclone_storage.pipeline.files import FileRequest, FileTransformer  # noqa: PLC0415
+
     given = options.file_options
     explained = options.explain or given.loops is not None or options.page is not None
-    return FileRequest(
+    request = FileRequest(
         options.script,
         options.keywords,
         options.steps,
@@ -89,6 +109,7 @@ def _request(options: CommandOptions) -> FileRequest:
         options.fixed_form,
         _second_reader() if options.second_reader else None,
     )
+    return FileTransformer(settings, request, inputs)
 
 
 def _second_reader() -> Comparison:
@@ -106,15 +127,17 @@ def _second_reader() -> Comparison:
     return check_second_reading
 
 
-def _each(options: CommandOptions, work: partial[_Done]) -> Iterator[_Done]:
+def _each(files: tuple[Path, ...], jobs: int, work: partial[_Done]) -> Iterator[_Done]:
     """Yield what becomes of each file, in their order."""
-    number = min(options.jobs, len(options.files))
-    if number == 1:
-        yield from map(work, options.files)
+    number = min(jobs, len(files))
+    if number <= 1:
+        yield from map(work, files)
         return
+    from psyclone_storage.cli.workers import Workers  # noqa: PLC0415
+
     sys.stdout.flush()
     with Workers(work, number, _lost) as workers:
-        yield from workers.each(options.files)
+        yield from workers.each(files)
 
 
 def _lost(path: Path, status: int) -> _Done:
@@ -124,12 +147,36 @@ def _lost(path: Path, status: int) -> _Done:
 
 def _transformed(path: Path, transformer: FileTransformer) -> _Done:
     """Transform one file; a problem, a defect of this tool included, concerns this file alone."""
+    from psyclone_storage.pipeline.files import loop_object, loops_text  # noqa: PLC0415
+
     try:
-        return _Done(path, transformer.transform(path))
+        made = transformer.transform(path)
+        table = tuple(loop_object(path, loop) for loop in made.loops)
+        reports = Reports(loops_text(path, made.loops), table)
+        return _Done(path, Translation(made.text, "", made.sources, made.remarks, reports))
     except CompileError as error:
         return _Done(path, None, error.problems)
     except Exception as error:  # noqa: BLE001  # pylint: disable=broad-exception-caught
         return _Done(path, None, (failure(error, path),))
+
+
+def _loop_reports(
+    options: CommandOptions, made: list[tuple[Path, Translation]]
+) -> Iterator[Output]:
+    """Yield the page and the table of loops, if they are written to files."""
+    loops = options.file_options.loops
+    if options.page is not None:
+        from psyclone_storage.cli.page import loops_page_text  # noqa: PLC0415
+
+        tables = [(str(path), one.reports.schedules) for path, one in made]
+        yield Output(options.page, loops_page_text(tables))
+    if loops is not None and loops != "-":
+        yield Output(Path(loops), _loops_json(made))
+
+
+def _loops_json(made: list[tuple[Path, Translation]]) -> str:
+    table = [loop for _, one in made for loop in one.reports.schedules]
+    return json.dumps(table, indent=2) + "\n"
 
 
 def _write(options: CommandOptions, finished: tuple[_Done, ...]) -> None:
@@ -141,20 +188,14 @@ def _write(options: CommandOptions, finished: tuple[_Done, ...]) -> None:
     for path, one in made:
         target = algorithm_path(path, options)
         if target is not None:
-            outputs.append(Output(target, one.text))
+            outputs.append(Output(target, one.algorithm_text))
         elif not (options.reports or loops == "-"):
-            shown.append(one.text)
+            shown.append(one.algorithm_text)
         if options.explain:
-            shown.append(loops_text(path, one.loops))
-    tables = [(str(path), [loop_object(path, loop) for loop in one.loops]) for path, one in made]
-    if options.page is not None:
-        outputs.append(Output(options.page, loops_page_text(tables)))
-    if loops is not None:
-        text = json.dumps([loop for _, table in tables for loop in table], indent=2) + "\n"
-        if loops == "-":
-            shown.append(text)
-        else:
-            outputs.append(Output(Path(loops), text))
+            shown.append(one.reports.text)
+    outputs += _loop_reports(options, made)
+    if loops == "-":
+        shown.append(_loops_json(made))
     read = {source.resolve() for _, one in made for source in one.sources}
     if clashes := [overwrites_input(one.path) for one in outputs if one.path.resolve() in read]:
         raise CompileError(*clashes)

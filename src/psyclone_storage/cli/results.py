@@ -1,4 +1,4 @@
-"""Translations of earlier calls, cached under a digest of all their inputs.
+"""Translations and transformed files of earlier calls, cached under a digest of all their inputs.
 
 A key is the digest of the tool and its Python, settings, options, and all files that were read or
 could have been (`pipeline.inputs`). Therefore a cached result equals a new translation, and no
@@ -163,7 +163,8 @@ def open_results(
     `settings` contains the texts of the settings files.
     """
     folder = results_folder(os.environ) if options.cached else None
-    if folder is None or options.script or options.compile or options.page:
+    uncached = (options.script, options.compile, options.page, options.second_reader)
+    if folder is None or any(uncached):
         return None
     cache = Cache(folder)
     tool = tool_digest(cache)
@@ -177,6 +178,9 @@ def open_results(
         options.dag is not None,
         options.verbose,
         (options.schedule or options.explain) and len(options.files) > 1,
+        options.file_options,
+        options.fixed_form,
+        options.without_api,
     )
     common = (tool, settings, options.config_opts, asked, reports, options.strict)
     return Results(cache, inputs, digest_of(ascii(common)))

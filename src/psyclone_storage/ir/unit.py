@@ -373,8 +373,7 @@ class Nullify:
 class InputOutput:
     """An input/output statement.
 
-    `word` is its keyword. `controls` are the control list, with keywords if given. `items` are the
-    data transferred.
+    `word` is its keyword. `controls` are the control list, and `items` the data transferred.
     """
 
     word: str
@@ -419,8 +418,8 @@ class DeviceItem:
 class DirectiveBlock:
     """Statements under a directive, with their data clauses.
 
-    `reductions` include their operations. `items` must be on the device beforehand. For source
-    files, an analysis of this block gives the clauses (`analysed`). The host `waits` for its queue.
+    `reductions` include their operations. `items` must be on the device beforehand. An analysis
+    gives the clauses, `if(condition)` too, for files (`analysed`). The host `waits` for its queue.
     """
 
     directive: Directive
@@ -433,6 +432,7 @@ class DirectiveBlock:
     lastprivate: tuple[str, ...] = ()
     analysed: bool = False
     waits: bool = False
+    condition: Expr | None = None
 
 
 @dataclass(frozen=True, slots=True)

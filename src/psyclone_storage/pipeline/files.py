@@ -18,8 +18,10 @@ from psyclone_storage.base.diagnostic import CompileError, Diagnostic, Severity,
 from psyclone_storage.base.hints import cure_of
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.regex import regex
+from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.settings import Settings
 from psyclone_storage.ir import unit as un
+from psyclone_storage.ir.expr import spell
 from psyclone_storage.ir.facts import ASSUMPTIONS as ASSUMED_KINDS
 from psyclone_storage.ir.facts import Fact, FactKind, Facts, FactSource
 from psyclone_storage.ir.keys import key_of
@@ -29,6 +31,7 @@ from psyclone_storage.languages.fortran.parse.fixed_form import fixed_source, is
 from psyclone_storage.languages.fortran.parse.linked_files import link_file
 from psyclone_storage.languages.fortran.parse.syntax_tree import read_file
 from psyclone_storage.languages.fortran.print.edit_script import emit_changed
+from psyclone_storage.languages.sources.include_lines import included_file, inclusions
 from psyclone_storage.languages.sources.module_finder import ModuleFinder
 from psyclone_storage.pipeline.inputs import Inputs
 from psyclone_storage.pipeline.kernels import read_checked
@@ -191,9 +194,19 @@ class FileTransformer:
         form = self._request.fixed_form
         if is_fixed_form(path.name) if form is None else form:
             source = fixed_source(source)
+        self._note_included(source, set())
         file = read_file(source)
         raise_if_any(tuple(_not_closed(file)))
         return file
+
+    def _note_included(self, source: SourceText, seen: set[Path]) -> None:
+        """Record the files that a text includes, and those that these include, as inputs."""
+        index = self._inputs.index
+        for found in inclusions(source):
+            path = included_file(found, index.folders)
+            if path is not None and path not in seen:
+                seen.add(path)
+                self._note_included(index.read(path), seen)
 
     def _facts(self) -> Facts:
         return tuple(
@@ -276,8 +289,11 @@ def _reports(
 def _report(bench: FileBench, routine: str, loop: un.Do, directive: str) -> LoopReport:
     verdict = bench.verdict(routine, loop.uid)
     cures = () if verdict.is_independent else bench.cures(routine, loop.uid)
-    clauses = verdict.clauses if verdict.is_independent else Clauses()
+    condition = verdict.condition
+    is_provable = verdict.is_independent or condition is not None
+    clauses = verdict.clauses if is_provable else Clauses()
     listed = (
+        ("if", () if condition is None else (spell(condition),)),
         ("private", clauses.private),
         ("firstprivate", clauses.firstprivate),
         ("lastprivate", clauses.lastprivate),

@@ -127,7 +127,7 @@ def _derived(
     stale = _stale(bare, splice.added, plan.changed)
     earlier = {
         loop.uid: loop
-        for chunk in (*known.body[splice.start : splice.stop], *(made[at] for at in stale))
+        for chunk in (*splice.replaced(known.body), *(made[at] for at in stale))
         for item in chunk
         for loop in _loops_in(item)
         if loop.filled.terms

@@ -7,10 +7,12 @@ legality rules, and does not handle halo exchanges: `transform.workbench` derive
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import chain
 from typing import ClassVar, Protocol, TypeGuard
 
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
+from psyclone_storage.base.memo import kept_by_item
 from psyclone_storage.base.names import did_you_mean
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.directive import Directive
@@ -155,9 +157,7 @@ class SharesIterations(ReplacesLoop):  # pylint: disable=abstract-method
     @classmethod
     def candidates(cls, schedule: Schedule) -> Iterable[Loop]:
         """Return every loop except those over colours or the domain, outer loops first."""
-        for loop in loops_in(schedule):
-            if not (loop.over.in_sequence or loop.over is Over.DOMAIN):
-                yield loop
+        return chain.from_iterable(_loops_to_share(schedule))
 
     def calls_to_share(self, schedule: Schedule) -> tuple[str, ...]:
         """Return the calls in the loop."""
@@ -169,7 +169,23 @@ class SharesIterations(ReplacesLoop):  # pylint: disable=abstract-method
 
 def loops_in(schedule: Schedule) -> Iterator[Loop]:
     """Yield all loops of a schedule, outer ones first."""
-    return (item for item in statements(schedule) if isinstance(item, Loop))
+    return chain.from_iterable(_loops_inside(schedule))
+
+
+def _loops_of(item: Statement) -> tuple[Loop, ...]:
+    inside = (item, *statements(item)) if isinstance(item, Compound) else ()
+    return tuple(one for one in inside if isinstance(one, Loop))
+
+
+_loops_inside = kept_by_item(_loops_of)
+
+
+@kept_by_item
+def _loops_to_share(item: Statement) -> tuple[Loop, ...]:
+    """Return the loops of a top-level statement whose iterations threads may share."""
+    return tuple(
+        loop for loop in _loops_of(item) if not (loop.over.in_sequence or loop.over is Over.DOMAIN)
+    )
 
 
 def calls_inside(schedule: Schedule, uid: str) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import pickle
+import random
 import weakref
 
 from psyclone_storage.base import memo
@@ -108,15 +109,56 @@ def test_versions_of_other_arguments_take_no_part() -> None:
     assert joined(pieces, ["b"]) == ((one, "b"), (other, "b"))
 
 
-def test_a_splice_has_what_differs_unless_the_order_does() -> None:
+def test_a_splice_has_what_differs() -> None:
     a, b, c, d = (Piece() for _ in range(4))
     splice = memo.splice_between((a, b, c), (a, d, b, c))
-    assert (splice.start, splice.removed, splice.added) == (1, (), (d,))
-    splice = memo.splice_between((a, b, c, d), (d, b, c, a))
-    assert splice.removed == (a, b, c, d)
+    assert splice == (((1, 1, (d,)),), (), (d,))
     splice = memo.splice_between((a, b, c), (b, d, c))
     assert (splice.removed, splice.added) == ((a,), (d,))
     assert memo.splice_between((a, a), (a,)).size == 1
+    assert memo.splice_between((), ()) == ((), (), ())
+
+
+def test_items_between_two_changes_are_in_no_splice() -> None:
+    pieces = tuple(Piece() for _ in range(100))
+    one, other = Piece(), Piece()
+    later = (*pieces[:10], one, *pieces[11:90], other, *pieces[90:])
+    splice = memo.splice_between(pieces, later)
+    assert splice.changes == ((10, 11, (one,)), (90, 90, (other,)))
+    assert (splice.removed, splice.added) == ((pieces[10],), (one, other))
+    assert splice.replaced(tuple(range(100))) == (10,)
+
+
+def test_a_change_may_be_longer_than_those_searched_for_first() -> None:
+    pieces = tuple(Piece() for _ in range(100))
+    one, other = Piece(), Piece()
+    splice = memo.splice_between(pieces, (*pieces[:10], one, *pieces[60:99], other))
+    assert splice.changes == ((10, 60, (one,)), (99, 100, (other,)))
+
+
+def test_a_splice_has_moved_items_twice_and_makes_the_later_version() -> None:
+    chosen = random.Random(7)
+    for _ in range(500):
+        earlier = tuple(Piece() for _ in range(chosen.randrange(40)))
+        later = list(earlier)
+        for _ in range(chosen.randrange(6)):
+            at = chosen.randrange(len(later) + 1)
+            kind = chosen.choice(("add", "remove", "move", "cut"))
+            if kind == "add":
+                later.insert(at, Piece())
+            elif kind == "remove":
+                del later[at : at + 1]
+            elif kind == "cut":
+                del later[at : at + 25]
+            elif later:
+                later.insert(at, later.pop(chosen.randrange(len(later))))
+        splice = memo.splice_between(earlier, tuple(later))
+        assert splice.updated(earlier, lambda item: item) == tuple(later)
+        stay = [item for item in earlier if item not in splice.removed]
+        assert stay == [item for item in later if item not in splice.added]
+        # An item that only one version has is in one list; a moved one is in both.
+        assert set(splice.removed) - set(splice.added) == set(earlier) - set(later)
+        assert set(splice.added) - set(splice.removed) == set(later) - set(earlier)
 
 
 def test_an_item_may_occur_twice() -> None:

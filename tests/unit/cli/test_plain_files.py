@@ -10,6 +10,7 @@ import pytest
 
 from psyclone_storage.cli.file_options import PROMISES
 from psyclone_storage.ir.facts import ASSUMPTIONS
+from psyclone_storage.pipeline.files import FileTransformer, TransformedFile
 from support.command import run_command
 
 GOOD = """subroutine copy(a, b, n)
@@ -312,3 +313,111 @@ def test_options_tell_the_form_of_files(folder: Path) -> None:
     assert done.status == 0, done.err
     done = run_command(["--free-form", "--fixed-form", "new.f"], folder)
     assert done.err.startswith("error[L002]: '--fixed-form' contradicts '--free-form'.")
+
+
+INCLUDING = """subroutine scale(a, n)
+  use limits_mod, only: lower
+  include 'sizes.inc'   ! of the model
+  real, intent(inout) :: a(n)
+  integer :: i
+#include "more.h"
+  do i = lower, n
+    a(i) = a(i) * factor
+  end do
+end subroutine scale
+subroutine clear(a)
+  real, intent(inout) :: a(9)
+  integer :: i
+  do i = 1, 9
+    a(i) = 0
+  end do
+end subroutine clear
+"""
+
+
+def including(folder: Path) -> list[str]:
+    """Return a command for a file with included files and a module, in three folders."""
+    for name, text in {
+        "src/scale.f90": INCLUDING,
+        "inc/sizes.inc": "  integer, intent(in) :: n\n  real, parameter :: factor = 2.0\n",
+        "inc/more.h": "  ! nothing\n",
+        "mods/limits_mod.f90": "module limits_mod\n  use base_mod, only: lower => one\nend\n",
+        "mods/base_mod.f90": "module base_mod\n  integer, parameter :: one = 1\nend module\n",
+    }.items():
+        path = folder / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+    words = ["src/scale.f90", "-d", "mods", "-I", "inc", "--explain", "--depfile", "deps.d"]
+    return [*words, "--apply", "openmp-parallel-do{routine=clear loop=loop1}", "-o", "out.f90"]
+
+
+def test_included_files_are_read_and_preserved(folder: Path) -> None:
+    """The lines of included files are preserved, and the rule names all files."""
+    done = run_command(including(folder), folder)
+    assert done.status == 0, done.err
+    lines = done.written["out.f90"].splitlines(keepends=True)
+    assert "".join(line for line in lines if "!$omp" not in line) == INCLUDING
+    rule = done.written["deps.d"].partition("\n\n")[0]
+    for name in ("src/scale.f90", "inc/sizes.inc", "inc/more.h", "mods/limits_mod.f90"):
+        assert name in rule
+    assert "mods/base_mod.f90" in rule
+
+
+@pytest.fixture
+def cached(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder with a cache and a file that includes others."""
+    (folder / "cache").mkdir(mode=0o700)
+    monkeypatch.setenv("PSYCLONE_STORAGE_CACHE", str(folder / "cache"))
+    return folder
+
+
+def counted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return a list that grows by each file that is transformed."""
+    found: list[str] = []
+    transform = FileTransformer.transform
+
+    def note(self: FileTransformer, path: Path) -> TransformedFile:
+        found.append(path.name)
+        return transform(self, path)
+
+    monkeypatch.setattr(FileTransformer, "transform", note)
+    return found
+
+
+def test_results_are_cached_until_an_input_changes(
+    cached: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A second call transforms nothing; a change of any file that was read does."""
+    words = including(cached)
+    ran = counted(monkeypatch)
+    first = run_command(words, cached)
+    assert first.status == 0, first.err
+    for path in (cached / "out.f90", cached / "deps.d"):
+        path.unlink()
+    again = run_command(words, cached)
+    assert ran == ["scale.f90"]
+    assert (again.out, again.err) == (first.out, first.err)
+    assert again.written["out.f90"] == first.written["out.f90"]
+    assert again.written["deps.d"] == first.written["deps.d"]
+    changes = {
+        "inc/sizes.inc": "  integer :: n\n  real, parameter :: factor = 3.0\n",
+        "mods/base_mod.f90": "module base_mod\n  integer, parameter :: one = 2\nend module\n",
+        "mods/limits_mod.f90": "module limits_mod\n  integer, parameter :: lower = 2\nend\n",
+        "src/scale.f90": INCLUDING.replace("of the model", "of all"),
+    }
+    for number, (name, text) in enumerate(changes.items(), 2):
+        (cached / name).write_text(text)
+        assert run_command(words, cached).status == 0
+        assert len(ran) == number, name
+    run_command([*words, "--assume", "component-pointers-distinct"], cached)
+    run_command([*words, "--no-cache"], cached)
+    assert len(ran) == 7
+
+
+def test_calls_with_a_recipe_are_not_cached(cached: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A recipe may read anything."""
+    (cached / "none.py").write_text("def trans(psyir):\n    pass\n")
+    ran = counted(monkeypatch)
+    for _ in range(2):
+        assert run_command(["good.f90", "-s", "none.py", "-o", "out.f90"], cached).status == 0
+    assert ran == ["good.f90"] * 2

@@ -165,12 +165,20 @@ def _alternatives(expr: ex.Expr, function: str) -> tuple[ex.Expr, ...]:
 class DependenceTests:
     """Questions about pairs of accesses in the loop `around`, which is run by its own rules.
 
-    `written` are the variables that may have other values in other iterations.
+    `written` are the variables that may have other values in other iterations. The values of the
+    polynomials in `tested` are not negative.
     """
 
-    __slots__ = ("_around", "_counters", "_flow", "_symbols", "_written")
+    __slots__ = ("_around", "_counters", "_flow", "_symbols", "_written", "tested")
 
-    def __init__(self, flow: Flow, around: FlowNode, written: frozenset[Variable]) -> None:
+    def __init__(
+        self,
+        flow: Flow,
+        around: FlowNode,
+        written: frozenset[Variable],
+        tested: tuple[Polynomial, ...] = (),
+    ) -> None:
+        self.tested = tested
         self._flow = flow
         self._around = around
         self._symbols = Symbols(flow)
@@ -213,6 +221,26 @@ class DependenceTests:
             if factor:
                 found.add(abs(rest // factor))
         return None if len(found) > 1 else next(iter(found), 0)
+
+    def conditions(self, first: Item, second: Item) -> Iterator[tuple[Polynomial, ...]]:
+        """Yield polynomials; if all of one tuple are not negative, two accesses may never conflict.
+
+        They concern one subscript, whose values in two iterations differ by an amount that the loop
+        does not change. Whether they suffice has to be proved.
+        """
+        loop = self.counter(self._around)
+        if loop.first is None or loop.last is None or not loop.step:
+            return
+        low, high = (loop.first, loop.last) if loop.step > 0 else (loop.last, loop.first)
+        for mine, other in aligned(first.path, second.path) or ():
+            if isinstance(mine, ex.Range) or isinstance(other, ex.Range):
+                continue
+            apart = self.value(mine, _FIRST).minus(self.value(other, _SECOND))
+            factors = [apart.factors.get((loop.name + mark,), 0) for mark in (_FIRST, _SECOND)]
+            for factor, mark in zip(factors, (_FIRST, _SECOND), strict=True):
+                apart = apart.minus(symbol(loop.name + mark).times(constant_polynomial(factor)))
+            if apart.known is None:
+                yield from _apart(apart, factors, low, high)
 
     def _may_point(self, first: Variable, second: Variable) -> bool:
         """Return whether one of two components of a variable may be reached by the other."""
@@ -397,7 +425,7 @@ class _AccessPair:
 
     def _facts(self, orders: tuple[IterationOrder, ...]) -> Iterator[NonNegativePolynomials]:
         """Yield what is known, for each way in which the counters may be ordered."""
-        known: list[Polynomial] = []
+        known: list[Polynomial] = [*self._tests.tested]
         trips: list[Polynomial] = []
         for item, mark in ((self._first, _FIRST), (self._second, _SECOND)):
             for loop in self._tests.loops_around(item.node):
@@ -437,6 +465,25 @@ class _AccessPair:
         if one.step is None:
             return [forward, backward]
         return [forward] if one.step > 0 else [backward]
+
+
+def _apart(
+    rest: Polynomial, factors: list[int], low: Polynomial, high: Polynomial
+) -> Iterator[tuple[Polynomial, ...]]:
+    """Yield conditions that two subscripts differ, if they do by `rest` and multiples of counters.
+
+    The counters are between `low` and `high`.
+    """
+    zero, one = constant_polynomial(0), constant_polynomial(1)
+    if factors[0] == -factors[1] and factors[0]:
+        span = high.minus(low).times(constant_polynomial(abs(factors[0]))).plus(one)
+        yield (rest.minus(span),)
+        yield (zero.minus(rest).minus(span),)
+        yield (rest, zero.minus(rest))
+    elif sorted(map(abs, factors)) == [0, 1]:
+        place = rest.times(constant_polynomial(-sum(factors)))
+        yield (low.minus(place).minus(one),)
+        yield (place.minus(high).minus(one),)
 
 
 def _dof_in(expr: ex.Expr, names: RoutineNames) -> ex.Index | None:

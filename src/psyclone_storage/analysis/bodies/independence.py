@@ -35,6 +35,7 @@ from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic, Related
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.source import Span
+from psyclone_storage.ir.affine import Polynomial
 from psyclone_storage.ir.expr import Expr, Index, same, walk
 from psyclone_storage.ir.facts import FactKind
 from psyclone_storage.ir.paths import Variable
@@ -81,13 +82,15 @@ class LoopPromises:
     """Promises about one loop, by keys of variables: conflicts that do not occur, private copies.
 
     With `independent` no dependence matters. `values` is no promise: it allows copies of variables
-    that start with a value, or leave one, which not all directives have.
+    that start with a value, or leave one, which not all directives have. The values of the
+    polynomials in `tested` are not negative.
     """
 
     ignored: frozenset[str] = frozenset()
     private: frozenset[str] = frozenset()
     independent: bool = False
     values: bool = False
+    tested: tuple[Polynomial, ...] = ()
 
 
 NO_PROMISES = LoopPromises()
@@ -97,7 +100,7 @@ def independence_of(
     loop: FlowNode, flow: Flow, promises: LoopPromises = NO_PROMISES
 ) -> Independence:
     """Return whether iterations of `loop` depend on each other, and why (T052, T062)."""
-    found = _Conflicts(loop, flow)
+    found = _Conflicts(loop, flow, promises.tested)
     sharing = _Sharing(loop, flow, promises)
     inside = flow.inside(loop)
     reasons = list(check_nodes_understood(inside, flow))
@@ -290,11 +293,11 @@ class _Conflicts:
 
     __slots__ = ("conflicts", "items", "privates")
 
-    def __init__(self, loop: FlowNode, flow: Flow) -> None:
+    def __init__(self, loop: FlowNode, flow: Flow, tested: tuple[Polynomial, ...]) -> None:
         self.items = flow.items_in(loop)
         self.privates: set[str] = set()
         self.conflicts: dict[Variable, Conflict] = {}
-        tests = DependenceTests(flow, loop, loop_variant(loop, flow))
+        tests = DependenceTests(flow, loop, loop_variant(loop, flow), tested)
         groups = _groups(self.items)
         for variable, items in groups.items():
             writes = [item for item in items if item.writes]

@@ -144,14 +144,18 @@ def copied_scalars(
     """Return the scalars that a region changes for statements after it, except for reductions.
 
     Without a clause a region has its own copies of scalars, which start with the value from before.
+    No statement reads a `firstprivate` variable later, unless it is `lastprivate`, too.
     """
     combined = {key_of(name) for name, _ in block.reductions}
     found: dict[str, str] = {}
     for one in blocks_in(node, flow):
+        inner = planned.get(one.number)
+        copies = set() if inner is None else {*inner.firstprivate} - {*inner.lastprivate}
+        own = combined | {key_of(name) for name in copies}
         _, written = touched_by(one, planned, flow)
         for variable in written:
             key, declared = variable[0], flow.names.declaration(variable[:1])
-            if len(variable) > 1 or key in combined:
+            if len(variable) > 1 or key in own:
                 continue
             if declared is None or (not declared.shape and isinstance(declared.type, ScalarType)):
                 found[key] = key if declared is None else declared.name

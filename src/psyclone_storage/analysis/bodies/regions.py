@@ -41,6 +41,7 @@ from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.directive import Directive
+from psyclone_storage.ir.expr import Expr
 from psyclone_storage.ir.facts import Facts
 from psyclone_storage.ir.intrinsics import HARMLESS
 from psyclone_storage.ir.keys import key_of
@@ -391,7 +392,8 @@ class _Planner:
         loop = self._nodes.get(id(held[0])) or self._loops[held[0].uid]
         nest = self._nest(block, loop)
         verdicts = [self._verdict(one, block) for one in nest]
-        for verdict in verdicts:
+        condition = self._condition(block, verdicts)
+        for verdict in verdicts if condition is None else ():
             self.reasons += verdict.reasons
         for one in nest:
             self._check_counter(one, block)
@@ -407,7 +409,13 @@ class _Planner:
             lastprivate=clauses.lastprivate,
             reductions=clauses.operations,
             analysed=True,
+            condition=condition,
         )
+
+    def _condition(self, block: un.DirectiveBlock, verdicts: list[Verdict]) -> Expr | None:
+        """Return the condition under which threads may share a loop; else one thread runs it."""
+        is_alone = block.directive is Directive.OMP_PARALLEL_DO and len(verdicts) == 1
+        return verdicts[0].condition if is_alone else None
 
     def _verdict(self, loop: FlowNode, block: un.DirectiveBlock) -> Verdict:
         assert isinstance(loop.line, un.Do)

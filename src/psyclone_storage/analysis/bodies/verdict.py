@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from enum import Enum
+from functools import reduce
 from itertools import combinations
 
 from psyclone_storage.analysis.bodies.accesses import unknown_procedures
@@ -26,6 +27,7 @@ from psyclone_storage.analysis.bodies.reductions import Extreme, LoopReduction, 
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir import expr as ex
+from psyclone_storage.ir.affine import Polynomial
 from psyclone_storage.ir.facts import ASSUMPTIONS, Fact, FactKind, Facts, names_of_kind, of_routine
 from psyclone_storage.ir.kernel import ReductionOp
 from psyclone_storage.ir.keys import key_of
@@ -33,7 +35,7 @@ from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import expressions_of, names_in, walk_lines
 from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.symbols import Procedure
-from psyclone_storage.ir.types import Intent
+from psyclone_storage.ir.types import Intent, Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Call, Do, Line
 
 _OPERATIONS: dict[Reducing, ReductionOp] = {
@@ -52,6 +54,8 @@ class VerdictStatus(Enum):
     """Answer of an analysis to whether the iterations of a loop may run at the same time."""
 
     INDEPENDENT = "independent"
+    TESTED = "independent under a run-time test"
+    """Iterations may run at the same time if a condition holds when the loop starts."""
     CARRIED = "carried"
     """Iterations may touch the same data."""
     UNKNOWN = "unknown"
@@ -84,7 +88,8 @@ class Verdict:
 
     An independent loop is so with the `clauses`, given the facts in `assumptions`; the facts in
     `unneeded` are promises about it that the proof did not need. Otherwise there are `reasons`;
-    `blocking` are the pairs of accesses among them.
+    `blocking` are the pairs of accesses among them. If `condition` holds when the loop starts, it
+    is independent with the `clauses` nevertheless.
     """
 
     status: VerdictStatus
@@ -93,6 +98,7 @@ class Verdict:
     assumptions: Facts = ()
     blocking: tuple[Conflict, ...] = ()
     unneeded: Facts = ()
+    condition: ex.Expr | None = None
 
     @property
     def is_independent(self) -> bool:
@@ -136,9 +142,69 @@ def verdict_of(
     if reasons:
         known = all(reason.code == "T062" for reason in reasons)
         status = VerdictStatus.CARRIED if known else VerdictStatus.UNKNOWN
+        if known and values and len(reasons) == len(found.blocking):
+            tested = _tested(loop, flow, promises, found)
+            if tested is not None:
+                return replace(tested, reasons=reasons, blocking=found.blocking)
     used = tuple(_used(own, found, loop, flow))
     unneeded = () if reasons else tuple(_unneeded(own, used, loop, flow))
     return Verdict(status, _clauses(found, flow), reasons, used, found.blocking, unneeded)
+
+
+def _tested(
+    loop: FlowNode, flow: Flow, promises: LoopPromises, carried: Independence
+) -> Verdict | None:
+    """Return the verdict on a loop if a condition is tested before it, None if none suffices.
+
+    The condition is that one of several inequalities holds, each of which is proved to suffice.
+    """
+    pair = carried.blocking[0]
+    tests = DependenceTests(flow, loop, loop_variant(loop, flow))
+    found: list[ex.Expr] = []
+    clauses: Clauses | None = None
+    for tested in tests.conditions(pair.first, pair.second):
+        if not all(_can_be_tested(key, flow) for one in tested for key in one.symbols):
+            continue
+        made = independence_of(loop, flow, replace(promises, tested=tested))
+        own = _clauses(made, flow)
+        if made.reasons or made.rounded or (clauses is not None and own != clauses):
+            continue
+        clauses = own
+        found.append(_comparison(tested))
+    if clauses is None:
+        return None
+    either = reduce(lambda left, right: ex.Binary(Operator.OR, left, right), found)
+    return Verdict(VerdictStatus.TESTED, clauses, condition=either)
+
+
+def _can_be_tested(key: str, flow: Flow) -> bool:
+    """Return whether a symbol of a polynomial is an integer that certainly has a value."""
+    declared = flow.names.declaration((key,)) if key.isidentifier() else None
+    return (
+        declared is not None
+        and isinstance(declared.type, ScalarType)
+        and declared.type.intrinsic is Intrinsic.INTEGER
+        and not declared.shape
+        and not declared.words & {"optional", "pointer", "allocatable", "volatile"}
+        and key not in flow.names.unclear | flow.names.aliases
+    )
+
+
+def _comparison(tested: tuple[Polynomial, ...]) -> ex.Expr:
+    """Return that polynomials are not negative; of two opposite ones, that one is zero."""
+    terms: tuple[list[ex.Expr], list[ex.Expr]] = ([], [])
+    for names, factor in sorted(tested[0].factors.items()):
+        parts: list[ex.Expr] = [ex.Name(one) for one in names]
+        if abs(factor) != 1 or not parts:
+            parts.insert(0, ex.whole(abs(factor)))
+        product = reduce(lambda left, right: ex.Binary(Operator.TIMES, left, right), parts)
+        terms[factor < 0].append(product)
+    left, right = (
+        reduce(lambda one, other: ex.Binary(Operator.PLUS, one, other), side or [ex.whole(0)])
+        for side in terms
+    )
+    relation = Operator.EQUAL if len(tested) > 1 else Operator.GREATER_EQUAL
+    return ex.Binary(relation, left, right)
 
 
 def cures_of(loop: FlowNode, code: Routine, facts: Facts = ()) -> Facts:

@@ -7,6 +7,7 @@ innermost loop over levels, the sum stays in a register between them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from enum import Enum
 from typing import ClassVar
 
 from psyclone_storage.analysis.bodies.flow import Flow, FlowNode, flow_of
@@ -15,6 +16,7 @@ from psyclone_storage.analysis.bodies.nests import CodeFootprint, counter, footp
 from psyclone_storage.analysis.footprints import Reasons, UserAssertions, check_jam, check_swap
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.memo import kept_with_first
+from psyclone_storage.base.names import listed
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.infrastructures.lfric import SPACES
 from psyclone_storage.ir.expr import Expr, Index, Name, Section, whole_number
@@ -68,10 +70,10 @@ class InlineSummingCall(OnCall):
     array section counts as a loop over levels; variables with the start of a column are
     substituted. Results are bit-identical. If a loop over matrix rows is inside the loop over its
     columns, the two are interchanged if the sums go to shared dofs under colouring, which changes
-    the order of sums anyway. If shape and extent determine the number of columns of a full stencil,
-    a sum over them is fully unrolled, in one loop over levels with its adjacent loops; other sizes,
-    such as at domain edges, use the general code. If the extent is known only at run time, code for
-    1 and 2 is generated.
+    the order of sums anyway, or with `sums`, which allows another order of all sums. If shape and
+    extent determine the number of columns of a full stencil, a sum over them is fully unrolled, in
+    one loop over levels with its adjacent loops; other sizes, such as at domain edges, use the
+    general code. If the extent is known only at run time, code for 1 and 2 is generated.
 
     Subroutines for several kinds, selected by argument types, are copied into the PSy layer and
     called instead.
@@ -88,6 +90,7 @@ class InlineSummingCall(OnCall):
     name: ClassVar[str] = "inline-summing-call"
 
     aliases: bool = False
+    sums: bool = False
 
     @classmethod
     def places(cls, schedule: Schedule) -> Iterator[StepPlace]:
@@ -99,10 +102,14 @@ class InlineSummingCall(OnCall):
         if problems := check_call(schedule, self.call):
             return problems
         call, codes = _called(schedule, self.call), codes_of(schedule, self.call)
-        in_colours = _in_colours(schedule, self.call)
-        if not any(_searched(one, call.dummies, in_colours) for one in codes):
-            message = f"No loop of '{codes[0].name}' adds to the same elements in each iteration."
-            return (Diagnostic("T067", message, place_of(call)),)
+        order = self._order(schedule)
+        if not any(_searched(one, call.dummies, order) for one in codes):
+            procedures = listed([one.name for one in codes])
+            message = f"No loop of {procedures} adds to the same elements in each iteration."
+            hint = ""
+            if any(_searched(one, call.dummies, _Order.ANY) for one in codes):
+                hint = "Write 'sums=true' to interchange loops, which changes the order of sums."
+            return (Diagnostic("T067", message, place_of(call), hint=hint),)
         if len(codes) > 1:
             is_there = all(one.kernel_use.inlined for one in codes)
             return () if is_there else InlineKernelModule(self.call).check(schedule, rules)
@@ -113,11 +120,11 @@ class InlineSummingCall(OnCall):
 
     def transform(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return the schedule with the call replaced by the transformed statements."""
-        call, in_colours = _called(schedule, self.call), _in_colours(schedule, self.call)
+        call, order = _called(schedule, self.call), self._order(schedule)
 
         def summed(code: Routine) -> Routine:
             sizes = full_sizes(call, schedule, code)
-            return _jammed(code, call, in_colours=in_colours, sizes=sizes)
+            return _jammed(code, call, order, sizes)
 
         changed = with_each(schedule, self.call, summed)
         codes = codes_of(schedule, self.call)
@@ -125,6 +132,20 @@ class InlineSummingCall(OnCall):
             return InlineCall(self.call).apply(changed, rules)
         is_there = all(one.kernel_use.inlined for one in codes)
         return changed if is_there else with_each(changed, self.call, on_its_own)
+
+    def _order(self, schedule: Schedule) -> _Order:
+        """Return the sums of the call that may be computed in another order."""
+        if self.sums:
+            return _Order.ANY
+        return _Order.SHARED if _in_colours(schedule, self.call) else _Order.KEPT
+
+
+class _Order(Enum):
+    """Sums whose order may change: none, those to dofs that cells share, or all."""
+
+    KEPT = "kept"
+    SHARED = "shared"
+    ANY = "any"
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,14 +178,14 @@ def _in_colours(schedule: Schedule, uid: str) -> bool:
 
 
 def _jammed(
-    code: Routine, call: KernelCall, *, in_colours: bool, sizes: tuple[ColumnCounts, ...]
+    code: Routine, call: KernelCall, order: _Order, sizes: tuple[ColumnCounts, ...]
 ) -> Routine:
     """Return `code` with its accumulating loops unrolled and jammed, last loops first.
 
     Transforming a loop does not change the numbers of earlier loops. Versions for stencils of
     `sizes` precede the general code.
     """
-    searched = _searched(code, call.dummies, in_colours)
+    searched = _searched(code, call.dummies, order)
     if searched is None:
         return code
     given = code = searched.code
@@ -175,7 +196,7 @@ def _jammed(
         code = jam_loops(code, number, found.factor)
 
     def sums(code: Routine) -> Iterator[int]:
-        found = _sums(code, _by_key(code, call.dummies), in_colours=in_colours)
+        found = _sums(code, _by_key(code, call.dummies), order)
         return (one.number for one in found if not one.turned)
 
     return with_versions(given, linked(addressed(code)), sizes, sums)
@@ -214,13 +235,13 @@ class _Searched:
 
 
 @kept_with_first
-def _searched(code: Routine, dummies: tuple[Dummy, ...], in_colours: bool) -> _Searched | None:
+def _searched(code: Routine, dummies: tuple[Dummy, ...], order: _Order) -> _Searched | None:
     """Return the accumulating loops of `code`, or None if none exist; cached."""
     described = _by_key(code, dummies)
     if not _may_sum(code, described):
         return None
     changed = over_levels(code)
-    sums = tuple(_sums(changed, described, in_colours=in_colours))
+    sums = tuple(_sums(changed, described, order))
     return _Searched(changed, sums) if sums else None
 
 
@@ -237,7 +258,7 @@ class _Kernel:
     dummies: Mapping[str, Dummy]
 
 
-def _sums(code: Routine, dummies: Mapping[str, Dummy], *, in_colours: bool) -> Iterator[_Sum]:
+def _sums(code: Routine, dummies: Mapping[str, Dummy], order: _Order) -> Iterator[_Sum]:
     """Yield the accumulating loops in order; at most one of each nest."""
     kernel, behind = _Kernel(code, flow_of(code), dummies), 0
     flow = kernel.flow
@@ -251,12 +272,12 @@ def _sums(code: Routine, dummies: Mapping[str, Dummy], *, in_colours: bool) -> I
             if _adds(loop, inner, dummies) is not None and not check_jam(CodeFootprint(flow, loop)):
                 behind = loop.stop
                 yield _Sum(number, factor)
-        elif in_colours and _may_turn(kernel, number, innermost):
+        elif _may_turn(kernel, number, innermost, order):
             behind = loop.stop
             yield _Sum(number, factor, turned=True)
 
 
-def _may_turn(kernel: _Kernel, number: int, innermost: FlowNode) -> bool:
+def _may_turn(kernel: _Kernel, number: int, innermost: FlowNode, order: _Order) -> bool:
     """Return whether loop `number` may be interchanged with the loop around `innermost`.
 
     The interchange changes the order of sums.
@@ -264,7 +285,9 @@ def _may_turn(kernel: _Kernel, number: int, innermost: FlowNode) -> bool:
     loop = kernel.flow.loops[number - 1]
     added = _adds(loop, innermost, kernel.dummies)
     described = None if added is None else kernel.dummies.get(added.key)
-    if described is None or not described.access.increments or len(_statements(innermost)) > 1:
+    if order is _Order.KEPT or described is None or len(_statements(innermost)) > 1:
+        return False
+    if order is _Order.SHARED and not described.access.increments:
         return False
     if check_swap(CodeFootprint(kernel.flow, loop, UserAssertions(sums=True))):
         return False

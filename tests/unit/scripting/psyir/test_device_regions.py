@@ -382,3 +382,16 @@ def test_a_routine_with_regions_is_not_for_devices() -> None:
     offloaded(outermost(tree)[0], "teamsloop")
     with pytest.raises(TransformationError, match="regions"):
         TRANSFORMATIONS["OMPDeclareTargetTrans"]().apply(tree.walk(Routine)[0])
+
+
+def test_copies_that_nothing_reads_later_are_not_mapped(tmp_path: Path) -> None:
+    """The guard is the same in all iterations: each writes the scalar first, or none does."""
+    body = "t = 3\ndo i = 1, n\n if (mode == 1) t = b(i)\n b(i) = t + 1\nend do\n"
+    text = program_of(body)
+    tree = tree_on_bench(text)
+    offloaded(outermost(tree)[0], "teamsloop")
+    made = finished(tree)
+    assert "firstprivate(t)" in made
+    assert "map(" not in made
+    before = output_of(text, tmp_path / "before", 1)
+    assert output_of(made, tmp_path / "after", 4) == before

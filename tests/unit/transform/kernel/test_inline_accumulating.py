@@ -139,6 +139,34 @@ def test_columns_go_inside_of_rows_under_colours_alone(tmp_path: Path) -> None:
     assert heads(layer(tmp_path, COLUMNS_FIRST, COLOURED, **broken)) == []
 
 
+@pytest.mark.parametrize(("access", "space"), [("GH_INC", "W2"), ("GH_READWRITE", "W2BROKEN")])
+def test_columns_go_inside_of_rows_if_sums_may_change(
+    tmp_path: Path, access: str, space: str
+) -> None:
+    found = heads(
+        layer(tmp_path, COLUMNS_FIRST, f"{STEP}{{sums=true}}", access=access, space=space)
+    )
+    assert found[:3] == [f"row = 1, ndf_{space.lower()}", found[1], LEVELS]
+    assert found[1].startswith(f"column = 1, ndf_{space.lower()} - ")
+
+
+def test_the_refusal_names_all_procedures_and_the_option(tmp_path: Path) -> None:
+    body = KERNEL[KERNEL.index("  subroutine add_code") : KERNEL.index("end module")]
+    variants = "".join(
+        body.replace("add_code", f"add_code_{bits}").replace("r_def", f"real{bits}")
+        for bits in (32, 64)
+    )
+    kernel = KERNEL.replace(body, variants).replace(
+        "contains\n  subroutine", f"{INTERFACE}contains\n  subroutine"
+    )
+    kernel = kernel.replace("only: i_def, r_def", "only: i_def, r_def, real32, real64")
+    with pytest.raises(CompileError) as raised:
+        layer(tmp_path, COLUMNS_FIRST, f"{STEP}{{call=add_type@loop1}}", kernel=kernel)
+    (problem,) = raised.value.problems
+    assert "'add_code_32' or 'add_code_64'" in problem.message
+    assert "sums=true" in problem.hint
+
+
 def test_what_was_found_without_colours_is_not_taken_for_what_is_under_them(tmp_path: Path) -> None:
     coloured = heads(layer(tmp_path, COLUMNS_FIRST, COLOURED))
     assert heads(layer(tmp_path, COLUMNS_FIRST, f"{STEP}; {COLOURED}")) == coloured

@@ -175,6 +175,8 @@ def _about_data(block: un.DirectiveBlock) -> Iterator[str]:
     kind, shared = block.directive, not block.options.sequential
     if kind in _ALL_SHARED:
         yield "default(shared)"
+    if block.condition is not None:
+        yield f"if({spell(block.condition)})"
     if (kind in _PRIVATE or block.analysed) and shared and block.private:
         yield f"private({', '.join(block.private)})"
     if shared and block.firstprivate:
