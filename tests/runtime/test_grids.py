@@ -98,6 +98,20 @@ def test_ranks_report_calls_that_differ(mode: str, says: str, tmp_path: Path) ->
         assert said.count("4896.0") == 3
 
 
+@pytest.mark.parametrize(("before", "after"), [(1, 4), (4, 1), (3, 2), (2, 6)])
+def test_checkpoints_continue_on_other_numbers_of_ranks(
+    before: int, after: int, tmp_path: Path
+) -> None:
+    pytest.importorskip("mpi4py")
+    paths = os.pathsep.join((str(SOURCE), os.environ.get("PYTHONPATH", "")))
+    program = [sys.executable, str(PROGRAMS / "restart.py")]
+    with_path = ["env", f"PYTHONPATH={paths}"]
+    whole = command([*with_path, *program, "plain", "none"], tmp_path)
+    command([*with_path, *MPIRUN, str(before), *program, "write", "saved"], tmp_path)
+    said = command([*with_path, *MPIRUN, str(after), *program, "continue", "saved"], tmp_path)
+    assert set(said.split()) == set(whole.split())
+
+
 @pytest.mark.fortran
 @pytest.mark.parametrize("ranks", RANKS)
 def test_both_languages_divide_a_domain_alike(

@@ -153,10 +153,11 @@ OUTSIDERS: dict[str, set[str]] = {
     "cupy": {"storage"},
     "mpi4py": {"runtime"},
     "xarray": {"storage"},
+    "zarr": {"runtime/gocean/output.py"},
     "jinja2": {"cli"},
     "fparser": {"tools"},
 }
-OPTIONAL = {"cupy", "fparser", "jinja2", "mpi4py", "xarray"}
+OPTIONAL = {"cupy", "fparser", "jinja2", "mpi4py", "xarray", "zarr"}
 
 # The folders of the storage runtime: no face knows another, and the core knows no face.
 STORAGE: dict[str, set[str]] = {

@@ -54,13 +54,39 @@ INTEGER = ScalarType(Intrinsic.INTEGER)
 REAL = ScalarType(Intrinsic.REAL, WORKING_PRECISION)
 
 
-def value_type(intrinsic: Intrinsic) -> ScalarType:
+def value_type(intrinsic: Intrinsic, precision: str = "") -> ScalarType:
     """Return the type of the values of a field, a scalar or a grid property."""
-    return REAL if intrinsic is Intrinsic.REAL else ScalarType(intrinsic)
+    if intrinsic is not Intrinsic.REAL:
+        return ScalarType(intrinsic)
+    return ScalarType(intrinsic, precision) if precision else REAL
 
 
-FIELD_TYPE, LAYERED_TYPE = "r2d_field", "r3d_field"
-"""The types of fields without and with layers; Fortran has the first one alone."""
+@dataclass(frozen=True, slots=True)
+class FieldForm:
+    """The type of a field's values, its name in NumPy, and whether there are layers."""
+
+    values: ScalarType
+    numpy: str
+    has_layers: bool
+
+
+SINGLE = ScalarType(Intrinsic.REAL, "go_sp")
+VALUE_WORDS: Mapping[str, ScalarType] = {"go_float32": SINGLE, "go_int32": INTEGER}
+"""Types of a field's values other than reals of 64 bits: our extension, for kernels in Python."""
+_VALUES = {"r": (REAL, "float64"), "s": (SINGLE, "float32"), "i": (INTEGER, "int32")}
+FIELD_FORMS: Mapping[str, FieldForm] = {
+    f"{letter}{2 + has_layers}d_field": FieldForm(values, numpy, has_layers)
+    for letter, (values, numpy) in _VALUES.items()
+    for has_layers in (False, True)
+}
+"""The forms of fields by the names of their types; Fortran has the first one alone."""
+FIELD_TYPE = "r2d_field"
+
+
+def field_type(values: ScalarType, *, has_layers: bool) -> str:
+    """Return the name of the type of a field."""
+    forms = FIELD_FORMS.items()
+    return next(name for name, one in forms if (one.values, one.has_layers) == (values, has_layers))
 
 
 # ---------------------------------------------------------------------------- grids

@@ -17,6 +17,7 @@ from psyclone_storage.infrastructures.gocean import (
     POINTWISE,
     READ,
     SCALARS,
+    VALUE_WORDS,
 )
 from psyclone_storage.ir.interface import Role
 from psyclone_storage.ir.kernel import Access
@@ -26,7 +27,10 @@ ACCESSES: Mapping[str, Access] = {
     "go_write": Access.WRITE,
     "go_readwrite": Access.READWRITE,
 }
-WORDS = (*ACCESSES, *FIELD_TYPES, *SCALARS, POINTWISE, INTERNAL, EXTERNAL, ALL, LAYERS, *OFFSETS)
+_OF_VALUES = (LAYERS, *VALUE_WORDS)
+WORDS = (
+    *ACCESSES, *FIELD_TYPES, *SCALARS, POINTWISE, INTERNAL, EXTERNAL, ALL, *_OF_VALUES, *OFFSETS,
+)  # fmt: skip
 """All words that stand for themselves, wherever they may stand."""
 RANGES: Mapping[str, Role] = {"layers": Role.NLAYERS}
 """The ranges over which kernels in Python loop."""

@@ -7,6 +7,7 @@ from psyclone_storage.ir.kernel import ArgKind
 from psyclone_storage.languages.python.parse.api_words import Annotated, Dialect
 
 _POINTWISE = gocean.POINTWISE.upper()
+_OF_FIELDS = tuple(word.upper() for word in (gocean.LAYERS, *gocean.VALUE_WORDS))
 GOCEAN_WORDS = Dialect(
     "psyclone_storage.gocean",
     gocean.REAL,
@@ -14,13 +15,14 @@ GOCEAN_WORDS = Dialect(
     gocean.COMPONENTS[0],
     gocean.COMPONENTS[1:],
     {
-        "field": Annotated(2, behind=(_POINTWISE,), more=(gocean.LAYERS.upper(),)),
+        "field": Annotated(2, behind=(_POINTWISE,), more=_OF_FIELDS),
         "scalar": Annotated(2, behind=(_POINTWISE,)),
         "grid_property": Annotated(1, before=(gocean.READ.upper(),)),
     },
     gocean.STENCIL.upper(),
     ranges=gocean_words.RANGES,
     of_points=True,
+    single=gocean.SINGLE,
 )
 
 _DATA_TYPES = tuple(word.upper() for word in lfric_words.DATA_TYPES)

@@ -14,7 +14,8 @@ from psyclone_storage.domains.gocean.kernel_check import check_gocean_procedure
 from psyclone_storage.domains.gocean.metadata import interpret_gocean_metadata
 from psyclone_storage.domains.gocean.rules import GoceanRules
 from psyclone_storage.domains.gocean.words import Tables, current_spelling
-from psyclone_storage.ir.kernel import GridBounds, Kernel
+from psyclone_storage.infrastructures.gocean import REAL, value_type
+from psyclone_storage.ir.kernel import ArgKind, GridBounds, Kernel
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.parsed import ParsedKernel
 from psyclone_storage.languages.sources.kernel_search import SUFFIXES
@@ -55,6 +56,10 @@ def _check_extensions(kernel: Kernel) -> Iterator[Diagnostic]:
         if arg.layers:
             what = "Kernels in Fortran have no fields with layers: GOcean's API has two dimensions."
             hint = "Leave out 'go_layers', or write the kernel in Python."
+            yield Diagnostic("M102", what, arg.span, hint=hint)
+        elif arg.kind is ArgKind.FIELD and value_type(arg.intrinsic, arg.precision) != REAL:
+            what = "Fields of kernels in Fortran have reals of the kind 'go_wp' alone."
+            hint = "Leave out the type of the values, or write the kernel in Python."
             yield Diagnostic("M102", what, arg.span, hint=hint)
 
 

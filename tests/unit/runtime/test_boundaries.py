@@ -214,3 +214,20 @@ def test_pickles_of_grids_contain_boundaries_and_metrics() -> None:
     made = pickle.loads(pickle.dumps(grid(("closed", "periodic"), metrics={"dx_t": VALUES})))
     assert made.boundaries == ((Boundary.CLOSED,) * 2, (Boundary.PERIODIC,) * 2)
     np.testing.assert_array_equal(np.array(made.property("dx_t"))[2:8, 2:6], VALUES)
+
+
+class _LastOfFour(SingleRank):
+    """The last of four ranks, without the others."""
+
+    rank = 3
+    size = 4
+
+
+@pytest.mark.parametrize("device", [None, "gpu"])
+def test_a_rank_without_internal_points_has_neutral_extremes(device: str | None) -> None:
+    made = Grid((4, 4), boundaries="closed", parts=(4, 1), ranks=_LastOfFour(), device=device)
+    field = Field(made, Points.U, values=3.0)
+    assert field.internal.shape == (0, 4)
+    assert field.min() == np.inf
+    assert field.max() == -np.inf
+    assert field.sum() == field.sum(reproducible=True) == field.dot(field) == 0.0

@@ -30,7 +30,7 @@ def build_gocean_dummies(kernel: Kernel) -> tuple[Dummy, ...]:
 
 
 def _dummy(position: int, arg: KernelArg) -> Dummy:
-    data, number = value_type(arg.intrinsic), position + 1
+    data, number = value_type(arg.intrinsic, arg.precision), position + 1
     match arg.kind:
         case ArgKind.FIELD:
             name = f"field_{number}"

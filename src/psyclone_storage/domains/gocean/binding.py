@@ -23,8 +23,8 @@ from psyclone_storage.domains.declared import (
 from psyclone_storage.domains.gocean.arguments import build_gocean_dummies
 from psyclone_storage.infrastructures.gocean import (
     FIELD_TYPE,
-    LAYERED_TYPE,
     WORKING_PRECISION,
+    field_type,
     value_type,
 )
 from psyclone_storage.ir import expr as ex
@@ -107,7 +107,8 @@ def _actual(given: _Given, data: DataTable) -> Actual:
 def _type_of(given: _Given) -> DataType:
     """Return the declared type of a scalar if known, else the type given by metadata."""
     if given.arg.kind is ArgKind.FIELD:
-        return DerivedType(LAYERED_TYPE if given.arg.layers else FIELD_TYPE)
+        values = value_type(given.arg.intrinsic, given.arg.precision)
+        return DerivedType(field_type(values, has_layers=bool(given.arg.layers)))
     if given.known is not None and isinstance(given.known.type, ScalarType):
         return given.known.type
     return value_type(given.arg.intrinsic)

@@ -16,7 +16,15 @@ from psyclone_storage.domains.gocean.words import (
     unknown_gocean_word,
     word_of,
 )
-from psyclone_storage.infrastructures.gocean import FIELD_TYPES, LAYERS, POINTWISE, SCALARS
+from psyclone_storage.infrastructures.gocean import (
+    FIELD_TYPES,
+    LAYERS,
+    POINTWISE,
+    REAL,
+    SCALARS,
+    SINGLE,
+    VALUE_WORDS,
+)
 from psyclone_storage.ir.expr import Literal
 from psyclone_storage.ir.kernel import Access, ArgKind, GridStencil, KernelArg
 from psyclone_storage.ir.parsed import MetadataItem
@@ -41,8 +49,10 @@ def read_gocean_argument(
         problems.append(Diagnostic("M001", message, item.span, hint=hint))
         return None
     layers = [one for one in item.items[2:] if word_of(one) == LAYERS]
-    items = tuple(one for one in item.items if one not in layers)
-    if len(items) not in (2, 3) or len(layers) > 1:
+    values = [one for one in item.items[2:] if word_of(one) in VALUE_WORDS]
+    more = (*layers, *values)
+    items = tuple(one for one in item.items if one not in more)
+    if len(items) not in (2, 3) or len(layers) > 1 or len(values) > 1:
         message = f"A 'go_arg' has two or three items, not {len(items)}."
         hint = (
             "Write 'go_arg(access, space, stencil)' for a field or a scalar, and"
@@ -57,12 +67,20 @@ def read_gocean_argument(
     if len(items) == 2:
         return _read_property(item, access, tables, problems)
     found = _read_object(replace(item, items=items), access, problems)
-    if not layers or found is None:
+    if not more or found is None:
         return found
     if found.kind is ArgKind.SCALAR:
-        problems.append(Diagnostic("M102", "A scalar has no layers.", layers[0].span))
+        message = f"'{more[0].span.text}' is a property of fields, not of scalars."
+        problems.append(Diagnostic("M102", message, more[0].span))
         return None
-    return replace(found, layers=LAYERS)
+    type_ = VALUE_WORDS[word_of(values[0])] if values else REAL
+    precision = type_.kind if type_ == SINGLE and type_.kind else ""
+    return replace(
+        found,
+        layers=LAYERS if layers else "",
+        intrinsic=type_.intrinsic,
+        precision=precision,
+    )
 
 
 def _read_property(

@@ -100,6 +100,11 @@ class CompiledRoutine(BoundRoutine):
         return tuple(tuple(one[_ARRAYS]) if len(one) > _ARRAYS else None for one in self._wanted)
 
     @property
+    def meant(self) -> Sequence[str]:
+        """The words for `check_meant`."""
+        return self._meant
+
+    @property
     def device(self) -> str | None:
         """The memory space in which the functions run."""
         return self._library.device
@@ -134,11 +139,13 @@ class _Prepared(BoundStorages):
             (ctypes.c_double * max(len(reals), 1))(*reals),
             (ctypes.c_int64 * len(whole))(*whole),
         )
-        for storage, field in zip(storages, fields, strict=False):
-            if storage.dtype != "f8":
+        meant = dict(enumerate(routine.meant))
+        for at, (storage, field) in enumerate(zip(storages, fields, strict=False)):
+            if storage.dtype != "f8" and "type=" not in meant.get(at, ""):
                 raise TypeError(
                     f"{field.describe()} has values of the type {storage.dtype}, but generated C "
-                    f"computes with float64: generate NumPy for other types."
+                    f"computes with float64: declare the argument of the kernel with GO_FLOAT32 or "
+                    f"GO_INT32, or generate NumPy for other types."
                 )
             if routine.device is not None and storage.device is None:
                 raise ValueError(

@@ -44,7 +44,8 @@ class Field:
 
     Without `values`, all values are zero. `values` may be an array over the points of the domain
     and the layers, a function of coordinate arrays x and y, which are followed by the numbers of
-    the layers from 0, or a number, which also applies to the halo.
+    the layers from 0, or a number, which also applies to the halo. An array of xarray with the
+    dimensions y and x in this order, or layer, y and x, is transposed.
 
     Raises:
         TypeError: `grid`, `points` or `values` has a wrong type.
@@ -317,7 +318,9 @@ class Field:
         """
         if not reproducible:
             gathered = self.grid.ranks.gathered
-            return float(sum(gathered(self._reduced(lambda values: values.sum()))))
+            # Reals of 32 bits are added with 64 bits.
+            wide = np.float64 if self.storage.dtype.kind == "f" else None
+            return float(sum(gathered(self._reduced(lambda values: values.sum(dtype=wide)))))
         return self._total(self.values, reproducible=True)
 
     def _total(self, values: Array, *, reproducible: bool) -> float:
@@ -384,16 +387,18 @@ class Field:
     def min(self) -> float:
         """Return the minimum over all internal points of the domain; NaN if any value is NaN.
 
-        Collective: all ranks must call it.
+        It is infinite if there are no internal points. Collective: all ranks must call it.
         """
-        return float(np.min(self.grid.ranks.gathered(self._reduced(lambda values: values.min()))))
+        own = self._reduced(lambda values: values.min() if values.size else math.inf)
+        return float(np.min(self.grid.ranks.gathered(own)))
 
     def max(self) -> float:
         """Return the maximum over all internal points of the domain; NaN if any value is NaN.
 
-        Collective: all ranks must call it.
+        It is minus infinity if there are no internal points. Collective: all ranks must call it.
         """
-        return float(np.max(self.grid.ranks.gathered(self._reduced(lambda values: values.max()))))
+        own = self._reduced(lambda values: values.max() if values.size else -math.inf)
+        return float(np.max(self.grid.ranks.gathered(own)))
 
     def gather(self, root: int = 0) -> Array | None:
         """Return the values of the whole domain on the rank `root`, and None on other ranks.
@@ -439,7 +444,7 @@ class Field:
                 values = self._evaluated(given, x[columns, rows], y[columns, rows])
             values = np.broadcast_to(values, (*own.domain.shape, *self._layered))
         else:
-            values = np.asarray(given)
+            values = np.asarray(_with_x_first(given))
             if values.ndim:
                 values = self._checked(values)[own.domain.box]
         check_numbers(self.describe, values, self.storage.dtype)
@@ -488,6 +493,13 @@ class Field:
         )
         self._storage = storage(values, label=self.label, **grid.keywords_for(self.layers))
         self._clean = state["clean"]
+
+
+def _with_x_first(given: Any) -> Any:
+    """Return values; if they are an array of xarray with the dimensions y and x, transposed."""
+    dims = getattr(given, "dims", ())
+    is_by_rows = [str(one)[:1] for one in dims[-2:]] == ["y", "x"]
+    return given.transpose() if is_by_rows else given
 
 
 def exchange(fields: Sequence[Field], depth: int = 1, *, only_dirty: bool = False) -> None:

@@ -91,9 +91,11 @@ def check_meant(fields: Sequence[Field], meant: Sequence[str]) -> None:
     """Check that fields are on the points, and grids have the offset, expected by kernels.
 
     `meant` contains words for each of the first fields: `points=u`, or `field` for any points;
-    `layers` if the field has layers; `offset=ne`.
+    `layers` if the field has layers; `type=float32` for values other than reals of 64 bits;
+    `offset=ne`.
 
     Raises:
+        TypeError: a field has values of another type.
         ValueError: a field or its grid does not match.
     """
     for field, words in zip(fields, meant, strict=False):
@@ -104,6 +106,11 @@ def check_meant(fields: Sequence[Field], meant: Sequence[str]) -> None:
                 f"layers there."
             )
         for what, _, wanted in (word.partition("=") for word in words.split()):
+            if what == "type" and field.storage.dtype != wanted:
+                raise TypeError(
+                    f"{field.describe()} has values of the type {field.storage.dtype}, but what is "
+                    f"called takes {wanted}: write Field(..., dtype=np.{wanted})."
+                )
             if what == "points" and field.points.value not in (wanted, Points.ALL.value):
                 raise ValueError(
                     f"{field.describe()} is on {field.points.name} points, but what is called "

@@ -97,3 +97,10 @@ def labelled(data: Any, dims: tuple[str, ...], coords: dict[str, Any], name: str
     import xarray  # noqa: PLC0415 - the deferral that the house allows
 
     return xarray.DataArray(data, dims=dims, coords=coords, name=name or None)
+
+
+def dataset_of(data: dict[str, Any], coords: dict[str, Any], attributes: dict[str, Any]) -> Any:
+    """Return a `Dataset` of variables: tuples of dimensions, values and attributes."""
+    import xarray  # noqa: PLC0415 - the deferral that the house allows
+
+    return xarray.Dataset(data, coords, attributes)

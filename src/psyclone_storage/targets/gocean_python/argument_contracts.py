@@ -10,13 +10,19 @@ from collections.abc import Mapping
 
 from psyclone_storage.infrastructures.gocean import (
     F_POINTS,
+    FIELD_FORMS,
+    FIELD_TYPE,
     NORTH_EAST,
+    REAL,
     SOUTH_WEST,
     T_POINTS,
     U_POINTS,
     V_POINTS,
+    FieldForm,
 )
 from psyclone_storage.ir.kernel import ArgKind
+from psyclone_storage.ir.schedule import Datum
+from psyclone_storage.ir.types import DerivedType
 from psyclone_storage.ir.walk import kernel_calls
 from psyclone_storage.lowering.infrastructure import LoweringContext
 
@@ -31,19 +37,32 @@ def field_contracts(context: LoweringContext) -> Mapping[str, str]:
     points of each of its roles, because a field on all points suits several.
     """
     points: dict[str, set[str]] = {}
-    layered: set[str] = set()
+    forms: dict[str, str] = {}
     offsets: set[str] = set()
     for call in kernel_calls(context.schedule):
         offsets.add(_OFFSETS.get(call.kernel.points.offset, "") if call.kernel.points else "")
         for position, arg in enumerate(call.kernel.args):
             if arg.kind is ArgKind.FIELD:
-                kinds = points.setdefault(context.datum(call, position).name, set())
+                datum = context.datum(call, position)
+                kinds = points.setdefault(datum.name, set())
                 kinds |= {_POINTS[arg.space]} if arg.space in _POINTS else set()
-                layered |= {context.datum(call, position).name} if arg.layers else set()
+                forms[datum.name] = _words_for(form_of(datum))
     offset = "".join(f" offset={one}" for one in sorted(offsets - {""}))
     return {
         name: (" ".join(f"points={kind}" for kind in sorted(kinds)) or "field")
-        + (" layers" if name in layered else "")
+        + forms[name]
         + offset
         for name, kinds in points.items()
     }
+
+
+def form_of(datum: Datum) -> FieldForm:
+    """Return the form of a field."""
+    name = datum.type.name if isinstance(datum.type, DerivedType) else FIELD_TYPE
+    return FIELD_FORMS.get(name, FIELD_FORMS[FIELD_TYPE])
+
+
+def _words_for(form: FieldForm) -> str:
+    """Return the words for layers, and for values of another type than usual."""
+    layers = " layers" if form.has_layers else ""
+    return layers + (f" type={form.numpy}" if form.values != REAL else "")

@@ -11,18 +11,19 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from psyclone_storage.base.records import replace
-from psyclone_storage.infrastructures.gocean import LAYERED_TYPE, GridProperty
+from psyclone_storage.infrastructures.gocean import SINGLE, GridProperty
 from psyclone_storage.ir import runtime_ops as ops
 from psyclone_storage.ir.expr import Binary, Expr, Name, integer_value, spell, whole
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.schedule import Datum
 from psyclone_storage.ir.storage_access import StoragePolicy
 from psyclone_storage.ir.transfer import Held, Side
-from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
+from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Declare, HoldData, Line
 from psyclone_storage.lowering.infrastructure import Infrastructure, LoweringContext
 from psyclone_storage.lowering.routine_builder import SetupSection
 from psyclone_storage.targets.gocean_python import abi
+from psyclone_storage.targets.gocean_python.argument_contracts import form_of
 from psyclone_storage.targets.gocean_python.table import (
     PROPERTY,
     field_array,
@@ -36,7 +37,7 @@ from psyclone_storage.targets.gocean_python.table import (
 _ENDS = {ops.LoopStart: "first", ops.LoopEnd: "last"}
 _EXTENTS = ("nx", "ny")
 _EXTENT = ScalarType(Intrinsic.INTEGER, "8")
-_REAL = ScalarType(Intrinsic.REAL, "8")
+_REAL, _SHORT = ScalarType(Intrinsic.REAL, "8"), ScalarType(Intrinsic.REAL, "4")
 
 
 def grids_in_c(properties: Mapping[str, GridProperty]) -> Infrastructure:
@@ -44,10 +45,10 @@ def grids_in_c(properties: Mapping[str, GridProperty]) -> Infrastructure:
     plain = grids_in_python({name: one.rank for name, one in properties.items()})
 
     def data(context: LoweringContext, asked: ops.DataOf) -> Expr:
-        shape = _extents(context)
-        if asked.datum.type == DerivedType(LAYERED_TYPE):
+        shape, form = _extents(context), form_of(asked.datum)
+        if form.has_layers:
             shape = (_layers(context, asked.datum), *shape)
-        return field_array(context, asked.datum, _REAL, shape)
+        return field_array(context, asked.datum, _type_of(form.values), shape)
 
     def loop_end(context: LoweringContext, asked: ops.LoopStart | ops.LoopEnd) -> Expr:
         axis = asked.loop.over.axis
@@ -94,7 +95,9 @@ def grids_in_cuda(properties: Mapping[str, GridProperty]) -> Infrastructure:
 
 
 def _type_of(item: GridProperty | ScalarType) -> ScalarType:
-    """Return the type of values in C; reals have eight bytes."""
+    """Return the type of values in C; reals have eight bytes, or four."""
+    if item == SINGLE:
+        return _SHORT
     return _REAL if item.intrinsic is Intrinsic.REAL else ScalarType(item.intrinsic)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import dataclass
-from psyclone_storage.infrastructures.gocean import WORKING_PRECISION
+from psyclone_storage.infrastructures.gocean import SINGLE, WORKING_PRECISION
 from psyclone_storage.infrastructures.lfric import LOGICAL, SIZES
 from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.transfer import Held
@@ -96,7 +96,7 @@ GRIDS = ProgramApi(
     grids.MODULE,
     (grids.WITHIN, grids.EXCHANGE),
     grids.RESERVED | {grids.WITHIN},
-    {WORKING_PRECISION: 8},
+    {WORKING_PRECISION: 8, str(SINGLE.kind): 4},
     ("arrays", "numbers", "counts"),
     reach_checks,
     lambda item: "inout" if item.written else "in",

@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterable
 from functools import reduce
 
 from psyclone_storage.base.records import dataclass
+from psyclone_storage.infrastructures.gocean import SINGLE
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import AnyOperator, Operator, Precedence, RankedText
@@ -170,7 +171,7 @@ class Spelling:
             function = f"np.{row.numpy}" if self.is_whole(items[0]) else _EXTREMES[word]
             return reduce(lambda first, item: f"{function}({first}, {self.of(item)})", items[1:],
                           self.of(items[0]))  # fmt: skip
-        if word == "real" and len(items) == 1:
+        if word == "real" and (len(items) == 1 or items[1] == ex.Name(str(SINGLE.kind))):
             return f"np.float32({self.of(items[0])})"
         if word == "real":
             return f"np.{row.numpy}({self.of(items[0])})"

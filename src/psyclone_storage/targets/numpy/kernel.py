@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable, Iterator
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import dataclass, field, replace
+from psyclone_storage.infrastructures.gocean import SINGLE
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.affine import with_offset
@@ -33,6 +34,7 @@ from psyclone_storage.targets.numpy.expressions import (
 
 _STEP = "    "
 _OWN = (0, 0)
+_REAL = Intrinsic.REAL
 _WORDS = {Intrinsic.REAL: "float", Intrinsic.INTEGER: "int", Intrinsic.LOGICAL: "bool"}
 _WORDS_HERE = frozenset(
     {*abi.FROM_MODULE, abi.NUMPY, "at", "dict", "range", "min", "max", "int", "zip"}
@@ -289,10 +291,12 @@ class _Writer:
         value = self.spelling.of(line.value)
         match line.target:
             case ex.Name(text) if self._is_local_array(text):
+                value = self._of_element(text, value)
                 return [self._filled(text, self._kept(line.value, value), mask)]
             case ex.Name(text):
                 return [self._local(text, line.value, value, mask)]
             case ex.Index(ex.Name(text)) if self._is_local_array(text):
+                value = self._of_element(text, value)
                 return self._element(line.target, self._kept(line.value, value), mask)
             case ex.Index():
                 target = self.spelling.element(line.target)
@@ -318,6 +322,16 @@ class _Writer:
         declared = self.code.declared(text)
         own = declared is not None and bool(declared.shape)
         return own and key_of(text) not in map(key_of, self.code.dummies)
+
+    def _of_element(self, text: str, value: str) -> str:
+        """Return a value as an element of a local array; one of Python takes the array's kind."""
+        types = [one.type for one in self.code.declarations if isinstance(one, un.Declare)]
+        declared = self.code.declared(text)
+        is_real = declared is not None and getattr(declared.type, "intrinsic", None) is _REAL
+        if not is_real or SINGLE not in types:
+            return value
+        assert declared is not None
+        return f"np.float{32 if declared.type == SINGLE else 64}({value})"
 
     def _keys(self, text: str) -> str:
         """Return the indices of a local array, which is a dictionary with a value for each."""

@@ -45,6 +45,8 @@ class Dialect:
 
     - `real`: the type of real numbers in kernels.
 
+    - `single`: the type of reals of 4 bytes if kernels may compute with these anywhere.
+
     - `entry`, `arguments`: an annotated argument becomes an `entry` of the metadata component
       `arguments`.
 
@@ -84,6 +86,7 @@ class Dialect:
     lists: Mapping[str, str] = field(default_factory=dict)
     ranges: Mapping[str, Role] = field(default_factory=dict)
     of_points: bool = False
+    single: ScalarType | None = None
     tables: Mapping[str, Role] = field(default_factory=dict)
     from_one: frozenset[Role] = frozenset()
     numbers: Mapping[str, Role] = field(default_factory=dict)

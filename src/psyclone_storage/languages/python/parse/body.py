@@ -27,7 +27,7 @@ from psyclone_storage.languages.python.parse.columns import ColumnAccess
 from psyclone_storage.languages.python.parse.compile_time import declared_arrays, module_values
 from psyclone_storage.languages.python.parse.function_sources import ModuleTexts, no_modules
 from psyclone_storage.languages.python.parse.functions import offered
-from psyclone_storage.languages.python.parse.imports import imported_modules
+from psyclone_storage.languages.python.parse.imports import dotted, imported_modules
 from psyclone_storage.languages.python.parse.inline_functions import HelpersInPlace
 from psyclone_storage.languages.python.parse.metadata import (
     IN_FORTRAN_TOO,
@@ -55,6 +55,7 @@ from psyclone_storage.languages.python.parse.tree import depth_of
 from psyclone_storage.languages.python.parse.weak_types import NumberKinds
 
 _INDICES = (Role.GRID_INDEX_I, Role.GRID_INDEX_J)
+_SHORT = "float32"
 _OF_C = frozenset({"cbrt", "exp2", "expm1", "log1p", "log2"})
 """Functions of C's library that Fortran does not have."""
 
@@ -161,10 +162,23 @@ def _scope(
     made.modules = imported_modules(tree)
     made.tables = module_values(tree, beside)
     made.single = _other_real(passed, dialect)
+    if made.single is None and _computes_in_single(found.node):
+        made.single = dialect.single
     made.taken = names
     made.variables = {made.code(one).lower() for one in (*arguments, *assigned)}
     made.variables |= {one.lower() for one in passed}
     return made
+
+
+def _computes_in_single(node: ast.FunctionDef) -> bool:
+    """Return whether a kernel converts numbers to single precision, and not at once to `float`."""
+    calls = [one for one in ast.walk(node) if isinstance(one, ast.Call)]
+    floats = [one for one in calls if isinstance(one.func, ast.Name) and one.func.id == "float"]
+    at_once = {id(one.args[0]) for one in floats if one.args}
+    return any(
+        (dotted(one.func) or "").rpartition(".")[2] == _SHORT and id(one) not in at_once
+        for one in calls
+    )
 
 
 def _other_real(passed: Mapping[str, Dummy], dialect: Dialect) -> ScalarType | None:

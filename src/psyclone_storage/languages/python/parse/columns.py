@@ -76,6 +76,7 @@ class ColumnAccess:
     words: ImportedNames
 
     has_arrays: bool = True
+    has_python_scalars: bool = False
 
     @property
     def hint(self) -> str:

@@ -77,6 +77,7 @@ NUMPY: Mapping[str, TypedFunction] = {
     "fabs": MATH["fabs"],
     "power": _POWER,
     "where": TypedFunction("merge", Signature.CHOICE, 3, 3),
+    "int32": TypedFunction("int", Signature.TO_WHOLE),
     "float32": TypedFunction("real", Signature.TO_SINGLE),
     "float64": TypedFunction("real", Signature.TO_DOUBLE),
 }  # fmt: skip

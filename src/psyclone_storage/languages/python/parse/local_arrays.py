@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from itertools import product
 from typing import Any
 
+from psyclone_storage.base.records import replace
 from psyclone_storage.ir.expr import (
     CallFunction,
     Element,
@@ -25,6 +26,7 @@ from psyclone_storage.ir.rewrite import names_in
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Assign, Line
 from psyclone_storage.languages.python.parse import node_factory as nodes
+from psyclone_storage.languages.python.parse import promotion as precision
 from psyclone_storage.languages.python.parse.array_functions import product_of
 from psyclone_storage.languages.python.parse.compile_time import is_int, value_of
 from psyclone_storage.languages.python.parse.expressions import read, read_number
@@ -44,6 +46,14 @@ from psyclone_storage.languages.python.parse.scope import (
     TypedExpression,
 )
 from psyclone_storage.languages.python.parse.sequences import MOST_ITEMS, indexed, sequence_items
+from psyclone_storage.languages.python.parse.weak_types import (
+    DOUBLE,
+    SINGLE,
+    UNKNOWN_NUMBER,
+    WEAK,
+    Kind,
+    NumberKinds,
+)
 
 _MAKES: Mapping[str, float | None] = {"zeros": 0.0, "empty": 0.0, "ones": 1.0, "full": None}
 _LISTS = ("array", "asarray")
@@ -166,11 +176,40 @@ def _make_list(scope: KernelScope, node: ast.Assign, target: ast.Name) -> list[L
     made = [*scope.before]
     scope.before = []
     extents = tuple(map(nodes.signed_integer, shape))
+    kinds = _kinds_of_elements(scope, node.value, values)
+    if type_ is Intrinsic.REAL and kinds is None:
+        precision.refuse(scope, node.value)
+        return []
     real = scope.real if type_ is Intrinsic.REAL else None
+    if real is not None and kinds is not None and kinds.one is Kind.SINGLE:
+        real = scope.single
     kept, lines = _kept_elements(scope, node, values, type_)
     if type_ is None or not _declared(scope, node, target, (type_, real, extents)):
         return []
+    if scope.single is not None and type_ is Intrinsic.REAL and kinds != DOUBLE:
+        name = scope.code(target.id)
+        scope.locals[name] = replace(scope.locals[name], kinds=kinds)
     return [*made, *lines, *_elements(scope, node, Name(scope.code(target.id)), (shape, kept))]
+
+
+def _kinds_of_elements(
+    scope: KernelScope, node: ast.expr, values: list[TypedExpression]
+) -> NumberKinds | None:
+    """Return the kinds of the elements of a new array; None for a list with several kinds.
+
+    A list keeps the kinds of its elements. An array of NumPy has one, that of 4 bytes if all
+    elements have it.
+    """
+    if scope.single is None:
+        return WEAK
+    found = {precision.kinds_of(scope, one).one for one in values}
+    if found == {Kind.SINGLE}:
+        return SINGLE
+    if not isinstance(node, ast.List | ast.BinOp):
+        return DOUBLE
+    if found == {Kind.WEAK}:
+        return UNKNOWN_NUMBER
+    return DOUBLE if found == {Kind.DOUBLE} else None
 
 
 def _elements(
@@ -192,11 +231,16 @@ def _kept_elements(
     for value in values:
         expr = as_real(scope, value).expr if type_ is Intrinsic.REAL else value.expr
         if not isinstance(expr, Literal):
-            local = scope.fresh("element", type_, scope.tree.span(node), scope.real)
+            local = scope.fresh("element", type_, scope.tree.span(node), _real_of(scope, value))
             made.append(Assign(local, expr, place=scope.tree.span(node)))
             expr = local
         kept.append(expr)
     return kept, made
+
+
+def _real_of(scope: KernelScope, value: TypedExpression) -> ScalarType:
+    """Return the type of a real that is stored before an array is assigned."""
+    return precision.of_elements(scope, value) or scope.real
 
 
 Rows = list[Any]
@@ -336,6 +380,11 @@ def written_element(
     found = _element(scope, node, local)
     wanted = local.type or Intrinsic.REAL
     if found is None or not scope.accepts(node, scope.text(node.value), wanted, value):
+        return None
+    kinds = local.kinds if local.type is Intrinsic.REAL else None
+    # A list keeps the kind of what is assigned to its elements.
+    if kinds is not None and precision.kinds_of(scope, value).one is not kinds.one:
+        precision.refuse(scope, node)
         return None
     base, _ = indexed(node)
     if not scope.is_free(ast.copy_location(ast.Subscript(base, node.slice, ast.Store()), node)):

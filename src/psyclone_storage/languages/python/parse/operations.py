@@ -352,6 +352,9 @@ def _power_by_call(
 def _to_whole(
     scope: KernelScope, node: ast.Call, function: TypedFunction, given: TypedExpression
 ) -> TypedExpression:
+    if scope.offered.is_numpy(node.func):
+        whole = given.expr if given.type is _WHOLE else nodes.intrinsic_call("int", given.expr)
+        return TypedExpression(whole, _WHOLE, kinds=DOUBLE)
     if given.type is _WHOLE:
         return replace(given, kinds=UNKNOWN_NUMBER)
     is_trunc = function.name == "int" and scope.offered.is_math(node.func)

@@ -65,6 +65,7 @@ class PointAccess:
     words: ImportedNames | None = None
     hint: str = _OFFSETS
     has_arrays: bool = False
+    has_python_scalars: bool = True
 
     def assigned(self, name: str, dummy: Dummy) -> str:
         """Return a hint that explains how to assign the element at the point."""

@@ -69,7 +69,9 @@ def _declared(scope: KernelScope, name: str) -> ScalarType | None:
         is_weak = local.kinds is not None and local.kinds.one is Kind.WEAK
         return local.real if local.type is _REAL and not is_weak else None
     dummy = scope.passed.get(name)
-    return dummy.type if dummy is not None and dummy.type.intrinsic is _REAL else None
+    if dummy is None or (not dummy.rank and scope.access.has_python_scalars):
+        return None
+    return dummy.type if dummy.type.intrinsic is _REAL else None
 
 
 def _larger(scope: KernelScope, parts: Iterable[ex.Expr]) -> ScalarType | None:

@@ -120,6 +120,10 @@ class ArgumentAccess(Protocol):
         """Hint that explains how to write an element of an argument."""
 
     @property
+    def has_python_scalars(self) -> bool:
+        """True if scalar arguments are numbers of Python, which take the kind of what they meet."""
+
+    @property
     def has_arrays(self) -> bool:
         """True if a kernel may have local arrays."""
 

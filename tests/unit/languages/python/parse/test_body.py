@@ -105,6 +105,7 @@ NEAREST_REAL = "aint(rate) + 0.0 + (aint(2.0 * (rate - (aint(rate) + 0.0))) + 0.
         ("DEPTH * SLOPE", "DEPTH * SLOPE"),
         ("float(np.float32(step)) * rate", "real(real(step), go_wp) * rate"),
         ("float(np.float32(rate))", "real(real(rate), go_wp)"),
+        ("np.float32(rate)", "real(rate, go_sp)"),
         ("mask[5, -7]", "mask(i + 5, j - 7)"),
     ],
 )
@@ -192,7 +193,6 @@ def test_meaning(expression: str, wanted: str) -> None:
         ("del rate", [("P051", "del rate")]),
         ("import os", [("P051", "import os")]),
         ("print(rate)", [("P051", "print(rate)")]),
-        ("new[0, 0] = np.float32(rate)", [("P051", "np.float32(rate)")]),
         ("new[0, 0] = float(np.float32(rate > 0))", [("P054", "rate > 0")]),
         ("new[0, 0] = float(np.float32())", [("P051", "np.float32()")]),
         ("new[0, 0] = model.rdt", [("P053", "model.rdt")]),

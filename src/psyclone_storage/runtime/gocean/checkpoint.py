@@ -1,0 +1,278 @@
+"""Checkpoints of fields on a grid, which programs on another number of ranks can read.
+
+A checkpoint is a folder: one NumPy file for each field and rank, and a description in JSON. It has
+a temporary name until all files are on disk. Then it is renamed, which file systems do in one step.
+Therefore each folder with a number as its name is complete, also after a program was killed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from psyclone_storage.runtime.gocean.field import Field
+from psyclone_storage.runtime.gocean.grid import Grid
+from psyclone_storage.runtime.gocean.region import Region
+from psyclone_storage.storage import RDWR
+
+_DESCRIPTION = "checkpoint.json"
+_UNFINISHED = ".unfinished"
+_REMOVED = ".removed"
+_DIGITS = 6
+
+
+class CheckpointError(RuntimeError):
+    """A checkpoint cannot be written, or contains other fields than the program."""
+
+
+def write_checkpoint(
+    folder: str | Path,
+    fields: Mapping[str, Field],
+    numbers: Mapping[str, Any] | None = None,
+    *,
+    keep: int = 2,
+) -> Path:
+    """Write the values of fields, and `numbers` such as the time, to a new folder in `folder`.
+
+    The points around the domain are included, because a program may prescribe them. Only the last
+    `keep` checkpoints remain. Collective: all ranks must call it.
+
+    Raises:
+        CheckpointError: on all ranks, if a rank cannot write its files.
+        TypeError: `numbers` contains a value that JSON cannot represent.
+        ValueError: there are no fields, they are on different grids, or `keep` is less than 1.
+    """
+    grid = _grid_of(fields)
+    if keep < 1:
+        raise ValueError(f"At least one checkpoint is kept, not {keep}.")
+    text = json.dumps(_description(grid, fields, numbers or {}), indent=1)
+    path, ranks = Path(folder), grid.ranks
+    started = _on_root(grid, lambda: _start(path))
+    unfinished = Path(started)
+    _together(grid, lambda: _write_part(unfinished, grid, fields))
+    finished = Path(_on_root(grid, lambda: _finish(unfinished, text, keep)))
+    ranks.wait_for_all()
+    return finished
+
+
+def read_checkpoint(folder: str | Path, fields: Mapping[str, Field]) -> dict[str, Any]:
+    """Set fields to the values of the last complete checkpoint, and return its numbers.
+
+    The number of ranks, their parts and the width of the halo may differ. Halos are clean
+    afterwards. Collective: all ranks must call it.
+
+    Raises:
+        FileNotFoundError: on all ranks, `folder` contains no checkpoint.
+        CheckpointError: on all ranks, a field is missing, or has other points or another type.
+        RuntimeError: an exchange of a field has not been finished.
+    """
+    grid = _grid_of(fields)
+    for field in fields.values():
+        field.check_idle()
+    path = Path(_on_root(grid, lambda: str(last_checkpoint(folder))))
+    described = json.loads((path / _DESCRIPTION).read_text(encoding="utf-8"))
+    _check(described, grid, fields)
+    _together(grid, lambda: _read_parts(path, described, grid, fields))
+    for field in fields.values():
+        field.exchange(grid.halo)
+    numbers: dict[str, Any] = described["numbers"]
+    return numbers
+
+
+def last_checkpoint(folder: str | Path) -> Path:
+    """Return the last complete checkpoint in a folder.
+
+    Raises:
+        FileNotFoundError: there is no checkpoint.
+    """
+    found = _complete(Path(folder))
+    if not found:
+        raise FileNotFoundError(f"'{folder}' contains no complete checkpoint.")
+    return found[-1]
+
+
+# ---------------------------------------------------------------------------- ranks
+
+
+def _on_root(grid: Grid, work: Callable[[], str | Path]) -> str:
+    """Return the result of `work` on rank 0, on all ranks; its error is an error of all ranks."""
+    return _together(grid, work if grid.ranks.rank == 0 else lambda: "")[0]
+
+
+def _together(grid: Grid, work: Callable[[], Any]) -> list[str]:
+    """Do `work` on each rank; if one fails, raise an error on all ranks."""
+    message, kind, result = "", "", ""
+    try:
+        result = str(work())
+    except FileNotFoundError as error:
+        message, kind = str(error), "missing"
+    except (OSError, ValueError) as error:
+        message = str(error) or type(error).__name__
+    found = grid.ranks.gathered((message, kind, result))
+    for rank, (said, of_kind, _) in enumerate(found):
+        if said and of_kind:
+            raise FileNotFoundError(said)
+        if said:
+            raise CheckpointError(f"Rank {rank} cannot access a file of the checkpoint: {said}")
+    return [text for _, _, text in found]
+
+
+# ---------------------------------------------------------------------------- writing
+
+
+def _grid_of(fields: Mapping[str, Field]) -> Grid:
+    if not fields:
+        raise ValueError("A checkpoint has at least one field.")
+    grids = {id(field.grid): field.grid for field in fields.values()}
+    if len(grids) > 1:
+        raise ValueError("The fields of a checkpoint are on one grid, not on several.")
+    for name in fields:
+        if not name.isidentifier():
+            raise ValueError(f"'{name}' names no file: the names of fields are Python names.")
+    return next(iter(grids.values()))
+
+
+def _description(
+    grid: Grid, fields: Mapping[str, Field], numbers: Mapping[str, Any]
+) -> dict[str, Any]:
+    parts = grid.decomposition
+    return {
+        "points": grid.points,
+        "halo": grid.halo,
+        "parts": [[one.domain.start, one.domain.stop] for one in parts.subdomains],
+        "fields": {name: _described(field) for name, field in fields.items()},
+        "numbers": dict(numbers),
+    }
+
+
+def _complete(folder: Path) -> list[Path]:
+    """Return the complete checkpoints in a folder, in the order in which they were written."""
+    if not folder.is_dir():
+        return []
+    return sorted(one for one in folder.iterdir() if one.name.isdigit() and one.is_dir())
+
+
+def _start(folder: Path) -> Path:
+    """Return a new folder with a temporary name, and remove what a killed program left."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for one in folder.iterdir():
+        if one.name.endswith((_UNFINISHED, _REMOVED)) and one.is_dir():
+            shutil.rmtree(one)
+    numbers = [int(one.name) for one in _complete(folder)]
+    made = folder / f"{max(numbers, default=0) + 1:0{_DIGITS}}{_UNFINISHED}"
+    made.mkdir()
+    return made
+
+
+def _write_part(folder: Path, grid: Grid, fields: Mapping[str, Field]) -> None:
+    own = grid.subdomain
+    box = own.local(_with_surroundings(own.domain, grid.points, grid.halo)).box
+    for name, field in fields.items():
+        values = np.ascontiguousarray(field.storage.data_ro[box])
+        with (folder / _file(name, grid.ranks.rank)).open("wb") as file:
+            np.save(file, values)
+            file.flush()
+            os.fsync(file.fileno())
+
+
+def _finish(unfinished: Path, text: str, keep: int) -> Path:
+    with (unfinished / _DESCRIPTION).open("w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    _sync(unfinished)
+    finished = unfinished.with_name(unfinished.name.removesuffix(_UNFINISHED))
+    unfinished.rename(finished)
+    _sync(finished.parent)
+    for old in _complete(finished.parent)[:-keep]:
+        # A checkpoint that is removed in part must not look complete.
+        removed = old.with_name(old.name + _REMOVED)
+        old.rename(removed)
+        shutil.rmtree(removed)
+    return finished
+
+
+def _sync(folder: Path) -> None:
+    """Write the entries of a folder to disk."""
+    opened = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
+
+
+def _file(name: str, rank: int) -> str:
+    return f"{name}-{rank}.npy"
+
+
+def _with_surroundings(domain: Region, points: tuple[int, int], halo: int) -> Region:
+    """Return a part of the domain, with the points around the domain that are next to it."""
+    before = tuple(halo if start == 0 else 0 for start in domain.start)
+    behind = tuple(
+        halo if stop == extent else 0 for stop, extent in zip(domain.stop, points, strict=True)
+    )
+    return domain.widened((before[0], before[1]), (behind[0], behind[1]))
+
+
+# ---------------------------------------------------------------------------- reading
+
+
+def _check(described: Mapping[str, Any], grid: Grid, fields: Mapping[str, Field]) -> None:
+    points = tuple(described["points"])
+    if points != grid.points:
+        raise CheckpointError(
+            f"The checkpoint has {points} points, but the grid has {grid.points} points."
+        )
+    for name, field in fields.items():
+        known = described["fields"].get(name)
+        if known is None:
+            names = ", ".join(described["fields"])
+            raise CheckpointError(f"The checkpoint has no field '{name}'; it has {names}.")
+        own = _described(field)
+        if known != own:
+            raise CheckpointError(
+                f"'{name}' has {_text(known)} in the checkpoint, but {_text(own)} in the program."
+            )
+
+
+def _described(field: Field) -> dict[str, Any]:
+    """Return the points, type and layers of a field, as JSON represents them."""
+    layers = 0 if field.layers is None else field.layers
+    return {
+        "points": field.points.value, "type": field.storage.dtype.str, "layers": layers,
+    }  # fmt: skip
+
+
+def _text(described: Mapping[str, Any]) -> str:
+    layers = described["layers"]
+    and_layers = f" and {layers} layers" if layers else ""
+    return f"{described['points'].upper()} points of type {described['type']}{and_layers}"
+
+
+def _read_parts(
+    path: Path, described: Mapping[str, Any], grid: Grid, fields: Mapping[str, Field]
+) -> None:
+    own = grid.subdomain
+    wanted = _with_surroundings(own.domain, grid.points, grid.halo)
+    parts = list(_parts(described, grid.points))
+    for name, field in fields.items():
+        with field.storage.access(None, RDWR) as array:
+            for rank, part in enumerate(parts):
+                shared = wanted.shared(part)
+                if shared.points:
+                    values = np.load(path / _file(name, rank), mmap_mode="r")
+                    inside = shared.moved((-part.start[0], -part.start[1]))
+                    array[own.local(shared).box] = values[inside.box]
+        field.set_dirty()
+
+
+def _parts(described: Mapping[str, Any], points: tuple[int, int]) -> Iterator[Region]:
+    """Yield the points that each rank wrote, with those around the domain."""
+    for (x, y), (to_x, to_y) in described["parts"]:
+        yield _with_surroundings(Region((x, y), (to_x, to_y)), points, described["halo"])

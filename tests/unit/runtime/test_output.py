@@ -1,0 +1,107 @@
+"""Data sets, NetCDF files and Zarr stores of fields on grids."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from psyclone_storage.runtime.gocean import Field, Grid, Points
+from psyclone_storage.runtime.gocean.output import ZarrOutput, gather_dataset, write_netcdf
+from psyclone_storage.runtime.ranks import SingleRank
+
+VALUES = np.arange(24.0).reshape(6, 4)
+
+
+def fields(**keywords: Any) -> dict[str, Field]:
+    grid = Grid((6, 4), (10.0, 5.0), ranks=SingleRank(), **keywords)
+    return {
+        "h": Field(grid, values=VALUES, label="height"),
+        "u": Field(grid, Points.U, values=2.0 * VALUES),
+        "t": Field(grid, values=lambda x, y, k: x + 100.0 * y + 0.5 * k, layers=3),
+        "n": Field(grid, values=VALUES.astype(np.int32), dtype=np.int32),
+    }
+
+
+def test_data_sets_have_cf_metadata() -> None:
+    pytest.importorskip("xarray")
+    about = {"h": {"units": "m", "standard_name": "sea_surface_height"}, "x_t": {"units": "m"}}
+    found = gather_dataset(fields(), about)
+    assert found.attrs == {"Conventions": "CF-1.11"}
+    assert found.h.dims == ("y_t", "x_t")
+    assert found.h.attrs == {"long_name": "height", **about["h"]}
+    assert found.x_t.attrs == {"long_name": "x coordinate", "axis": "X", "units": "m"}
+    np.testing.assert_array_equal(found.h, VALUES.T)
+    np.testing.assert_array_equal(found.x_t, np.arange(10.0, 70.0, 10.0))
+    np.testing.assert_array_equal(found.x_u, np.arange(15.0, 75.0, 10.0))
+    assert found.n.dtype == np.int32
+    assert found.t.dims == ("layer_3", "y_t", "x_t")
+    assert found.t[2, 1, 4] == 50.0 + 100.0 * 10.0 + 1.0
+
+
+def test_curvilinear_coordinates_are_auxiliary() -> None:
+    pytest.importorskip("xarray")
+    found = gather_dataset(fields(coordinates=lambda x, y: (x + y, y - x)))
+    assert found.h.attrs["coordinates"] == "x_t_place y_t_place"
+    assert found.x_u_place.dims == ("y_u", "x_u")
+    assert found.x_t_place[2, 1] == 20.0 + 15.0
+
+
+def test_arrays_of_xarray_by_rows_are_transposed() -> None:
+    xarray = pytest.importorskip("xarray")
+    found = gather_dataset(fields())
+    again = Field(fields()["h"].grid, values=found.h)
+    np.testing.assert_array_equal(again.values, VALUES)
+    layered = Field(again.grid, values=found.t, layers=3)
+    np.testing.assert_array_equal(layered.values, fields()["t"].values)
+    by_columns = Field(again.grid, values=xarray.DataArray(VALUES, dims=("x", "y")))
+    np.testing.assert_array_equal(by_columns.values, VALUES)
+
+
+def test_netcdf_files_are_complete(tmp_path: Path) -> None:
+    xarray = pytest.importorskip("xarray")
+    pytest.importorskip("scipy")
+    made = fields()
+    write_netcdf(tmp_path / "out.nc", made)
+    assert [one.name for one in tmp_path.iterdir()] == ["out.nc"]
+    with xarray.open_dataset(tmp_path / "out.nc") as found:
+        np.testing.assert_array_equal(found.u, 2.0 * VALUES.T)
+    with pytest.raises(OSError, match=r"none.out\.nc' cannot be written"):
+        write_netcdf(tmp_path / "none" / "out.nc", made)
+
+
+def test_fields_of_one_output_are_on_one_grid() -> None:
+    with pytest.raises(ValueError, match="on one grid, not on 2"):
+        gather_dataset({"h": fields()["h"], "g": fields()["h"]})
+    with pytest.raises(ValueError, match="on one grid, not on 0"):
+        gather_dataset({})
+
+
+def test_zarr_stores_continue_after_the_last_complete_time(tmp_path: Path) -> None:
+    zarr = pytest.importorskip("zarr")
+    made, path = fields(), tmp_path / "out.zarr"
+    store = ZarrOutput(path, made, {"h": {"units": "m"}}, time_units="days since 2000-01-01")
+    for time in (0.0, 1.0, 2.0):
+        made["h"].fill(time)
+        store.write(time)
+    # A program that is killed leaves a record without a time.
+    group = zarr.open_group(str(path), mode="r+")
+    group["time"][2] = np.nan
+    again = ZarrOutput(path, made)
+    made["h"].fill(7.0)
+    again.write(7.0)
+    found = zarr.open_group(str(path), mode="r")
+    assert found["time"][:].tolist() == [0.0, 1.0, 7.0]
+    assert found["h"][:, 0, 0].tolist() == [0.0, 1.0, 7.0]
+    assert found["h"].attrs["units"] == "m"
+    assert found["time"].attrs["units"] == "days since 2000-01-01"
+    assert found["n"].dtype == np.int32
+    np.testing.assert_array_equal(found["u"][2], 2.0 * VALUES.T)
+    np.testing.assert_array_equal(found["t"][2], made["t"].values.T)
+    with pytest.raises(ValueError, match="finite"):
+        again.write(float("nan"))
+    other = {"h": Field(made["h"].grid, dtype=np.float32)}
+    with pytest.raises(ValueError, match="another variable 'h'"):
+        ZarrOutput(path, other)
