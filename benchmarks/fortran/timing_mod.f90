@@ -10,7 +10,7 @@ module timing_mod
 
 contains
 
-  !> Return the whole number that is an argument of the command.
+  !> Return the integer that is an argument of the command.
   integer function number(position)
     integer, intent(in) :: position
     character(16) :: text

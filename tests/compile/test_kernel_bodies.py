@@ -104,7 +104,7 @@ def test_products_of_matrices(product: tuple[str, str, dict], tmp_path: Path) ->
 SCALARS = {
     "abs": "y(1) = abs(x(1) - x(2)) + abs(-0.0_r_def)",
     "sign": "y(1) = sign(x(1), x(2)) + sign(x(3), -x(4))",
-    "whole numbers": "y(1) = real(sign(abs(n - 9), n - 7), r_def)",
+    "integers": "y(1) = real(sign(abs(n - 9), n - 7), r_def)",
     "min and max": "y(1) = min(x(1), x(2), x(3) * x(4))\ny(2) = max(x(1), abs(x(2)))",
     "in a condition": "if (abs(x(1)) > 1.0_r_def) then\ny(1) = 1.0_r_def\n"
     "else if (max(x(1), x(2)) > 0.5_r_def) then\ny(1) = min(x(2), 3.0_r_def)\n"
@@ -118,7 +118,7 @@ ARRAYS = {
     "extremes": "y(1) = maxval(x)\ny(2) = minval(x(n:1:-1))\ny(3) = maxval(abs(x))",
     "of nothing": "y(1) = maxval(x(3:2))\ny(2) = minval(x(3:2))\ny(3) = sum(x(3:2))\n"
     "y(4) = product(x(1:4:-1))",
-    "of no whole numbers": "k = (/ 1, 2, 3 /)\ny(1) = maxval(k(3:2))\ny(2) = minval(k(3:2))",
+    "of no integers": "k = (/ 1, 2, 3 /)\ny(1) = maxval(k(3:2))\ny(2) = minval(k(3:2))",
     "masks": "y(1) = sum(x, mask=x > 0.0_r_def)\ny(2) = maxval(x, mask=x < 0.0_r_def)",
     "dot_product": "y(1) = dot_product(x(1:3), x(n:2:-1))",
     "nested": "y(1) = sum(x * sum(abs(x)))",

@@ -108,7 +108,7 @@ class ColumnWriter(Writer):
         return self._random.choice(choices)
 
     def whole(self, depth: int) -> str:
-        """Return a whole number."""
+        """Return an integer."""
         if depth:
             return super().whole(depth)
         choices = ["n", "step", "mask[0, z]", "2", "DEPTH", "len(dofs(W2))", "d[0, 1]", "z"]

@@ -141,7 +141,7 @@ class ModelWriter(Writer):
         return super().real(depth)
 
     def whole(self, depth: int) -> str:
-        """Return a whole number."""
+        """Return an integer."""
         return "LEVELS" if not depth and self._random.random() < 0.2 else super().whole(depth)
 
     def model(self, name: str) -> dict[str, str]:

@@ -109,7 +109,7 @@ def outcomes(core: Any, target: str, seed: int, patch: pytest.MonkeyPatch) -> It
         else:
             assert a not in ("2", None)
             assert True not in (a is True, n is False, type(n) is float)
-            # NumPy computes with whole numbers of any size.
+            # NumPy computes with integers of any size.
             assert n < 2**31 or target
             assert first != second
             held[first], held[second] = meant(place, held[first], held[second], a, n)  # type: ignore[arg-type]

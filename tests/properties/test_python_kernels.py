@@ -179,7 +179,7 @@ WITHOUT_VALUE = (
 
 
 def test_what_has_no_value_in_python_ends_no_process() -> None:
-    """Python raises, or has a whole number of more bits; C computes on, with some number."""
+    """Python raises, or has an integer of more bits; C computes on, with some number."""
     library = as_library({0: WITHOUT_VALUE})
     for one in by_c(library, WITHOUT_VALUE, 0):
         assert np.all(one[1:6, 1:5] == 0.0)

@@ -152,7 +152,7 @@ def compare(
 def samples(
     shapes: Mapping[str, tuple[int, ...]], number: int = 3, **whole: int | list[int]
 ) -> Iterator[Values]:
-    """Yield random values for real arrays of `shapes`, with the given whole numbers."""
+    """Yield random values for real arrays of `shapes`, with the given integers."""
     random = np.random.default_rng(20260101)
     for _ in range(number):
         arrays = {name: random.normal(size=shape) for name, shape in shapes.items()}

@@ -20,7 +20,7 @@ _AMBIGUOUS = regex(r"ambiguous option: (\S+) could match (.*)")
 _WORDING = (
     (r"argument (\S+): expected one argument", r"'\1' takes a value."),
     (r"argument (\S+): not allowed with argument (\S+)", r"'\1' contradicts '\2'."),
-    (r"argument (\S+): invalid int value: (.*)", r"'\1' takes a whole number, not \2."),
+    (r"argument (\S+): invalid int value: (.*)", r"'\1' takes an integer, not \2."),
     (r"the following arguments are required: (.*)", r"No \1 is given."),
 )
 

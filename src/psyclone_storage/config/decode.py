@@ -104,7 +104,7 @@ def positive_word(word: SettingsWord) -> int:
     """Return `word` as an integer of at least 1."""
     if word.text.isdecimal() and int(word.text) > 0:
         return int(word.text)
-    raise refused(word, f"'{word.text}' is not a whole number of at least 1.")
+    raise refused(word, f"'{word.text}' is not an integer of at least 1.")
 
 
 def name_word(word: SettingsWord) -> str:

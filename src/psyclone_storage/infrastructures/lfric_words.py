@@ -137,7 +137,7 @@ NUMBERS: Mapping[str, Role] = {
     "band_gamma_m": Role.CMA_GAMMA_M,
     "band_gamma_p": Role.CMA_GAMMA_P,
 }
-"""The whole numbers that kernels in Python may look at, besides their arguments."""
+"""The integers that kernels in Python may look at, besides their arguments."""
 BODY_WORDS = (*RANGES, *TABLES, *NUMBERS)
 DECLARED_TYPES: Mapping[str, DataType] = {
     **{name: DerivedType(name) for name in OBJECT_TYPES},

@@ -424,12 +424,12 @@ def _expr(
         raise TypeError(message)
     if passed.integers and passed.integers[at] and not isinstance(value, Integral):
         raise TypeError(
-            f"The kernel '{kernel.name}' takes a whole number, not {value!r}, as its argument "
+            f"The kernel '{kernel.name}' takes an integer, not {value!r}, as its argument "
             f"{at + 1}: say which is meant, as in int(...)."
         )
     if isinstance(value, Integral) and not _is_usual(getattr(value, "dtype", None)):
         raise TypeError(
-            f"{value!r} has other bits than whole numbers of kernels, with which Python would go "
+            f"{value!r} has other bits than integers of kernels, with which Python would go "
             f"on to compute: '{kernel.name}' takes 32 bits and a sign, so give it 'int(...)' of it."
         )
     return names.of_number(value, position, written, own)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from json import dumps
-
 from psyclone_storage.infrastructures import profiling as abi
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.schedule import ProfileRegion
@@ -34,10 +32,7 @@ def profiled_in_python(
     _work: Workspace, module: str, region: ProfileRegion, lines: tuple[Line, ...]
 ) -> tuple[Line, ...]:
     """Return `lines` between calls of the profiler of the Python runtime."""
-    names = tuple(
-        ex.Literal(dumps(one), Intrinsic.CHARACTER)
-        for one in (region.module or module, region.name)
-    )
+    names = tuple(_python_text(one) for one in (region.module or module, region.name))
     start, stop = (
         Call(ex.Member(ex.Name(abi.PYTHON_PROFILER), word), names) for word in ("start", "stop")
     )
@@ -47,3 +42,8 @@ def profiled_in_python(
 def _text(name: str) -> ex.Expr:
     doubled = name.replace("'", "''")
     return ex.Literal(f"'{doubled}'", Intrinsic.CHARACTER)
+
+
+def _python_text(name: str) -> ex.Expr:
+    escaped = name.replace("\\", "\\\\").replace('"', '\\"')
+    return ex.Literal(f'"{escaped}"', Intrinsic.CHARACTER)

@@ -70,7 +70,7 @@ def whole_number(value: Any) -> Any:
         is_one = (value > _LEAST - 1.0) & (value < _MOST + 1.0)
         return np.trunc(np.where(is_one, value, _LEAST)).astype(int)
     if not _LEAST - 1.0 < value < _MOST + 1.0:
-        raise OverflowError(f"A kernel makes a whole number of 32 bits of {float(value)!r}.")
+        raise OverflowError(f"A kernel makes a 32-bit integer of {float(value)!r}.")
     return int(value)
 
 
@@ -81,7 +81,7 @@ def kept_whole(value: Any) -> Any:
         OverflowError: the integer has more than 32 bits.
     """
     if not np.ndim(value) and not _LEAST <= value <= _MOST:
-        raise OverflowError(f"A kernel keeps the whole number {value} in 32 bits.")
+        raise OverflowError(f"A kernel keeps the integer {value} in 32 bits.")
     return value
 
 

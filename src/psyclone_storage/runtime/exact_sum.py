@@ -14,7 +14,7 @@ import numpy as np
 _MANTISSA = 53
 _HALF = 26
 LEAST_EXPONENT = -1126
-"""Of numbers as a mantissa times a power of two; the mantissa is a whole number of 53 bits."""
+"""Of numbers as a mantissa times a power of two; the mantissa is a 53-bit integer."""
 _AT_A_TIME = 1 << 25
 """So many halves of mantissas cannot exceed what a floating-point number counts exactly."""
 

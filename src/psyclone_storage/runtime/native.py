@@ -17,7 +17,7 @@ from psyclone_storage.storage.core.forking import FORKS, Rank
 from psyclone_storage.storage.memory.cuda import copied_to_device
 
 TABLES = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
-"""What each function takes first: addresses of arrays, reals, and whole numbers."""
+"""What each function takes first: addresses of arrays, reals, and integers."""
 _SMALLEST, _LARGEST = -(2**31), 2**31 - 1
 
 
@@ -33,7 +33,7 @@ class WholeNumber(ctypes.c_int32):
         """
         if isinstance(value, int) and _SMALLEST <= value <= _LARGEST:
             return value
-        raise TypeError(f"{value!r} is no whole number of 32 bits.")
+        raise TypeError(f"{value!r} is not an integer of 32 bits.")
 
 
 _PASSED = ctypes.c_double.from_param
@@ -140,7 +140,7 @@ def number_of(value: Any, wanted: Any) -> Any:
         # Python writes down no number that is very long.
         bits = found.bit_length()
         raise OverflowError(
-            f"A kernel takes whole numbers of 32 bits, from {_SMALLEST} to {_LARGEST}, and is "
+            f"A kernel takes 32-bit integers, from {_SMALLEST} to {_LARGEST}, and is "
             f"given {found if bits < _MOST_BITS else f'one of {bits} bits'}: pass a number in that "
             "range."
         )

@@ -368,7 +368,7 @@ def _read_value(kind: type[Step], name: str, text: str) -> OptionValue:
     if isinstance(default, int):
         if re.fullmatch(r"-?\d+", text):
             return int(text)
-        raise _wrong_value(kind, name, text, "a whole number")
+        raise _wrong_value(kind, name, text, "an integer")
     return text
 
 

@@ -108,7 +108,7 @@ contains
     end if
   end subroutine neighbours_code
 
-  !> Division, remainders, powers and conversions of whole numbers.
+  !> Division, remainders, powers and conversions of integers.
   subroutine whole_numbers_code(i, j, height, step, mask)
     integer, intent(in) :: i, j
     real(go_wp), intent(inout) :: height(:, :)

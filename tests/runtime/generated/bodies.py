@@ -42,7 +42,7 @@ class Walk:
     Attributes:
         loops: what a `do` says, from the outermost in.
         value: the value within the loops.
-        place: a whole number that tells one of these values from another.
+        place: an integer that tells one of these values from another.
     """
 
     loops: tuple[str, ...]

@@ -1,4 +1,4 @@
-!> Owns how the kernels of the generated suite make one whole number of many, without losing a NaN.
+!> Owns how the kernels of the generated suite make one integer of many, without losing a NaN.
 module mixing_mod
 
   use, intrinsic :: iso_fortran_env, only: int32, real32, real64
@@ -9,7 +9,7 @@ module mixing_mod
   public :: as_integer, folded, hidden, mixed, weighed
   integer(int32), parameter, public :: poison = -1000003
 
-  !> Return a value as a whole number that depends on its place.
+  !> Return a value as an integer that depends on its place.
   interface mixed
     module procedure mixed_integer, mixed_real32, mixed_real64
   end interface mixed
@@ -19,7 +19,7 @@ module mixing_mod
     module procedure hidden_integer, hidden_real32, hidden_real64
   end interface hidden
 
-  !> Return a whole number that depends on numbers and on their order. They need not be whole: those
+  !> Return an integer that depends on numbers and on their order. They need not be whole: those
   !> that are the same in all cells are not.
   interface weighed
     module procedure weighed_integer, weighed_logical, weighed_real32, weighed_real64
@@ -27,7 +27,7 @@ module mixing_mod
 
 contains
 
-  !> Return a whole number from -8 to 8 for any other.
+  !> Return an integer from -8 to 8 for any other.
   elemental function folded(total)
     real(real64), intent(in) :: total
     real(real64) :: folded
@@ -35,7 +35,7 @@ contains
     folded = rest(total, 17) - 8.0_real64
   end function folded
 
-  !> Return `modulo(value, real(divisor))` of a whole number for an odd divisor, and NaN for NaN. The
+  !> Return `modulo(value, real(divisor))` of an integer for an odd divisor, and NaN for NaN. The
   !> intrinsic function calls a library that divides bit by bit, and most of the time would go there.
   elemental function rest(value, divisor)
     real(real64), intent(in) :: value
@@ -45,7 +45,7 @@ contains
     rest = value - divisor * nearest_whole((value - divisor / 2) / divisor)
   end function rest
 
-  !> Return the whole number next to one that is not too large: beyond `whole` all numbers are whole.
+  !> Return the integer next to one that is not too large: beyond `whole` all numbers are whole.
   elemental function nearest_whole(value)
     real(real64), intent(in) :: value
     real(real64) :: nearest_whole
@@ -55,7 +55,7 @@ contains
     nearest_whole = (value + whole) - whole
   end function nearest_whole
 
-  !> Return a whole number as an integer, and poison for NaN.
+  !> Return an integer as an integer, and poison for NaN.
   elemental function as_integer(value)
     real(real64), intent(in) :: value
     integer(int32) :: as_integer

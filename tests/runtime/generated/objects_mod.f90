@@ -75,7 +75,7 @@ contains
     end do
   end subroutine new_matrix
 
-  !> Return whole numbers from -8 to 8.
+  !> Return integers from -8 to 8.
   pure function values_of(id, seed, extents) result(values)
     integer(i_def), intent(in) :: id
     integer(i_def), intent(in) :: seed

@@ -257,7 +257,7 @@ contains
     ends = ends + [-1, 1] * merge(size(grid%halo_plans), depth, beyond)
   end function ends_of
 
-  !> Return a whole number that belongs to a place in the domain, which may be periodic.
+  !> Return an integer that belongs to a place in the domain, which may be periodic.
   function value_of(grid, x, y, seed) result(value)
     type(grid_type), intent(in) :: grid
     integer, intent(in) :: x, y, seed

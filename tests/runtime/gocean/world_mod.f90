@@ -206,7 +206,7 @@ contains
     number = real(count(kept /= values .and. .not. (kept /= kept .and. values /= values)), go_wp)
   end function number_stale
 
-  !> Return a whole number that is unlikely to be that of another value or place. Sums of it are
+  !> Return an integer that is unlikely to be that of another value or place. Sums of it are
   !> exact.
   function digest_of(value, x, y) result(number)
     real(go_wp), intent(in) :: value

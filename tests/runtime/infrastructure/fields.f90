@@ -264,7 +264,7 @@ contains
     whole_proxy = whole%get_proxy()
     whole_proxy%data = -1
     whole_proxy%data(:last) = int(ids(:last), i_def) + 1
-    call check(whole_proxy%get_min() == 1, 'the least whole number')
+    call check(whole_proxy%get_min() == 1, 'the least integer')
     call check(whole_proxy%get_max() == total, 'the greatest')
     call check(whole_proxy%get_sum() == total * (total + 1) / 2, 'the sum')
 
@@ -278,7 +278,7 @@ contains
     call check(number%get_sum() == ranks * (ranks - 1) / 2, 'their sum')
   end subroutine reductions_are_over_all_ranks
 
-  !> Return whether a real is a whole number.
+  !> Return whether a real is an integer.
   elemental function is(value, number)
     real(r_def), intent(in) :: value
     integer(i_def), intent(in) :: number
@@ -341,7 +341,7 @@ contains
     call check(holds(v, 12), 'a copy has values of its own')
   end subroutine vectors_are_combined
 
-  !> Return whether all values of a vector are a whole number, and its halos dirty; clean them.
+  !> Return whether all values of a vector are an integer, and its halos dirty; clean them.
   function holds(vector, number)
     type(field_vector_type), intent(in) :: vector
     integer(i_def), intent(in) :: number

@@ -80,7 +80,7 @@ contains
     call check(owned == ndofs, 'each dof has an owner in ' // name_from_functionspace(which))
   end subroutine expect
 
-  !> Return a field with small whole numbers, the same on any number of ranks.
+  !> Return a field with small integers, the same on any number of ranks.
   function new_field(which, h_and_v) result(proxy)
     integer(i_def), intent(in) :: which
     integer(i_def), intent(in) :: h_and_v(2)

@@ -336,7 +336,7 @@ contains
     if (which == Wtheta .and. df == 2) below = 1
   end function below
 
-  !> Return whether numbers are whole numbers divided by one.
+  !> Return whether numbers are integers divided by one.
   pure function same(values, expected, divisor)
     real(r_def), intent(in) :: values(:)
     integer(i_def), intent(in) :: expected(:)

@@ -196,7 +196,7 @@ contains
     call check(is(long%get_max(), merge(others, expected, from_below)), 'the greatest scalar')
   end subroutine extremes_of_scalars
 
-  !> Return whether a real is a whole number.
+  !> Return whether a real is an integer.
   elemental function is(value, number)
     real(r_def), intent(in) :: value
     integer(i_def), intent(in) :: number

@@ -1,6 +1,6 @@
 !> Owns what the programs of this folder have in common: meshes, fields with known values, answers.
 !>
-!> Fields start with small whole numbers that follow from the ids of dofs over all ranks, so that
+!> Fields start with small integers that follow from the ids of dofs over all ranks, so that
 !> they are the same however the mesh is cut, and sums of them are exact in any order. Answers go
 !> to a file of each rank without formatting, which took most of the time: for each field its name in
 !> 160 characters, and in 64 bits each the number of its dofs over all ranks, that of the dofs here,
@@ -180,7 +180,7 @@ contains
                 tile_size=[3_i_def, 2_i_def])))
   end function new_mesh
 
-  !> Return a whole number from -8 to 8, and one beyond that for the first and the last dof: the
+  !> Return an integer from -8 to 8, and one beyond that for the first and the last dof: the
   !> extremes of a field are the values of one rank.
   elemental function value_of(id, seed, number_of_all) result(value)
     integer(i_halo_index), intent(in) :: id
@@ -674,7 +674,7 @@ contains
     end select
   end subroutine digest_field
 
-  !> Return a whole number that is unlikely to be that of another value or place. Sums of it are
+  !> Return an integer that is unlikely to be that of another value or place. Sums of it are
   !> exact.
   elemental function digest_of(bits, place) result(number)
     integer(int64), intent(in) :: bits

@@ -102,7 +102,7 @@ def arrays_of_field(space: FunctionSpace) -> Iterator[tuple[str, Any]]:
 
 
 def in_words(values: Any) -> np.ndarray[Any, Any]:
-    """Return values in the order of Fortran, reals as whole numbers with their bits."""
+    """Return values in the order of Fortran, reals as integers with their bits."""
     flat = np.ravel(np.asarray(values), order="F")
     return flat.view(np.int64) if flat.dtype == np.float64 else flat.astype(np.int64)
 

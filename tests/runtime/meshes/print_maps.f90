@@ -1,5 +1,5 @@
 !> Write what meshes and spaces are on each rank, to a file of its own: a line for each array, with
-!> its name. Reals are written as the whole numbers that have their bits.
+!> its name. Reals are written as the integers that have their bits.
 program print_maps
 
   use, intrinsic :: ieee_arithmetic, only: ieee_quiet_nan, ieee_value
@@ -42,7 +42,7 @@ program print_maps
 
 contains
 
-  !> Write a line of whole numbers.
+  !> Write a line of integers.
   subroutine show(name, values)
     character(*), intent(in) :: name
     integer(i_def), intent(in) :: values(:)

@@ -153,7 +153,7 @@ def test_vectors_and_conditions() -> None:
         (setval_c(Datum(), True), "takes a number, not a bool"),
         (setval_c(Datum()), "takes 2 arguments"),
         (sum_X(1.0, Datum()), r"into its argument 1, which has to be a Result\(\), not 1.0"),
-        (inc_X_powint_n(Datum(), 2.5), "takes a whole number, not 2.5, as its argument 2"),
+        (inc_X_powint_n(Datum(), 2.5), "takes an integer, not 2.5, as its argument 2"),
         (inc_X_powint_n(Datum(), Result(2.0)), r"no real number as its argument 2, .* Result\(2.0"),
     ],
 )

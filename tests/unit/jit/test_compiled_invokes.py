@@ -192,7 +192,7 @@ def test_a_number_that_is_not_whole_is_refused_and_harms_nothing() -> None:
     (one,) = fields(1)
     for number in (3, np.int64(4), 2.5, np.float64(2.0)):
         if isinstance(number, float):
-            with pytest.raises(TypeError, match=r"takes a whole number, .* argument 2"):
+            with pytest.raises(TypeError, match=r"takes an integer, .* argument 2"):
                 invoke(repeat(one, number))
         else:
             invoke(repeat(one, number))

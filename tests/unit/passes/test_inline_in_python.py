@@ -373,7 +373,7 @@ def test_what_is_not_certain_stays_a_call_and_is_refused(
          ("y(map_w3(1)) = greater(a, 3.0_r_def) + of_max(a + 1)\n"
           "y(map_w3(1)+1) = of_max(a + 1) + greater(a, 3.0_r_def)"), [5.5, 5.5, 0.0]),
         (USE_OTHERS, "y(map_w3(1)) = of_local(a)", [1.25, 0.0, 0.0]),
-        # A whole number is converted where it becomes the value of a real.
+        # An integer is converted where it becomes the value of a real.
         (USE_OTHERS, "real(r_def) :: r\nr = 3\ny(map_w3(1)) = half(r)", [1.5, 0.0, 0.0]),
         (USE_OTHERS, "y(map_w3(1)) = halved(7)", [3.0, 0.0, 0.0]),
         # Expressions on arrays.

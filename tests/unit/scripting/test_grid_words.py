@@ -117,7 +117,7 @@ def test_constant_bounds_can_be_left_out(tmp_path: Path) -> None:
     ("name", "line", "message"),
     [
         ("LoopTilingTrans", "LoopTilingTrans().apply(loop, tiledims=[4])", "a size for rows and"),
-        ("ChunkLoopTrans", "ChunkLoopTrans().apply(loop, chunksize='8')", "takes whole numbers"),
+        ("ChunkLoopTrans", "ChunkLoopTrans().apply(loop, chunksize='8')", "takes integers"),
         ("LoopTiling2DTrans", "LoopTiling2DTrans().apply(loop, tilesize=0)", "cannot have 0 rows"),
         ("LoopSwapTrans", "LoopSwapTrans().apply(loop.children[0])", "does not hold one loop"),
     ],

@@ -165,5 +165,5 @@ def test_wrong_elements_are_refused() -> None:
         "'0, 0, 0' is no distance from a point.",
         "'layers(flat)' is of no field with layers.",
         "'k + 1' is out of range: it reaches the length.",
-        "'0.5' is no whole number, which an index is.",
+        "'0.5' is not an integer, as an index must be.",
     ]

@@ -324,14 +324,14 @@ _MOST_ZEROS = 6
 
 def _whole(value: CValue) -> CValue:
     if not value.type.is_integer:
-        raise PrintError("a subscript or a bound is no whole number")
+        raise PrintError("a subscript or a bound is not an integer")
     return value
 
 
 def _gathered(value: ArrayValue, lower: str) -> Callable[[str], str]:
     """Return a function that maps an index to an element of a vector subscript, counted from 0."""
     if value.rank != 1 or not value.type.is_integer:
-        raise PrintError("a subscript is no list of whole numbers")
+        raise PrintError("a subscript is not a list of integers")
     return lambda index: minus(value.at((index,)).within(Precedence.SUM), lower)
 
 

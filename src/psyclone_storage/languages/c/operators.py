@@ -154,7 +154,7 @@ def _rounded(word: str) -> Callable[[CValue, int | None, Helper], CValue]:
 
     def made(value: CValue, kind: int | None, helper: Helper) -> CValue:
         if not value.type.is_real:
-            raise PrintError("a whole number is rounded")
+            raise PrintError("an integer is rounded")
         type_ = CType(INTEGER.intrinsic, kind or INTEGER.size)
         return _whole_of(library(INTRINSICS[word].c, value.type, value), type_, helper)
 
@@ -167,7 +167,7 @@ def _whole(word: str) -> Callable[[CValue, int | None, Helper], CValue]:
     def made(value: CValue, kind: int | None, helper: Helper) -> CValue:
         del helper
         if not value.type.is_real:
-            raise PrintError("a whole number is rounded")
+            raise PrintError("an integer is rounded")
         result = library(INTRINSICS[word].c, value.type, value)
         return result if kind is None else result.converted(CType(REAL.intrinsic, kind))
 

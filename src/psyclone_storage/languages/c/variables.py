@@ -321,7 +321,7 @@ class Variables:
         with self.writer.in_prologue():
             value = self.evaluate(expr, scope)
         if isinstance(value, ArrayValue) or not value.type.is_integer:
-            raise PrintError("a bound of an array is no whole number")
+            raise PrintError("a bound of an array is not an integer")
         return value
 
     def _constant_array(self, symbol: ex.Symbol, type_: CType, scope: CScope) -> Array:

@@ -19,12 +19,12 @@ def whole_number(what: str, given: Any) -> int:
     try:
         return index(given)
     except TypeError:
-        raise TypeError(f"{what} is a whole number, not {given!r}.") from None
+        raise TypeError(f"{what} is an integer, not {given!r}.") from None
 
 
 def whole_pair(what: str, given: Any) -> tuple[int, int]:
     """Return two integers, for x and for y; raise `TypeError` for anything else."""
-    first, second = _pair(what, "two whole numbers, for x and for y", given)
+    first, second = _pair(what, "two integers, for x and for y", given)
     return whole_number(f"Each of {what}", first), whole_number(f"Each of {what}", second)
 
 

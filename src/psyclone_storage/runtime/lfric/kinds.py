@@ -30,5 +30,5 @@ def dtype_of(kind: Any) -> np.dtype[Any]:
             f"{kind!r} is neither a kind of LFRic, as 'r_def', nor a type of NumPy."
         ) from None
     if found.kind not in "fi" or found.itemsize not in (4, 8):
-        raise TypeError(f"Data of LFRic are reals or whole numbers of 32 or 64 bits, not {found}.")
+        raise TypeError(f"Data of LFRic are reals or 32-bit or 64-bit integers, not {found}.")
     return found

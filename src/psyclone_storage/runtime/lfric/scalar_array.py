@@ -39,7 +39,7 @@ def scalar_array(value: Any, type_: str, rank: int, name: str) -> ScalarArray:
         )
     if wanted.kind == "i" and found.size and not _has_room(found):
         raise OverflowError(
-            f"'{name}' is an array of whole numbers of 32 bits where it is passed, and has some "
+            f"'{name}' is an array of 32-bit integers where it is passed, and has some "
             f"beyond {_RANGE.min} to {_RANGE.max}."
         )
     return ScalarArray(

@@ -171,7 +171,7 @@ class KernelConstants(OnKernels):
         names = ("number_of_layers", "element_order", "element_order_h", "element_order_v")
         given = {name: options[name] for name in names if options[name] is not None}
         if wrong := [name for name, value in given.items() if not isinstance(value, int)]:
-            message = f"The option '{wrong[0]}' of '{self.name}' is a whole number."
+            message = f"The option '{wrong[0]}' of '{self.name}' is an integer."
             raise TransformationError(Diagnostic("T057", message))
         sizes = {name: value for name, value in given.items() if isinstance(value, int)}
         return SetKernelConstants(uid, quadrature=bool(options["quadrature"]), **sizes)

@@ -170,7 +170,7 @@ class LoopTiling(Transformation):
 def _size(transformation: Transformation, size: object) -> int:
     if isinstance(size, int):
         return size
-    message = f"'{transformation.name}' takes whole numbers as sizes, not '{size}'."
+    message = f"'{transformation.name}' takes integers as sizes, not '{size}'."
     raise TransformationError(Diagnostic("T015", message))
 
 

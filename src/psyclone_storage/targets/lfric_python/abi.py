@@ -94,7 +94,7 @@ HELD, SCALAR, POWER, WHOLE_POWER, QUOTIENT = "held", "scalar", "power", "whole_p
 LESSER, GREATER, ADDED, LEAST, GREATEST = "lesser", "greater", "added", "least", "greatest"
 MODULE_VALUE, OF_LIBRARY = "module_value", "of_library"
 WHOLE, KEPT = "whole_number", "kept_whole"
-"""What makes whole numbers of reals, and what sees that one has 32 bits."""
+"""What makes integers of reals, and what sees that one has 32 bits."""
 ADD_TO_SUM = "add"
 IN_KERNELS = (POWER, WHOLE_POWER, QUOTIENT, LESSER, GREATER, ADDED, LEAST, GREATEST, MODULE_VALUE,
               OF_LIBRARY, WHOLE, KEPT)  # fmt: skip

@@ -210,7 +210,7 @@ class ValueWriter:
         base = self.spelling.of(expr.left)
         if self._is_whole(expr):
             if exponent is None or exponent < 0:
-                raise UnsupportedError("the power of a whole number is not known to be one")
+                raise UnsupportedError("the power of an integer is not known to be one")
             return None
         if exponent is not None and exponent < 0:
             one = OF_FOUR if self.is_short(expr.left) else OF_EIGHT

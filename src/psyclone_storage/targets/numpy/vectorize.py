@@ -23,7 +23,7 @@ from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.languages.c.exact_sums import ADD_EXACTLY
 
 Terms = Mapping[str, int]
-"""A whole number as a sum: how often each term is in it, by its canonical text; '' is one."""
+"""An integer as a sum: how often each term is in it, by its canonical text; '' is one."""
 _FOLDS = {"min": "least", "max": "greatest"}
 
 

@@ -136,7 +136,7 @@ DEPENDENT = {
     "an index that is a fraction": "jiv = q\na(jiv + i / 2) = c(i)",
     "a file": "print *, a(i)",
     "a sum that is read": "t = t + c(i)\na(i) = t",
-    "a sum of fractions in a whole number": "count = count + c(i)",
+    "a sum of fractions in an integer": "count = count + c(i)",
     "a product of two ways": "t = t + c(i)\nt = t * 2.0",
 }
 REDUCTIONS = {

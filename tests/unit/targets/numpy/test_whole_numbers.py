@@ -54,9 +54,9 @@ def test_what_has_32_bits_is_the_same(mesh: Mesh, target: str) -> None:
 def test_what_has_not_is_an_error_by_numpy(mesh: Mesh, value: float) -> None:
     configure(target="numpy")
     x, n = Field(mesh.space("W3")), Field(mesh.space("W3"), dtype="i_def")
-    with pytest.raises(OverflowError, match="makes a whole number of 32 bits of"):
+    with pytest.raises(OverflowError, match="makes a 32-bit integer of"):
         invoke(cut(x, n, value))
-    with pytest.raises(OverflowError, match=r"keeps the whole number 2147483648 in 32 bits"):
+    with pytest.raises(OverflowError, match=r"keeps the integer 2147483648 in 32 bits"):
         invoke(times(Field(mesh.space("W3"), dtype="i_def"), 32768))
 
 

@@ -216,7 +216,7 @@ def _element_of_table(
     parts = [read_number(scope, one) for one in index]
     if any(part.type is not _WHOLE for part in parts):
         if all(part.type is not None for part in parts):
-            scope.refuse("P054", f"'{what}' has an index that is no whole number.", node)
+            scope.refuse("P054", f"'{what}' has an index that is not an integer.", node)
         return UNKNOWN
     for part, extent, at in zip(parts, shape, index, strict=True):
         number = integer_value(part.expr)

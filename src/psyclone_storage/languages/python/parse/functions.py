@@ -26,7 +26,7 @@ class Signature(Enum):
 
     REALS = "reals, and gives a real"
     NUMBERS = "numbers, and gives one of their type"
-    TO_WHOLE = "a number, and gives a whole number"
+    TO_WHOLE = "a number, and gives an integer"
     TO_REAL = "a number, and gives a real"
     TO_DOUBLE = "a number, and gives a real that has the usual kind whatever it meets"
     TO_SINGLE = "a number, and gives it rounded to single precision"

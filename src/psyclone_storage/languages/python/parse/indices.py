@@ -18,7 +18,7 @@ def read_index(scope: KernelScope, node: ast.expr) -> Expr | None:
     """Return one part of an index, counted from 0; record an error and return None if invalid."""
     found = read_number(scope, node)
     if found.type not in (None, Intrinsic.INTEGER):
-        what = f"'{scope.text(node)}' is no whole number, which an index is."
+        what = f"'{scope.text(node)}' is not an integer, as an index must be."
         scope.refuse("P054", what, node)
     is_number = found.type is Intrinsic.INTEGER and is_written(node)
     negative = integer_value(found.expr) if is_number else None

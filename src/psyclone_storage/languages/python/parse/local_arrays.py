@@ -342,7 +342,7 @@ def _extent(scope: KernelScope, part: ast.expr) -> Expr | None:
     known = is_known_where_called(scope, found.expr)
     if found.type is not Intrinsic.INTEGER or not known or (value is not None and value < 0):
         what = f"'{scope.text(part)}' is no extent that is known where the kernel is called."
-        hint = "Write whole numbers, arguments, or lengths as 'len(layers())'."
+        hint = "Write integers, arguments, or lengths as 'len(layers())'."
         scope.refuse("P054", what, part, hint)
         return None
     return found.expr

@@ -36,7 +36,7 @@ _COMPUTED: Mapping[type[ast.operator], Callable[[int, int], int]] = {
 
 def too_large(scope: KernelScope, node: ast.AST) -> TypedExpression:
     """Record an error for an integer literal of more than 32 bits."""
-    what = f"'{scope.text(node)}' is more than a whole number in a kernel can be."
+    what = f"'{scope.text(node)}' is more than an integer in a kernel can be."
     return scope.refuse("P054", what, node, "Write it as a real number.")
 
 
@@ -151,7 +151,7 @@ def bit_operation(
             _TRUTH,
         )
     if types != {_WHOLE}:
-        what = f"'{scope.text(node)}' does not combine two whole numbers, or two conditions."
+        what = f"'{scope.text(node)}' does not combine two integers, or two conditions."
         return scope.refuse("P054", what, node)
     shift = integer_value(operands[-1].expr)
     if word in ("shiftl", "shifta") and shift is not None and not 0 <= shift <= _BITS:
@@ -192,7 +192,7 @@ def power_operation(
     if base.type is _WHOLE and exponent.type is _WHOLE:
         value = integer_value(exponent.expr)
         if value is None or value < 0:
-            what = "A power of whole numbers has an exponent that is written out, and not negative."
+            what = "A power of integers has an exponent that is written out, and not negative."
             return scope.refuse("P054", what, node, "Write 'float(...)' around the base.")
         return TypedExpression(nodes.binary_operation("**", base.expr, exponent.expr), _WHOLE)
     base, exponent = precision.promote_operands(scope, (as_real(scope, base), exponent))
@@ -203,7 +203,7 @@ def _rounded_down(
     scope: KernelScope, node: ast.AST, left: TypedExpression, right: TypedExpression
 ) -> TypedExpression:
     if left.type is not _WHOLE or right.type is not _WHOLE:
-        what = "'//' divides whole numbers in a kernel."
+        what = "'//' divides integers in a kernel."
         return scope.refuse("P054", what, node, "Write 'math.floor(a / b)' for real ones.")
     multiple = nodes.binary_operation(
         "-", left.expr, nodes.intrinsic_call("modulo", left.expr, right.expr)

@@ -39,7 +39,7 @@ from psyclone_storage.languages.python.parse.scope import (
 from psyclone_storage.languages.python.parse.tree import PythonTree
 
 _OFFSETS = (
-    "Write the distance from the point, as in 'height[1, 0]': whole numbers, constants of the"
+    "Write the distance from the point, as in 'height[1, 0]': integers, constants of the"
     " module, and counters of loops with constant bounds."
 )
 _OWN = (0, 0)

@@ -37,7 +37,7 @@ from psyclone_storage.languages.python.parse.weak_types import (
 
 _REAL, _WHOLE = Intrinsic.REAL, Intrinsic.INTEGER
 _ROUNDS = "aint"
-"""What whole numbers are as reals, which meet others as whole numbers do."""
+"""What integers are as reals, which meet others as integers do."""
 _CHOOSES = "merge"
 
 

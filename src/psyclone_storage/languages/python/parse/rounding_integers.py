@@ -25,7 +25,7 @@ from psyclone_storage.languages.python.parse.scope import (
 
 _WHOLE = Intrinsic.INTEGER
 _HINT = (
-    "Write 'float(...)' around what is rounded and '1.0' for '1', or give the whole number to a"
+    "Write 'float(...)' around what is rounded and '1.0' for '1', or give the integer to a"
     " local, which has 32 bits."
 )
 

@@ -499,7 +499,7 @@ _SHOWN = 60
 _RESULT = "a result: "
 A_VALUE = {
     Intrinsic.REAL: "a real number",
-    Intrinsic.INTEGER: "a whole number",
+    Intrinsic.INTEGER: "an integer",
     Intrinsic.LOGICAL: "a condition",
 }
 

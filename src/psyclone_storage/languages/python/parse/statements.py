@@ -344,7 +344,7 @@ def _bound_of(
     limit = read_number(scope, found.limit)
     if counter.type is not _WHOLE or limit.type is not _WHOLE:
         if counter.type is not None and limit.type is not None:
-            what = f"'{found.counter}' and its limit are not both whole numbers."
+            what = f"'{found.counter}' and its limit are not both integers."
             scope.refuse("P054", what, node.test)
         return None
     first = counter.expr if start is None else nodes.signed_integer(start)
@@ -411,7 +411,7 @@ def _range(scope: KernelScope, node: ast.For) -> CountedRange | None:
     values = [read_number(scope, one) for one in call.args]
     if any(value.type is not _WHOLE for value in values):
         if all(value.type is not None for value in values):
-            scope.refuse("P054", "The bounds of a 'range' are whole numbers.", call)
+            scope.refuse("P054", "The bounds of a 'range' are integers.", call)
         return None
     first = values[0].expr if len(values) > 1 else nodes.signed_integer(0)
     behind = values[min(1, len(values) - 1)].expr

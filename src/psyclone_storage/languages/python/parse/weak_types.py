@@ -169,7 +169,7 @@ def compares_as_in_python(op: str, one: NumberKinds, other: NumberKinds, *, smal
 
 
 _WHOLE = 2.0**24
-"""All whole numbers up to this one have 4 bytes as reals."""
+"""All integers up to this one have 4 bytes as reals."""
 _COMPARED: Mapping[str, Callable[[float, float], bool]] = {
     "==": operator.eq, "/=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt,
     ">=": operator.ge,

@@ -425,7 +425,7 @@ class _UnitWriter:
         key = line.variable.key
         is_own = key in self.declared and key not in map(key_of, self.unit.dummies)
         if not is_own or self.numbers.type_of(line.variable) != INTEGER:
-            raise NoPythonError(f"'{line.variable.text}' is no whole number of its own")
+            raise NoPythonError(f"'{line.variable.text}' is no integer of its own")
         head = f"for {_named(line.variable.text)} in range({', '.join(bounds)}):"
         self.ended = (self.ended | _counters(line.body)) - {key}
         body = self._inner(line.body)

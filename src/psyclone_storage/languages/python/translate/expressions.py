@@ -100,7 +100,7 @@ class ExpressionWriter:
         """Translate an integer."""
         found = self.of(expr)
         if found.type != INTEGER:
-            raise NoPythonError(f"'{ex.spell(expr)}' is no whole number")
+            raise NoPythonError(f"'{ex.spell(expr)}' is not an integer")
         return found
 
     def assigned(self, expr: ex.Expr, type_: CType) -> str:
@@ -181,7 +181,7 @@ class ExpressionWriter:
         if op.kind is not OperatorKind.ARITHMETIC:
             return CValue.of(made, LOGICAL)
         if left.type == right.type == LONG:
-            raise NoPythonError(f"'{ex.spell(expr)}' is computed with whole numbers of 8 bytes")
+            raise NoPythonError(f"'{ex.spell(expr)}' is computed with integers of 8 bytes")
         if op is Operator.DIVIDE and left.type == right.type == INTEGER:
             # The quotient of two numbers of 32 bits is never rounded to an integer.
             return CValue(f"int({_QUOTIENT.join(left, right)})", INTEGER)
@@ -266,8 +266,8 @@ def convert_operands(left: CValue, right: CValue) -> tuple[CValue, CValue]:
     if DOUBLE in (left.type, right.type):
         return _doubled(left), _doubled(right)
     if left.type.is_integer and right.type.is_integer:
-        raise NoPythonError("whole numbers of several sizes are computed with")
-    raise NoPythonError("a whole number is computed with in single precision")
+        raise NoPythonError("integers of several sizes are computed with")
+    raise NoPythonError("an integer is computed with in single precision")
 
 
 def _nearest(value: CValue) -> CValue:
@@ -288,13 +288,13 @@ def _doubled(value: CValue) -> CValue:
 def _power(left: CValue, right: CValue, exponent: int | None) -> CValue:
     if right.type == INTEGER:
         if left.type == INTEGER and (exponent is None or exponent < 0):
-            raise NoPythonError("a power of whole numbers has an exponent that is not known")
+            raise NoPythonError("a power of integers has an exponent that is not known")
     elif right.type == DOUBLE:
         left, right = convert_operands(as_double(left) if left.type == INTEGER else left, right)
     if REAL in (left.type, right.type):
         raise NoPythonError("a power is computed in single precision")
     if LONG in (left.type, right.type):
-        raise NoPythonError("a power is computed with whole numbers of 8 bytes")
+        raise NoPythonError("a power is computed with integers of 8 bytes")
     return CValue.of(PYTHON.binary(Operator.POWER, left, right), left.type)
 
 
