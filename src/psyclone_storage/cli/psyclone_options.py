@@ -72,8 +72,8 @@ def check_psyclone_options(given: argparse.Namespace, *, without_api: bool) -> I
             text = f"'{flag}' changes nothing here: {why}."
             yield Diagnostic("L016", text, severity=Severity.WARNING)
     if given.frontend and not (given.frontend == "fparser2" and without_api):
-        why = "fparser2 is a second reader of files without an API only"
-        text = f"'--frontend {given.frontend}' changes nothing here: {why}."
+        why = "only 'fparser2' for files without an API has an effect"
+        text = f"'--frontend' changes nothing here: {why}."
         yield Diagnostic("L016", text, severity=Severity.WARNING)
     if given.fixed_form and given.free_form:
         text = "'--fixed-form' contradicts '--free-form'."

@@ -407,7 +407,7 @@ def test_numbers_that_are_too_large_are_said_in_words() -> None:
         with pytest.raises(OverflowError, match=r"A kernel takes real numbers of 8 bytes, up to 1"):
             step(one, two, number)
     assert one.values[1, 1] == 3.0
-    with pytest.raises(OverflowError, match=r"32 bits, .* and is given one of 16610 bits"):
+    with pytest.raises(OverflowError, match=r"32-bit integers, .* and is given one of 16610 bits"):
         number_of(10**5000, WholeNumber)
     for value in ("a", None):
         with pytest.raises(TypeError, match=rf"Result\({value!r}\) is no number"):

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from properties.python_kernels import SETTINGS
-from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.source import SourceText
+from psyclone_storage.infrastructures.profiling import PYTHON_PROFILER
 from psyclone_storage.pipeline.compile import Build, make_compiler
 from psyclone_storage.pipeline.request import CompileRequest
 
@@ -91,10 +91,10 @@ def test_what_a_step_put_in_the_place_of_a_call_is_called() -> None:
     assert c_of(built("inline-point-kernel")) == c_of(built())
 
 
-def test_a_profiler_is_nothing_that_there_is() -> None:
-    with pytest.raises(CompileError) as refused:
-        built(profile=("invokes",))
-    assert refused.value.problems[0].code == "G010"
+def test_a_profiled_invoke_starts_and_stops_the_profiler_of_python() -> None:
+    text = built(profile=("invokes",)).psy_text
+    assert text.count(f"{PYTHON_PROFILER}.start(") == text.count(f"{PYTHON_PROFILER}.stop(") == 1
+    assert PYTHON_PROFILER not in built().psy_text
 
 
 def test_an_algorithm_without_invokes_needs_no_library() -> None:
