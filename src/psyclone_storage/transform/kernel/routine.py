@@ -17,6 +17,7 @@ from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.names import listed
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.regex import regex
+from psyclone_storage.base.source import Span
 from psyclone_storage.ir.directive import AccRoutineDirective, DeviceLevel
 from psyclone_storage.ir.directive import DeclareTargetDirective as OmpDeclareTarget
 from psyclone_storage.ir.expr import Binary, CallFunction, Member, Unary, spell, walk
@@ -122,18 +123,18 @@ class MakeAccRoutine(CompilesForDevice):
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return diagnostics if the kernel cannot be called from OpenACC code."""
         if self.parallelism not in _LEVELS:
-            return (placed(self._wrong_level(), place_near(schedule, self.call)),)
+            return (self._wrong_level(place_near(schedule, self.call)),)
         return CompilesForDevice.check(self, schedule, rules)
 
     def check_code(self, code: Routine) -> Iterator[Diagnostic]:
         """Return diagnostics if the subroutine cannot be called from OpenACC code."""
         if self.parallelism not in _LEVELS:
-            return iter((self._wrong_level(),))
+            return iter((self._wrong_level(code.place),))
         return CompilesForDevice.check_code(self, code)
 
-    def _wrong_level(self) -> Diagnostic:
+    def _wrong_level(self, place: Span | None) -> Diagnostic:
         message = f"'{self.parallelism}' is no parallelism of 'acc routine'."
-        return Diagnostic("T057", message, hint=f"There are {listed(_LEVELS, 'and')}.")
+        return Diagnostic("T057", message, place, hint=f"There are {listed(_LEVELS, 'and')}.")
 
 
 @dataclass(frozen=True, slots=True)
