@@ -255,6 +255,14 @@ class CallFunction(Index):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class WrappedIndex(CallFunction):
+    """The index `modulo(index, extent)` for an index of Python.
+
+    Negative values count from the end. Bounds checks report an index that Python rejects.
+    """
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class StructureConstructor(Index):
     """A structure constructor: a value of a derived type."""
 

@@ -150,7 +150,8 @@ class Linker:
         if found.is_data:
             return self._of_data(index, found)
         if found.is_called or found.origin is ex.Origin.INTRINSIC:
-            return ex.CallFunction
+            wraps = isinstance(index, ex.WrappedIndex)
+            return ex.WrappedIndex if wraps else ex.CallFunction
         return ex.StructureConstructor if found.sort is ex.Sort.TYPE else ex.Unresolved
 
     def _of_data(

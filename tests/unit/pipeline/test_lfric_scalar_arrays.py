@@ -104,7 +104,7 @@ def test_what_is_no_such_array_is_refused_by_its_name(mesh: Mesh) -> None:
         (lambda: call(table, steps.reshape(1, 2), dims), ValueError, "'steps' .*1 dimension .*"),
         (lambda: call(table, np.array([0.5, 1.0]), dims), TypeError, "'steps'.*int32.*float64"),
         (lambda: call(table, steps > 0, dims), TypeError, "'steps'.*int32.*bool"),
-        (lambda: call(table, np.array([1, 2**31]), dims), OverflowError, "'steps'.*32 bits"),
+        (lambda: call(table, np.array([1, 2**31]), dims), OverflowError, "'steps'.*32-bit"),
         (lambda: call(table, steps, dims * 1), TypeError, "'.*dims.*'.*True and False.*int64"),
         (lambda: call(table.astype(complex), steps, dims), TypeError, "'table'.*complex128"),
         (lambda: call([1.0, 2.0], steps, dims), TypeError, "takes an array of NumPy, not a list"),

@@ -66,8 +66,8 @@ class Expressions:
                 return literal_value(expr, scope)
             case ex.Name():
                 return self.variables.value(expr.key, scope)
-            case ex.CallFunction(ex.Name() as name, items):
-                return self._function(name.key, items, scope)
+            case ex.CallFunction(ex.Name() as name, _):
+                return self._called(expr, name.key, scope)
             case ex.Element() | ex.Section():
                 return self._subscripted(expr, scope)
             case ex.Parenthesised(operand):
@@ -93,6 +93,18 @@ class Expressions:
         raise PrintError(f"'{ex.spell(expr)}' is not printed")
 
     # ------------------------------------------------------------------------ arrays
+
+    def _called(self, call: ex.CallFunction, key: str, scope: CScope) -> CValue | ArrayValue:
+        """Print a call of the function `key`."""
+        if isinstance(call, ex.WrappedIndex) and scope.around.bounds_checks:
+            return self._from_the_end(call.items, scope)
+        return self._function(key, call.items, scope)
+
+    def _from_the_end(self, items: tuple[ex.Expr, ...], scope: CScope) -> CValue:
+        """Print an index to be checked, plus the extent if it is negative."""
+        value, size = (_whole(self.scalar(item, scope)) for item in items)
+        text = f"({value.text}) + (({value.text}) < 0) * ({size.text})"
+        return CValue(text, value.type, Precedence.SUM)
 
     def subscripted_array(self, expr: ex.Index, scope: CScope) -> Array:
         """Return the array of which `expr` is an element or a section."""

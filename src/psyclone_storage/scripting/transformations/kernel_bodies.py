@@ -129,16 +129,7 @@ class ComputeInVariable(ForFiles):
 
 
 class Inline(Transformation):
-    """Replace a kernel call by the statements of the kernel, or a call in a file by those of it.
-
-    Options of PSyclone that leave out checks change nothing.
-    """
-
-    options: Mapping[str, object] = {
-        "permit_codeblocks": False,
-        "permit_unsupported_type_args": False,
-        "use_first_callee_and_no_arg_check": False,
-    }
+    """Replace a kernel call by the statements of the kernel, or a call in a file by those of it."""
 
     def _step(self, nodes: tuple[ScheduleNode, ...], options: TransformationOptions) -> Step:
         return InlineCall(nodes[0].uid)

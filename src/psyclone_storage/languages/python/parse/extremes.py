@@ -7,7 +7,15 @@ from itertools import product
 from math import inf
 
 from psyclone_storage.ir.affine import affine_form
-from psyclone_storage.ir.expr import Binary, CallFunction, Expr, Name, Unary, integer_value
+from psyclone_storage.ir.expr import (
+    Binary,
+    CallFunction,
+    Expr,
+    Name,
+    Unary,
+    WrappedIndex,
+    integer_value,
+)
 from psyclone_storage.ir.interface import Role
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator
@@ -88,7 +96,7 @@ def wrapped_index(scope: KernelScope, index: Expr, extent: Expr) -> Expr:
         return index
     if length and least == most:
         return nodes.signed_integer(int(least) % length)
-    return nodes.intrinsic_call("modulo", index, extent)
+    return WrappedIndex(Name("modulo"), (index, extent))
 
 
 def lowest(scope: KernelScope, index: Expr) -> int:
