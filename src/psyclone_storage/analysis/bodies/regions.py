@@ -107,6 +107,8 @@ _WITHOUT_LAST = (
     Directive.ACC_LOOP,
 )
 _WITHOUT_REDUCTIONS = (Directive.OMP_TASKLOOP,)
+_REDUCES_SCALARS = (Directive.OMP_TEAMS_LOOP, Directive.OMP_LOOP, Directive.ACC_LOOP)
+"""Directives with which gfortran loses the result of a reduced array, or rejects the clause."""
 _DEVICE = (
     Directive.OMP_TEAMS_DO,
     Directive.OMP_TEAMS_LOOP,
@@ -470,6 +472,12 @@ class _Planner:
                 name = names[0] if isinstance(names[0], str) else names[0][0]
                 message = f"'{kind.value}' has no clause '{word}', which '{name}' needs."
                 self._refuse(block, message, "T084")
+        for name, _ in clauses.operations if kind in _REDUCES_SCALARS else ():
+            declared = self._flow.names.declaration((key_of(name),))
+            if declared is None or declared.shape:
+                message = f"'{kind.value}' needs a reduction of the array '{name}'."
+                hint = "Some compilers support that only with 'parallel do' in the directive."
+                self._refuse(block, message, "T084", hint)
 
     def _check_device(self, node: FlowNode, block: un.DirectiveBlock) -> None:
         """Check that a device can run the statements in a construct."""

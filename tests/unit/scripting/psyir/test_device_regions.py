@@ -137,6 +137,30 @@ def test_a_target_maps_what_a_loop_reduces() -> None:
     assert len(tree.walk(OMPTargetDirective)) == len(tree.walk(OMPTeamsLoopDirective)) == 4
 
 
+@pytest.mark.parametrize(("word", "refused"), [
+    ("teamsloop", True), ("loop", True), ("acc", True), ("teamsdistributeparalleldo", False),
+])  # fmt: skip
+def test_an_array_is_reduced_only_where_compilers_can_do_it(
+    word: str, refused: bool, tmp_path: Path
+) -> None:
+    """With 'loop' gfortran 12 loses the sums of an array with variable extents, or rejects it."""
+    text = program_of(
+        "c = 1\ndo i = 1, 30\n c(mod(i, 3) + 1) = c(mod(i, 3) + 1) + i\nend do\nb = b + c\n",
+        "integer :: c(n)",
+    )
+    tree = tree_on_bench(text)
+    if refused:
+        with pytest.raises(TransformationError, match="reduction of the array 'c'"):
+            offloaded(outermost(tree)[0], word)
+        assert finished(tree) == text
+        return
+    offloaded(outermost(tree)[0], word)
+    made = finished(tree)
+    assert "reduction(+:c)" in made
+    before = output_of(text, tmp_path / "before", 1)
+    assert output_of(made, tmp_path / "after", 4) == before
+
+
 def test_the_counter_that_is_read_later_keeps_its_value() -> None:
     """The counter of a loop on a device is a copy, so a loop before a read of it stays."""
     tree = tree_on_bench(program_of(BODY))
