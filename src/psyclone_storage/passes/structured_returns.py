@@ -12,7 +12,18 @@ from psyclone_storage.base.records import replace
 from psyclone_storage.ir.expr import Unary
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import blocks_of, walk_lines
-from psyclone_storage.ir.unit import Blank, Branch, Comment, Continue, If, Label, Line, Return
+from psyclone_storage.ir.unit import (
+    Blank,
+    Branch,
+    Comment,
+    Continue,
+    Do,
+    If,
+    Label,
+    Line,
+    Return,
+    While,
+)
 
 
 def without_returns(lines: tuple[Line, ...], *, negate: bool = True) -> tuple[Line, ...]:
@@ -40,7 +51,10 @@ def reason_for_returns(lines: tuple[Line, ...]) -> str:
             return "a procedure returns before a label or from a construct with a name"
         if not isinstance(line, If):
             if _returns((line,)):
-                return "a procedure returns from within a loop"
+                construct = (
+                    "a loop" if isinstance(line, Do | While) else "a construct like 'select'"
+                )
+                return f"a procedure returns from within {construct}"
             continue
         if _returns((line,)) and _is_needed_twice(line, lines[at + 1 :]):
             return "a procedure returns from one of several branches"

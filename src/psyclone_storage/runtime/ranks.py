@@ -325,7 +325,9 @@ def _bytes_of(arrays: Sequence[Array], boxes: Sequence[Box]) -> int:
     if not boxes:
         return sum(array.nbytes for array in arrays)
     points = sum(math.prod(max(0, part.stop - part.start) for part in box) for box in boxes)
-    return sum(points * array.itemsize for array in arrays)
+    # A box contains all indices of the dimensions that it does not name.
+    named = len(boxes[0])
+    return sum(points * math.prod(array.shape[named:]) * array.itemsize for array in arrays)
 
 
 CHECK_VARIABLE = "PSYCLONE_STORAGE_CHECK_RANKS"

@@ -61,7 +61,10 @@ def test_what_follows_a_return_goes_into_the_other_branch(
     ("text", "why"),
     [
         ("do i = 1, 3\nif (a) return\nend do\nx = 1", "from within a loop"),
-        ("select case (n)\ncase (1)\nreturn\nend select\nx = 1", "from within a loop"),
+        (
+            "select case (n)\ncase (1)\nreturn\nend select\nx = 1",
+            "from within a construct like 'select'",
+        ),
         (
             "if (a) then\nx = 1\nelse if (b) then\nreturn\nend if\nx = 2",
             "from one of several branches",

@@ -111,10 +111,13 @@ def test_an_exchange_in_two_parts_reflects() -> None:
 def test_prescribed_points_are_those_on_and_beyond_the_boundary() -> None:
     made = grid((("prescribed", "closed"), "periodic"))
     field = Field(made, Points.U, values=VALUES)
+    field.exchange(2)
     field.prescribe(lambda x, y: 100.0 * x + y)
     found = field.storage.data_ro
     x, y = made.coordinates(Points.U)
     np.testing.assert_array_equal(found[:2], 100.0 * x[:2, None] + y[None, :])
+    # Points outside of the domain have the values of periodic images after an exchange.
+    assert field.is_dirty()
     np.testing.assert_array_equal(found[2:7, 2:6], VALUES[:5])
     field.exchange(2)
     np.testing.assert_array_equal(found[:2, 2:6], 100.0 * x[:2, None] + y[None, 2:6])
@@ -124,6 +127,15 @@ def test_prescribed_points_are_those_on_and_beyond_the_boundary() -> None:
         field.prescribe(VALUES)
     with pytest.raises(ValueError, match="has no prescribed boundary"):
         Field(grid()).prescribe(1.0)
+
+
+def test_prescribed_corners_beyond_a_wall_are_reflected() -> None:
+    field = Field(grid(("prescribed", "closed")), Points.V)
+    field.exchange(2)
+    field.prescribe(1.0)
+    found = field.storage.data_ro[:-1, :-1].copy()
+    field.exchange(2)
+    np.testing.assert_array_equal(found, field.storage.data_ro[:-1, :-1])
 
 
 def test_the_last_velocity_of_an_open_grid_is_computed_as_before() -> None:

@@ -69,6 +69,15 @@ def test_only_the_last_checkpoints_remain(tmp_path: Path) -> None:
     assert read_checkpoint(tmp_path, {"h": field}) == {"number": 3}
 
 
+def test_the_millionth_checkpoint_is_later_than_the_one_before(tmp_path: Path) -> None:
+    (tmp_path / "999998").mkdir()
+    field = Field(grid())
+    for number in (999999, 1000000):
+        write_checkpoint(tmp_path, {"h": field}, {"number": number})
+    assert {one.name for one in tmp_path.iterdir()} == {"999999", "1000000"}
+    assert read_checkpoint(tmp_path, {"h": field}) == {"number": 1000000}
+
+
 def test_incomplete_checkpoints_are_ignored_and_removed(tmp_path: Path) -> None:
     field = Field(grid(), values=1.0)
     write_checkpoint(tmp_path, {"h": field}, {"number": 1})

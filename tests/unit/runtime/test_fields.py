@@ -362,6 +362,22 @@ def test_sums_of_whole_numbers_are_exact() -> None:
     assert Field(grid(), values=large, dtype=np.int64).sum(reproducible=True) == 2.0
 
 
+@pytest.mark.parametrize("value", [2**31, -(2**31) - 1, 2**40])
+def test_integers_that_a_field_cannot_have_are_errors(value: int) -> None:
+    field = Field(grid(), values=7, dtype=np.int32)
+    assigned = (
+        lambda: field.fill(value),
+        lambda: field.__setitem__(0, value),
+        lambda: Field(grid(), values=value, dtype=np.int32),
+    )
+    for assign in assigned:
+        with pytest.raises(ValueError, match=f"{value} is outside the range of int32"):
+            assign()
+    assert field.min() == field.max() == 7
+    field[0, 0] = 2**31 - 1
+    assert field.max() == 2**31 - 1
+
+
 def test_what_cannot_be_made_is_refused() -> None:
     with pytest.raises(ValueError, match="periodic in y and has 4 points there"):
         grid(halo=5)

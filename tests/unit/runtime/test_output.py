@@ -56,6 +56,11 @@ def test_arrays_of_xarray_by_rows_are_transposed() -> None:
     np.testing.assert_array_equal(again.values, VALUES)
     layered = Field(again.grid, values=found.t, layers=3)
     np.testing.assert_array_equal(layered.values, fields()["t"].values)
+    by_rows = xarray.DataArray(np.arange(48.0).reshape(4, 4, 3), dims=("y", "x", "layer"))
+    square = Field(Grid((4, 4)), values=by_rows, layers=3)
+    np.testing.assert_array_equal(square.values, np.swapaxes(by_rows.values, 0, 1))
+    square[...] = by_rows + 1.0
+    np.testing.assert_array_equal(square.values, np.swapaxes(by_rows.values, 0, 1) + 1.0)
     by_columns = Field(again.grid, values=xarray.DataArray(VALUES, dims=("x", "y")))
     np.testing.assert_array_equal(by_columns.values, VALUES)
 

@@ -6,11 +6,12 @@ import io
 import re
 import threading
 
+import numpy as np
 import pytest
 
 from psyclone_storage.embedded.invoke import configure
 from psyclone_storage.runtime.profiling import Profiler
-from psyclone_storage.runtime.ranks import Requests
+from psyclone_storage.runtime.ranks import Requests, _bytes_of
 
 
 @pytest.fixture
@@ -32,6 +33,11 @@ class _Sent:
             @staticmethod
             def Startall(_requests: object) -> None:  # noqa: N802
                 pass
+
+
+def test_bytes_of_messages_include_layers() -> None:
+    box = (slice(0, 2), slice(1, 4))
+    assert _bytes_of([np.zeros((5, 6)), np.zeros((5, 6, 4), np.float32)], [box]) == 48 + 96
 
 
 def test_regions_count_calls_and_messages(profiler: Profiler) -> None:

@@ -155,7 +155,8 @@ def _complete(folder: Path) -> list[Path]:
     """Return the complete checkpoints in a folder, in the order in which they were written."""
     if not folder.is_dir():
         return []
-    return sorted(one for one in folder.iterdir() if one.name.isdigit() and one.is_dir())
+    found = (one for one in folder.iterdir() if one.name.isdecimal() and one.is_dir())
+    return sorted(found, key=lambda one: int(one.name))
 
 
 def _start(folder: Path) -> Path:

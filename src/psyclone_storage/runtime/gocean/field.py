@@ -45,11 +45,12 @@ class Field:
     Without `values`, all values are zero. `values` may be an array over the points of the domain
     and the layers, a function of coordinate arrays x and y, which are followed by the numbers of
     the layers from 0, or a number, which also applies to the halo. An array of xarray with the
-    dimensions y and x in this order, or layer, y and x, is transposed.
+    dimensions x and y in any order is transposed; so is one with layers.
 
     Raises:
         TypeError: `grid`, `points` or `values` has a wrong type.
-        ValueError: `values` are not over the points of the domain, or there is no layer.
+        ValueError: `values` are not over the points of the domain, an integer is outside the range
+            of the type, or there is no layer.
     """
 
     def __init__(  # noqa: PLR0913 - what a field is made of
@@ -126,12 +127,13 @@ class Field:
         Raises:
             IndexError: there are no such points.
             TypeError: `values` are no numbers that the field can have.
-            ValueError: `values` have another shape than the points.
+            ValueError: `values` have another shape than the points, or an integer is outside the
+                range of the type.
             RuntimeError: an exchange of the field has not been finished.
         """
         self.check_idle()
         # An exception during the access would leave undefined values.
-        found = np.broadcast_to(np.asarray(values), np.shape(self.values[index]))
+        found = np.broadcast_to(np.asarray(_with_x_first(values)), np.shape(self.values[index]))
         check_numbers(self.describe, found, self.storage.dtype)
         with self.storage.access(None, RDWR) as array:
             array[self.internal.box][index] = found
@@ -163,7 +165,8 @@ class Field:
     def prescribe(self, values: Any) -> None:
         """Set the points on and beyond the prescribed boundaries of the domain, on all ranks alike.
 
-        `values` is a number, or a function of the coordinates x and y.
+        `values` is a number, or a function of the coordinates x and y. On a grid that is periodic
+        in one direction, a function makes the halo dirty.
 
         Raises:
             RuntimeError: an exchange of the field has not been finished.
@@ -188,6 +191,10 @@ class Field:
         with self.storage.access(None, RDWR) as array:
             for part in self.grid.prescribed(self.points):
                 array[part] = found[part]
+            self.reflect(array, self.grid.halo)
+        if callable(values) and any(self.grid.periodic):
+            # A function has values outside of the domain that differ from those of images.
+            self.set_dirty()
 
     @property
     def region_is_all(self) -> bool:
@@ -496,10 +503,16 @@ class Field:
 
 
 def _with_x_first(given: Any) -> Any:
-    """Return values; if they are an array of xarray with the dimensions y and x, transposed."""
+    """Return values; if they are an array of xarray with dimensions x and y, in this order first.
+
+    Other dimensions, such as that of the layers, follow.
+    """
     dims = getattr(given, "dims", ())
-    is_by_rows = [str(one)[:1] for one in dims[-2:]] == ["y", "x"]
-    return given.transpose() if is_by_rows else given
+    found = [[one for one in dims if str(one)[:1] == axis] for axis in "xy"]
+    if [len(one) for one in found] != [1, 1]:
+        return given
+    first = (found[0][0], found[1][0])
+    return given.transpose(*first, *(one for one in dims if one not in first))
 
 
 def exchange(fields: Sequence[Field], depth: int = 1, *, only_dirty: bool = False) -> None:

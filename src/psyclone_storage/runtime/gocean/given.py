@@ -64,9 +64,19 @@ def one_of(what: str, given: Any, kind: type[Any]) -> Any:
 def check_numbers(
     what: Callable[[], str], values: np.ndarray[Any, Any], dtype: np.dtype[Any]
 ) -> None:
-    """Raise `TypeError` if values cannot be converted to `dtype` without loss."""
+    """Check that values can be converted to `dtype`; reals may be rounded.
+
+    Raises:
+        TypeError: values have another kind of type.
+        ValueError: an integer is outside the range of `dtype`.
+    """
     if not np.can_cast(values.dtype, dtype, "same_kind"):
         raise TypeError(f"{what()} has values of {dtype}, and is given some of {values.dtype}.")
+    if dtype.kind in "iu" and values.size and not np.can_cast(values.dtype, dtype):
+        limits = np.iinfo(dtype)
+        for one in (int(values.min()), int(values.max())):
+            if not limits.min <= one <= limits.max:
+                raise ValueError(f"{what()}: {one} is outside the range of {dtype}.")
 
 
 def _pair(what: str, meant: str, given: Any) -> Sequence[Any]:

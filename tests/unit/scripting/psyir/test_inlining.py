@@ -121,6 +121,15 @@ contains
     real, intent(inout) :: x
     x = x + 0.5
   end subroutine lift
+  subroutine chosen(x, k)
+    real, intent(inout) :: x
+    integer, intent(in) :: k
+    select case (k)
+    case (2)
+      return
+    end select
+    x = k
+  end subroutine chosen
   real function bumped(x)
     real, intent(inout) :: x
     x = x + 1
@@ -131,7 +140,7 @@ end module tools_mod
 HEAD = """\
 module columns_mod
   use tools_mod, only: scale, ranged, early, grown => shrunk, swap, counted, kept, hidden
-  use tools_mod, only: bounded, perhaps, twice, deep, nested, spread_out, lift, bumped
+  use tools_mod, only: bounded, perhaps, twice, deep, nested, spread_out, lift, bumped, chosen
   implicit none
 contains
   subroutine local_mean(x, y)
@@ -249,4 +258,11 @@ def test_a_procedure_that_a_script_has_changed_is_not_inlined(tmp_path: Path) ->
     assert tree.bench is not None
     commit(changed, tree.bench)
     with pytest.raises(TransformationError, match="has been changed"):
+        TRANSFORMATIONS["InlineTrans"]().apply(_call(tree))
+
+
+def test_the_reason_names_the_construct_of_a_return(tmp_path: Path) -> None:
+    """A return in a `select` construct is not one in a loop."""
+    tree = _tree("call chosen(t, k)\n", tmp_path)
+    with pytest.raises(TransformationError, match="from within a construct like 'select'"):
         TRANSFORMATIONS["InlineTrans"]().apply(_call(tree))
