@@ -9,7 +9,7 @@ from __future__ import annotations
 from enum import Enum
 from hashlib import sha256
 
-from psyclone_storage.base.records import dataclass, field
+from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rewrite import with_each_block
@@ -111,3 +111,25 @@ def of_routine(facts: Facts, routine: str, loop: str | None = None) -> Facts:
         for one in facts
         if (loop is None or one.loop in ("", loop)) and key_of(one.routine) in ("", routine)
     )
+
+
+class AppliedFacts:
+    """Promises as they hold for versions of routines, made once for each promise and routine."""
+
+    def __init__(self) -> None:
+        self._made: dict[tuple[int, str], tuple[Fact, Fact]] = {}
+        self._digests: dict[int, tuple[un.Do, str]] = {}
+
+    def to(self, fact: Fact, routine: str) -> Fact:
+        """Return a promise that holds for a version of the routine with the key `routine`."""
+        known = (id(fact), routine)
+        if known not in self._made:
+            made = replace(fact, routine=fact.routine and routine, statements="")
+            self._made[known] = (fact, made)
+        return self._made[known][1]
+
+    def digest(self, loop: un.Do) -> str:
+        """Return the digest of a loop, as a promise about it records."""
+        if id(loop) not in self._digests:
+            self._digests[id(loop)] = (loop, digest_of_loop(loop))
+        return self._digests[id(loop)][1]

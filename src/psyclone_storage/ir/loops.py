@@ -10,12 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import count
 
+from psyclone_storage.base.memo import kept_with_first
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir.rewrite import blocks_of, walk_lines, with_each_block
 from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.unit import Blank, Comment, Do, Line
 
 
+@kept_with_first
 def loops_of(code: Routine) -> tuple[Do, ...]:
     """Return the `do` loops of a subroutine in source order."""
     return tuple(line for line in walk_lines(code.body) if isinstance(line, Do))

@@ -53,7 +53,13 @@ from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.expr import Expr, Name, spell
-from psyclone_storage.ir.facts import FLOW_KINDS, Fact, Facts, digest_of_loop, of_routine
+from psyclone_storage.ir.facts import (
+    FLOW_KINDS,
+    AppliedFacts,
+    Fact,
+    Facts,
+    of_routine,
+)
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.linking import linked
 from psyclone_storage.ir.loops import addressed, loops_of
@@ -144,13 +150,14 @@ class FileBench(Bench[FileTree, NamedStep]):
         self._file = file
         self._routines = file.routines()
         self._keys = {one.extent.start: key for key, one in self._routines.items() if one.extent}
-        self._digests: dict[int, tuple[un.Do, str]] = {}
-        self._applying: dict[tuple[int, Facts], tuple[Routine, Facts]] = {}
+        self._applying: dict[tuple[int, int], tuple[Routine, Facts]] = {}
+        self._applied = AppliedFacts()
+        self._former_facts: dict[int, Facts] = {}
         self._facts = tuple(map(self._tied, facts))
         self._flows: dict[tuple[int, Facts], tuple[Routine, Flow]] = {}
         self._latest: dict[str, Flow] = {}
-        self._plans: dict[tuple[int, Facts], tuple[Routine, PlannedCode]] = {}
-        self._verdicts: dict[tuple[int, Facts], tuple[Routine, KnownVerdicts]] = {}
+        self._plans: dict[tuple[int, int], tuple[Routine, PlannedCode]] = {}
+        self._verdicts: dict[tuple[int, int], tuple[Routine, KnownVerdicts]] = {}
         self._names: tuple[FileTree | None, frozenset[str]] = (None, frozenset())
         self.left_out: list[Diagnostic] = []
         self._new: list[un.DirectiveBlock] = []
@@ -201,12 +208,7 @@ class FileBench(Bench[FileTree, NamedStep]):
             return fact
         loops = (loop for loop in self.loops(fact.routine) if loop.uid == fact.loop)
         loop = next(loops, None)
-        return fact if loop is None else replace(fact, statements=self._digest(loop))
-
-    def _digest(self, loop: un.Do) -> str:
-        if id(loop) not in self._digests:
-            self._digests[id(loop)] = (loop, digest_of_loop(loop))
-        return self._digests[id(loop)][1]
+        return fact if loop is None else replace(fact, statements=self._applied.digest(loop))
 
     def _context(self, code: Routine, former: Routine) -> RegionContext:
         routines = tuple({**self._routines, **self._tree}.values())
@@ -218,19 +220,24 @@ class FileBench(Bench[FileTree, NamedStep]):
 
     def _own(self, code: Routine) -> Facts:
         """Return the promises that hold for a version of a routine."""
-        known = (id(code), self._facts)
+        known = (id(code), self._facts_key)
         if known not in self._applying:
             own = of_routine(self._facts, self._key(code))
             loops = loops_of(code) if any(one.loop for one in own) else ()
             by_uid = {loop.uid: loop for loop in loops}
             found = tuple(
-                replace(one, routine=one.routine and code.key, statements="")
+                self._applied.to(one, code.key)
                 for one in own
                 if not one.loop
-                or (one.loop in by_uid and one.statements == self._digest(by_uid[one.loop]))
+                or (one.loop in by_uid and one.statements == self._applied.digest(by_uid[one.loop]))
             )
             self._applying[known] = (code, found)
         return self._applying[known][1]
+
+    @property
+    def _facts_key(self) -> int:
+        """The identity of the present promises, which is cheaper to hash than thousands of them."""
+        return id(self._former_facts.setdefault(id(self._facts), self._facts))
 
     def code(self, routine: str) -> Routine:
         """Return a routine with the steps so far.
@@ -267,7 +274,7 @@ class FileBench(Bench[FileTree, NamedStep]):
     def _known(self, code: Routine) -> KnownVerdicts:
         """Return the verdicts that are known of the loops of a routine, for more to be added."""
         base = self._base(code)
-        return self._verdicts.setdefault((id(base), self._facts), (base, {}))[1]
+        return self._verdicts.setdefault((id(base), self._facts_key), (base, {}))[1]
 
     def _flow_with_blocks(self, code: Routine) -> Flow:
         key = (id(code), tuple(one for one in self._facts if one.kind in FLOW_KINDS))
@@ -280,7 +287,7 @@ class FileBench(Bench[FileTree, NamedStep]):
 
     def planned(self, code: Routine) -> PlannedCode:
         """Return a routine of the file with the clauses of its blocks; it is planned once."""
-        key = (id(code), self._facts)
+        key = (id(code), self._facts_key)
         if key not in self._plans:
             planned = PlannedCode(code)
             if has_blocks(code):
@@ -289,7 +296,7 @@ class FileBench(Bench[FileTree, NamedStep]):
                 self._statements[id(planned.code)] = (planned.code, self._base(code))
             self._plans[key] = (code, planned)
             if not planned.wrong:
-                self._plans[id(planned.code), self._facts] = (planned.code, planned)
+                self._plans[id(planned.code), self._facts_key] = (planned.code, planned)
         return self._plans[key][1]
 
     def node(self, routine: str, uid: str) -> FlowNode:
