@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from psyclone_storage.base.memo import kept_lately
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.expr import spell
-from psyclone_storage.ir.schedule import Actual, Datum, Schedule, data_by_name
+from psyclone_storage.ir.schedule import Actual, Datum, HaloExchange, Schedule, data_by_name
 
 APART = "If they are never the same, pass them under names or constant indices of their own."
 
@@ -42,8 +42,8 @@ class Aliases:
             found = more
         return found
 
-    def overlap(self, first: Actual, second: Actual) -> bool:
-        """Return whether the arguments of two calls may refer to overlapping data."""
+    def overlap(self, first: Actual | HaloExchange, second: Actual | HaloExchange) -> bool:
+        """Return whether two arguments or halo exchanges may refer to overlapping data."""
         if first.datum is None or second.datum is None:
             return False
         if first.datum != second.datum:

@@ -13,7 +13,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from itertools import groupby
 
 from psyclone_storage.base.records import replace
-from psyclone_storage.ir.aliases import Aliases, aliases_in
+from psyclone_storage.ir.aliases import aliases_in
 from psyclone_storage.ir.schedule import HaloExchange, Phase, ProfileRegion, Schedule, Statement
 from psyclone_storage.ir.walk import sequential_statements
 
@@ -91,16 +91,9 @@ def _overlapped_groups(schedule: Schedule, runs: Runs) -> Groups:
         if item.fetched or item.sent or item.phase is not Phase.WHOLE:
             continue
         members = in_progress[runs[item.uid]]
-        if not any(_may_be_same(item, member, aliases) for member in members):
+        if not any(aliases.overlap(item, member) for member in members):
             members.append(item)
     return _by_member(tuple(item.uid for item in members) for members in in_progress.values())
-
-
-def _may_be_same(first: HaloExchange, second: HaloExchange, aliases: Aliases) -> bool:
-    """Return whether two exchanges may move the halo of one object."""
-    if first.datum != second.datum:
-        return second.datum in aliases.others(first.datum)
-    return None in (first.component, second.component) or first.component == second.component
 
 
 def _by_member(groups: Iterable[tuple[str, ...]]) -> Groups:

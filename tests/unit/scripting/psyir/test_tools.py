@@ -53,7 +53,7 @@ end module columns_mod
 
 
 def test_loops_with_dependences_are_told() -> None:
-    """Integer division and reductions are dependences; private scalars are none."""
+    """Report dependences of integer division and reductions, but not of private scalars."""
     loops = tree_on_bench(TEXT).walk(Loop)
     tools = DependencyTools()
     answers = []
