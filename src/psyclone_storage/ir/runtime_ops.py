@@ -447,6 +447,48 @@ class FillDofs:
 
 
 @dataclass(frozen=True, slots=True)
+class BeginHaloChecks:
+    """The begin of the halo checks of an invoke; every n-th call compares values (`every`)."""
+
+    every: int
+
+
+@dataclass(frozen=True, slots=True)
+class EndHaloChecks:
+    """The end of the halo checks of an invoke, which stops the program after errors."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckHalo:
+    """A check that the halo of a field is clean to level `depth`, and as its flags say.
+
+    With `annexed`, annexed dofs must be clean too. `reader` completes "level 1 is dirty and ...".
+    """
+
+    datum: Datum
+    component: int | None
+    depth: Expr
+    annexed: bool
+    reader: str
+
+
+@dataclass(frozen=True, slots=True)
+class NoteWrite:
+    """Notes a write of a field by the loop `writer`, and spoils what the loop left dirty.
+
+    The loop computed the halo to level `clean`; with `stale_annexed`, annexed dofs are stale. The
+    values of `trusted` loops are neither spoilt nor compared.
+    """
+
+    datum: Datum
+    component: int | None
+    clean: Expr
+    stale_annexed: bool
+    trusted: bool
+    writer: str
+
+
+@dataclass(frozen=True, slots=True)
 class Reduce:
     """A reduction of a scalar over all ranks."""
 
@@ -514,6 +556,10 @@ RuntimeAction = (
     | MarkDirty
     | MarkClean
     | FillDofs
+    | BeginHaloChecks
+    | EndHaloChecks
+    | CheckHalo
+    | NoteWrite
     | Reduce
     | BeginExactSum
     | AddExactly
