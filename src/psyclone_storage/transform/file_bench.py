@@ -127,10 +127,14 @@ class RewriteStatement:
 
 @dataclass(frozen=True, slots=True)
 class InlineStatement:
-    """Replace the calls in a statement of a routine by the statements of the procedures."""
+    """Replace the calls in a statement of a routine by the statements of the procedures.
+
+    If `call` is a reference to a function in the statement, only that is replaced.
+    """
 
     routine: str
     line: un.Line = field(repr=False)
+    call: Expr | None = field(default=None, repr=False)
     name: ClassVar[str] = "inline"
 
 
@@ -439,8 +443,8 @@ class FileBench(Bench[FileTree, NamedStep]):
                 return key_of(routine), self._directed(step)
             case RewriteStatement(routine, line, inner):
                 return key_of(routine), _with_rewritten(self.code(routine), line, inner)
-            case InlineStatement(routine, line):
-                return key_of(routine), self._inlined(self.code(routine), line)
+            case InlineStatement(routine, line, call):
+                return key_of(routine), self._inlined(self.code(routine), line, call)
             case ChangesCode():
                 code = self.code(step.call)
                 reasons = (*check_loop_directives(code), *step.check_code(code))
@@ -449,8 +453,8 @@ class FileBench(Bench[FileTree, NamedStep]):
         message = f"'{step.name}' does not apply to files."
         raise CompileError(Diagnostic("T004", message, file=self._file.source.name))
 
-    def _inlined(self, code: Routine, line: un.Line) -> Routine:
-        """Return a routine with the calls of one statement inlined.
+    def _inlined(self, code: Routine, line: un.Line, call: Expr | None) -> Routine:
+        """Return a routine with the calls of one statement inlined, or only one of them.
 
         Raises:
             CompileError: `T070`, a call stays.
@@ -461,7 +465,7 @@ class FileBench(Bench[FileTree, NamedStep]):
         if self._around is None or any(one.extent == code.extent for one in inner):
             why = "the names of its modules are not known"
         else:
-            made = inline_statement(code, line, self._around)
+            made = inline_statement(code, line, self._around, call)
             for one in made.code.kernel_use.placed:
                 keys = {one.name, f"{one.module}.{one.name}"} & self._tree.keys()
                 if any(self._tree[key].body != self._routines[key].body for key in keys):
