@@ -29,7 +29,7 @@ from psyclone_storage.storage.core.locks import (
 )
 from psyclone_storage.storage.core.native import begin
 from psyclone_storage.storage.core.token import AccessToken
-from psyclone_storage.storage.memory.pending import UNREPORTED, failure_in, give_up
+from psyclone_storage.storage.memory.pending import UNREPORTED, failure_in, give_up, waited_for
 from psyclone_storage.storage.memory.races import RACES
 
 
@@ -167,8 +167,8 @@ def _prepare(tokens: Sequence[AccessToken], *, later: bool = False) -> None:
             if not later:
                 memory.follow(allocation, token.mode.writes, token.span)
         else:
-            memory.settle(allocation, token.mode.writes)
-            RACES.host_uses(allocation, writes=token.mode.writes)
+            memory.settle(allocation, token.mode.writes, token.span)
+            RACES.host_uses(allocation, writes=token.mode.writes, span=token.span)
         _check_arrived(token)
 
 
@@ -191,8 +191,9 @@ def _check_arrived(token: AccessToken) -> None:
     """
     replicas, allocation = token.buffer.replicas, token.replica.allocation_there()
     # Work that still writes there replaces the values, or fails itself.
-    writers = (use for use in allocation.pending if use.wrote)
-    if allocation.failures and all(use.event.done for use in writers):
+    if allocation.failures and all(
+        use.event.done for use in waited_for(allocation, writes=False, span=token.span)
+    ):
         spoiled = _take_failures(token)
         if spoiled:
             failure = next(iter(spoiled.values()))

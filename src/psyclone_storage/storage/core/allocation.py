@@ -7,6 +7,7 @@ devices, a CuPy memory pointer for a GPU.
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -94,3 +95,8 @@ class WindowSpec(NamedTuple):
     strides: tuple[int, ...] | None = None
     offset: int = 0
     writable: bool = True
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """Return the first byte and the number of bytes of a window in C order without gaps."""
+        return self.offset, math.prod(self.shape) * self.dtype.itemsize

@@ -151,7 +151,7 @@ class AccessToken(Claim):
         """Return which bytes this is for, the first and how many; None for all."""
         layout = self.buffer.chunks
         first, last = self.chunks
-        if last - first == layout.count or first == last:
+        if last - first == layout.count:
             return None
         return layout.bytes_of(self.chunks, self.buffer.dtype.itemsize)
 
@@ -201,7 +201,7 @@ class AccessToken(Claim):
         spec = WindowSpec(np.dtype(dtype), shape, strides, offset, self.mode.writes)
         memory = self._memory()
         if memory.space.host_accessible:
-            self.replica.memory.settle(self.allocation, self.mode.writes)
+            self.replica.memory.settle(self.allocation, self.mode.writes, self.span)
         elif memory.queues_work:
             # An access that was opened by another thread is used in the stream of this one.
             memory.follow(self.allocation, self.mode.writes, self.span)

@@ -152,8 +152,10 @@ class Memory(ABC):  # pylint: disable=too-many-public-methods  # two vocabularie
         """Let a span be usable again where work has failed, or will: all of it is written anew."""
         give_up(allocation, span)
 
-    def settle(self, allocation: Allocation, writes: bool) -> None:  # noqa: B027
-        """Let the host wait for pending device work on `allocation`, if there is any.
+    def settle(  # noqa: B027
+        self, allocation: Allocation, writes: bool, span: Span | None = None
+    ) -> None:
+        """Let the host wait for pending device work on a span of `allocation`, None for all of it.
 
         The host that reads waits for writers, one that `writes` for readers as well.
         """

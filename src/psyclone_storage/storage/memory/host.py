@@ -48,9 +48,9 @@ class HostMemory(Memory):
         """Return the array itself: host kernels work on NumPy arrays."""
         return window
 
-    def settle(self, allocation: Allocation, writes: bool) -> None:
+    def settle(self, allocation: Allocation, writes: bool, span: Span | None = None) -> None:
         """Wait for the ends of copies that a device makes from here or to here."""
-        for use in waited_for(allocation, writes=writes):
+        for use in waited_for(allocation, writes=writes, span=span):
             use.event.synchronize()
         forget_ended(allocation)
 

@@ -222,7 +222,7 @@ def readers_alone(queue: Any, allocation: Any, _: bool, span: Any) -> None:
     WAIT_IN(queue, allocation, writes=False, span=span)
 
 
-def settled_by_readers(memory: Any, allocation: Any, _: bool = False, **__: bool) -> None:
+def settled_by_readers(memory: Any, allocation: Any, *_: Any, **__: Any) -> None:
     """Let the host overtake copies from what it overwrites."""
     SETTLE(memory, allocation, writes=False)
 
