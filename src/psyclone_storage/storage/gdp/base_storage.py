@@ -51,8 +51,7 @@ class Storage(Sliceable, operators.NoArithmetic, ABC):  # pylint: disable=too-ma
     """A field in host memory, in device memory, or in both.
 
     Use the creation functions to create storages; this class is public for `isinstance` (GDP-5).
-    The subclasses differ in their sides and in whether the runtime, the driver or the user
-    synchronises them.
+    The subclasses differ in their sides and in the agent that synchronises them.
     """
 
     __slots__ = ("__weakref__",)
@@ -376,10 +375,7 @@ class Storage(Sliceable, operators.NoArithmetic, ABC):  # pylint: disable=too-ma
     # -- protocols -------------------------------------------------------------------------------
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
-        """Return the host buffer, or a copy of it.
-
-        Raises `GTNoSuchBufferError` if there is no host buffer.
-        """
+        """Return the host buffer or a copy; raise `GTNoSuchBufferError` without a host buffer."""
         if copy:
             return np.array(self.data_ro, dtype)
         array = self.to_numpy()
@@ -433,10 +429,7 @@ class Storage(Sliceable, operators.NoArithmetic, ABC):  # pylint: disable=too-ma
 
     @property
     def pattern(self) -> Array:
-        """Return an array with the dtype, shape and strides of the storage.
-
-        If the storage has no buffer, this is the array with the data.
-        """
+        """Return an array that describes the elements; without a buffer, it contains the data."""
         return self._array
 
     def window(self, space: MemorySpace) -> Any:
