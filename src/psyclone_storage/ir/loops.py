@@ -36,7 +36,7 @@ def addressed(code: Routine) -> Routine:
     return replace(code, body=_with_uids(code.body, set(), fresh))
 
 
-def bounds_of(loop: Do) -> tuple[Expr, ...]:
+def bounds_of_loop(loop: Do) -> tuple[Expr, ...]:
     """Return the start and stop of a loop, and its step if it has one."""
     return tuple(one for one in (loop.start, loop.stop, loop.step) if one is not None)
 

@@ -28,7 +28,7 @@ from psyclone_storage.analysis.footprints import NO_ASSERTIONS, Reasons, UserAss
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.expr import whole_number
-from psyclone_storage.ir.loops import bounds_of, following_loop, have_same_bounds
+from psyclone_storage.ir.loops import bounds_of_loop, following_loop, have_same_bounds
 from psyclone_storage.ir.nests import inner_loop
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.paths import Variable
@@ -304,14 +304,14 @@ def check_plain(loop: FlowNode, flow: Flow) -> Reasons:
 def _bounds_depend(loop: FlowNode, inner: FlowNode, flow: Flow) -> Iterator[Diagnostic]:
     """Yield that the inner loop's bounds are not the same in all iterations (T063)."""
     changing = _roots(flow.written(loop))
-    for name in sorted(frozenset().union(*map(names_in, bounds_of(_line(inner)))) & changing):
+    for name in sorted(frozenset().union(*map(names_in, bounds_of_loop(_line(inner)))) & changing):
         message = f"The bounds of the loop over '{counter(inner)}' depend on '{name}'."
         yield Diagnostic("T063", message, place_of_line(inner.line))
     yield from _bounds_change(loop, _roots(flow.body(loop).written))
 
 
 def _bounds_change(loop: FlowNode, changing: frozenset[str]) -> Iterator[Diagnostic]:
-    for name in sorted(frozenset().union(*map(names_in, bounds_of(_line(loop)))) & changing):
+    for name in sorted(frozenset().union(*map(names_in, bounds_of_loop(_line(loop)))) & changing):
         message = f"The loop over '{counter(loop)}' changes '{name}', which is in its bounds."
         yield Diagnostic("T063", message, place_of_line(loop.line))
 

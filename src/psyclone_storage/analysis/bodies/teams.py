@@ -20,7 +20,7 @@ from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.directive import Directive, Sharing
 from psyclone_storage.ir.intrinsics import HARMLESS
 from psyclone_storage.ir.keys import key_of
-from psyclone_storage.ir.loops import bounds_of, have_same_bounds
+from psyclone_storage.ir.loops import bounds_of_loop, have_same_bounds
 from psyclone_storage.ir.paths import Variable
 from psyclone_storage.ir.rewrite import first_words, names_in, place_of_line
 
@@ -250,7 +250,7 @@ def _run_alike(first: FlowNode, second: FlowNode, written: frozenset[Variable]) 
         and mine.schedule == theirs.schedule
         and mine.collapse == theirs.collapse == 1
         and have_same_bounds(one, other)
-        and not any(names_in(part) & changed for part in bounds_of(one))
+        and not any(names_in(part) & changed for part in bounds_of_loop(one))
     )
 
 
