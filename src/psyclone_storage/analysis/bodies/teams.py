@@ -1,4 +1,4 @@
-"""Teams of threads: what all threads run in a region, and what they may do without a barrier."""
+"""Teams of threads: statements that all threads execute, and loops without a barrier."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _OWN_THREADS = "Put the loop under 'openmp-parallel-do' instead."
 
 
 class Team:
-    """A block that a team of threads runs, with statements that all threads run.
+    """A parallel region with statements that all threads execute.
 
-    Such a statement may only give scalars of the routine values that are the same for all threads;
-    each thread then has its own copy.
+    Such a statement may only assign values that are equal for all threads, to scalars of the
+    routine; each thread then has its own copy.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class Team:
         self._serial = [one for one in inside if one.number not in within | numbers]
 
     def with_private(self, block: un.DirectiveBlock) -> un.DirectiveBlock:
-        """Return the block with the private variables of its threads; note what is wrong."""
+        """Return the block with its private variables; record errors."""
         flow = self._flow
         if not self._shared:
             self._refuse(block, "No statement in the parallel region shares work.")
@@ -78,7 +78,7 @@ class Team:
         return replace(block, private=tuple(sorted(names, key=key_of)))
 
     def _written_together(self) -> frozenset[Variable]:
-        """Return what work-sharing blocks may write, except for private variables."""
+        """Return the non-private variables that worksharing blocks may write."""
         found: set[Variable] = set()
         for node in self._shared:
             block = self._planned.get(node.number)
@@ -92,7 +92,7 @@ class Team:
         return frozenset(found)
 
     def _check_copies(self) -> None:
-        """Check that no block copies a variable that counts a serial loop of the region.
+        """Check that no clause contains the counter of a serial loop in the region.
 
         OpenMP makes the counter of a serial loop private in the region.
         """
@@ -110,7 +110,7 @@ class Team:
                     self._refuse(node.line, message, hint=_OWN_THREADS)
 
     def _check_without_barrier(self, node: FlowNode, at: int) -> None:
-        """Check that what may run before the next barrier is independent of a block."""
+        """Check that a block is independent of all blocks that may run before the next barrier."""
         for other in self._before_barrier(node, at):
             name = conflict_between(node, other, self._planned, self._flow)
             if name is None:
@@ -122,7 +122,7 @@ class Team:
             return
 
     def _before_barrier(self, node: FlowNode, at: int) -> Iterator[FlowNode]:
-        """Yield the blocks that threads may run after a block and before the next barrier."""
+        """Yield the blocks that threads may execute between a block and the next barrier."""
         inner = [one for one in node.around if one > self._node.number]
         repeated = any(not isinstance(self._flow.node(one).line, un.If) for one in inner)
         for other in self._shared[at + 1 :]:
@@ -179,10 +179,10 @@ class Team:
 def conflict_between(
     first: FlowNode, second: FlowNode, planned: Mapping[int, un.DirectiveBlock], flow: Flow
 ) -> str | None:
-    """Return a variable for which two blocks must not run at the same time; None if they may.
+    """Return a variable for which two blocks must not run concurrently, None without one.
 
-    Elements of arrays are compared for two shared loops. Otherwise variables are, whatever their
-    elements. The text is empty if a procedure that the blocks call may access any variable.
+    Two shared loops are compared by elements, other blocks by variables. The result is an empty
+    string if a procedure that the blocks call may access any variable.
     """
     touched, written = touched_by(first, planned, flow)
     more, changed = touched_by(second, planned, flow)
@@ -257,7 +257,7 @@ def _run_alike(first: FlowNode, second: FlowNode, written: frozenset[Variable]) 
 def touched_by(
     node: FlowNode, planned: Mapping[int, un.DirectiveBlock], flow: Flow
 ) -> tuple[frozenset[Variable], frozenset[Variable]]:
-    """Return the variables that a block accesses, and those it writes, but for private ones."""
+    """Return the non-private variables that a block accesses, and those that it writes."""
     block = planned.get(node.number)
     own = {key_of(name) for name in block.private} if block else set()
     own |= _counters_in(node, flow)
@@ -270,7 +270,7 @@ def touched_by(
 
 
 def _counters_in(node: FlowNode, flow: Flow) -> frozenset[str]:
-    """Return the counters of the loops in a block, unless one thread runs it."""
+    """Return the counters of the loops in a block, unless one thread executes it."""
     assert isinstance(node.line, un.DirectiveBlock)
     if node.line.directive.is_of_one_thread:
         return frozenset()
@@ -279,7 +279,7 @@ def _counters_in(node: FlowNode, flow: Flow) -> frozenset[str]:
 
 
 def _loops_shared_by(block: un.Line) -> Iterator[un.Do]:
-    """Yield the loops whose iterations a block shares, the outermost first."""
+    """Yield the loops whose iterations a block distributes, outermost first."""
     assert isinstance(block, un.DirectiveBlock)
     lines, left = block.body, block.options.collapse
     while left and block.directive in _OF_LOOPS:
@@ -291,7 +291,7 @@ def _loops_shared_by(block: un.Line) -> Iterator[un.Do]:
 
 
 def _waits_not(line: un.Line) -> bool:
-    """Return whether threads do not wait at the end of a block."""
+    """Return whether there is no barrier at the end of a block."""
     return isinstance(line, un.DirectiveBlock) and (
         line.options.nowait or line.directive is Directive.OMP_MASTER
     )
@@ -306,7 +306,7 @@ def _shares_work(line: un.Line) -> bool:
 
 
 def place_of_block(line: un.Line) -> Span | None:
-    """Return the place of a statement, or of the first in a block."""
+    """Return the position of a statement, or of the first one in a block."""
     if isinstance(line, un.DirectiveBlock):
         return next((place for one in line.body if (place := place_of_block(one))), None)
     return place_of_line(line)
