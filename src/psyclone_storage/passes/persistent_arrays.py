@@ -59,8 +59,7 @@ def persistent_arrays(code: Routine) -> tuple[str, ...]:
         and item.key not in named | {key_of(code.result or code.name)}
         and item.value is None
         and is_plain_array(item.key, flow)
-        and not all(ex.integer_value(end) is not None for one in item.shape for end in _ends(one))
-        and all(end is not None for one in item.shape for end in _ends(one))
+        and _has_variable_bounds(item)
     ]
     while True:
         others = [one for one in code.declarations if getattr(one, "key", "") not in found]
@@ -68,6 +67,13 @@ def persistent_arrays(code: Routine) -> tuple[str, ...]:
         if not needed:
             return tuple(found)
         found = [key for key in found if key not in needed]
+
+
+def _has_variable_bounds(item: un.Declare) -> bool:
+    """Return whether all bounds of an array are declared, and some of them are not literals."""
+    ends = [end for one in item.shape for end in _ends(one)]
+    known = [end for end in ends if end is not None]
+    return len(known) == len(ends) and any(ex.integer_value(end) is None for end in known)
 
 
 def _names(item: Specified) -> Iterator[str]:
