@@ -135,7 +135,7 @@ def _allocations(declared: un.Declare) -> Iterator[un.Line]:
 
 
 def _ends(extent: ex.Expr) -> tuple[ex.Expr | None, ex.Expr | None]:
-    """Return the bounds of a dimension; the upper one is None if it is not declared."""
+    """Return the bounds of a dimension, None for an upper bound that is not declared."""
     if isinstance(extent, ex.Range):
         return extent.lower or ex.whole(1), extent.upper
     return ex.whole(1), None if isinstance(extent, ex.Star) else extent
