@@ -202,12 +202,15 @@ class DependenceTests:
     def distance(self, first: Item, second: Item) -> int | None:
         """Return the distance in counter values between two accesses to the same element.
 
-        It is 0 if all iterations access the same element, and None if the distance is unknown or
-        differs between iterations.
+        It is 0 if all iterations access the same element or plain variable, and None if the
+        distance is unknown or differs between iterations.
         """
         pairs = aligned(first.path, second.path)
-        if first.variable != second.variable or not pairs:
+        if first.variable != second.variable or pairs is None:
             return None
+        if not pairs:
+            declared = self._flow.names.declaration(first.variable)
+            return None if first.path.steps or declared is None or declared.shape else 0
         if any(isinstance(part, ex.Range) for pair in pairs for part in pair):
             return None
         name = self.counter(self._around).name

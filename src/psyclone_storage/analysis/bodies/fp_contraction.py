@@ -24,6 +24,7 @@ from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.affine import simplified
 from psyclone_storage.ir.intrinsics import EXACT
+from psyclone_storage.ir.loops import bounds_of_loop
 from psyclone_storage.ir.operators import Operator, OperatorKind
 from psyclone_storage.ir.rewrite import blocks_of, names_in, substituted, walk_lines
 from psyclone_storage.ir.routine import Routine
@@ -94,7 +95,7 @@ def against_one_level(code: Routine, layers: str, of_cells: Collection[str]) -> 
                     if is_product(value):
                         yield f"'{ex.spell(value)}' may be added to in another statement"
             case Do():
-                for bound in _bounds(line):
+                for bound in bounds_of_loop(line):
                     yield from values.about_places(bound)
             case If(branches=branches):
                 for branch in branches:
@@ -291,7 +292,7 @@ def _following(layers: str, code: Routine) -> frozenset[str]:
         before = known
         for line in walk_lines(code.body):
             match line:
-                case Do() if any(known & names_in(bound) for bound in _bounds(line)):
+                case Do() if any(known & names_in(bound) for bound in bounds_of_loop(line)):
                     known |= {line.variable.key}
                 case Assign(target, value) if known & names_in(value):
                     known |= frozenset() if _is_of((Intrinsic.REAL,), target, code) else _set(line)
@@ -327,7 +328,7 @@ def _gathers(line: Assign, around: tuple[Do, ...], layers: str) -> bool:
         inside = (_set(one) for one in walk_lines(loop.body) if isinstance(one, Assign))
         if at.isdisjoint({loop.variable.key}.union(*inside)):
             return True
-        is_short = all(ex.integer_value(bound) is not None for bound in _bounds(loop))
+        is_short = all(ex.integer_value(bound) is not None for bound in bounds_of_loop(loop))
         if not is_short and not _is_over_levels(loop, layers):
             return False
     return False
@@ -353,10 +354,6 @@ def _with_loops(
         inside = (*around, line) if isinstance(line, Do) else around
         for block in blocks_of(line):
             yield from _with_loops(block, inside)
-
-
-def _bounds(loop: Do) -> tuple[ex.Expr, ...]:
-    return tuple(one for one in (loop.start, loop.stop, loop.step) if one is not None)
 
 
 def _operations(expr: ex.Expr) -> Iterator[ex.Binary | ex.CallFunction]:

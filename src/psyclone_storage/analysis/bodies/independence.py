@@ -487,6 +487,12 @@ def _reason(conflict: Conflict, loop: FlowNode, flow: Flow) -> Diagnostic:
     first, second = conflict.first, conflict.second
     variable = first.variable
     if not first.path.subscripts and not has_shape(variable[0], flow):
+        if flow.names.may_be_absent(variable[0]) and not touches_any(
+            variable, flow.body(loop).exposed
+        ):
+            message = f"'{variable[0]}' may be absent, so threads cannot have copies of it."
+            hint = f"Use a local variable instead of '{variable[0]}' in the loop."
+            return Diagnostic("T062", message, place_of_access(first), hint=hint)
         return scalar_reason(loop, "%".join(variable), (first, second), None)
     return element_reason(loop, first, second, flow.names.aliases)
 

@@ -27,8 +27,8 @@ from psyclone_storage.analysis.bodies.reductions import reduction_of
 from psyclone_storage.analysis.footprints import NO_ASSERTIONS, Reasons, UserAssertions
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass, replace
-from psyclone_storage.ir.expr import Expr, same, whole, whole_number
-from psyclone_storage.ir.loops import following_loop
+from psyclone_storage.ir.expr import whole_number
+from psyclone_storage.ir.loops import bounds_of_loop, following_loop, have_same_bounds
 from psyclone_storage.ir.nests import inner_loop
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.paths import Variable
@@ -61,7 +61,7 @@ class CodeFootprint:
     def following(self) -> CodeFootprint | None:
         """The loop directly after this one, if it has the same bounds."""
         line = following_loop(self.flow.code, self.line)
-        if line is None or not _same_bounds(self.line, line):
+        if line is None or not have_same_bounds(self.line, line):
             return None
         node = next(
             one
@@ -192,11 +192,6 @@ def _text(nest: CodeFootprint) -> str:
     return nest.line.variable.text
 
 
-def _same_bounds(first: Do, second: Do) -> bool:
-    steps = (first.step or whole(1), second.step or whole(1))
-    return same(first.start, second.start) and same(first.stop, second.stop) and same(*steps)
-
-
 # ---------------------------------------------------------------------------- pairs of accesses
 
 
@@ -272,8 +267,12 @@ def _carried_reason(loop: FlowNode, variable: Variable) -> Diagnostic:
 
 def counter(loop: FlowNode) -> str:
     """Return the key of a loop counter."""
+    return _line(loop).variable.key
+
+
+def _line(loop: FlowNode) -> Do:
     assert isinstance(loop.line, Do)
-    return loop.line.variable.key
+    return loop.line
 
 
 def inner_node(loop: FlowNode, flow: Flow) -> FlowNode | None:
@@ -300,23 +299,17 @@ def check_plain(loop: FlowNode, flow: Flow) -> Reasons:
     return tuple(dict.fromkeys((*check_nodes_understood(flow.inside(loop), flow), *irregular)))
 
 
-def _bounds(loop: FlowNode) -> list[Expr]:
-    assert isinstance(loop.line, Do)
-    parts = (loop.line.start, loop.line.stop, loop.line.step)
-    return [part for part in parts if part is not None]
-
-
 def _bounds_depend(loop: FlowNode, inner: FlowNode, flow: Flow) -> Iterator[Diagnostic]:
     """Yield problems for bounds that change between iterations (T063)."""
     changing = _roots(flow.written(loop))
-    for name in sorted(frozenset().union(*map(names_in, _bounds(inner))) & changing):
+    for name in sorted(frozenset().union(*map(names_in, bounds_of_loop(_line(inner)))) & changing):
         message = f"The bounds of the loop over '{counter(inner)}' depend on '{name}'."
         yield Diagnostic("T063", message, place_of_line(inner.line))
     yield from _bounds_change(loop, _roots(flow.body(loop).written))
 
 
 def _bounds_change(loop: FlowNode, changing: frozenset[str]) -> Iterator[Diagnostic]:
-    for name in sorted(frozenset().union(*map(names_in, _bounds(loop))) & changing):
+    for name in sorted(frozenset().union(*map(names_in, bounds_of_loop(_line(loop)))) & changing):
         message = f"The loop over '{counter(loop)}' changes '{name}', which is in its bounds."
         yield Diagnostic("T063", message, place_of_line(loop.line))
 

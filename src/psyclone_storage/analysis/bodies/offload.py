@@ -148,7 +148,7 @@ def copied_scalars(
     """
     combined = {key_of(name) for name, _ in block.reductions}
     found: dict[str, str] = {}
-    for one in blocks_in(node, flow):
+    for one in (node,) if is_serial(node, flow) else blocks_in(node, flow):
         inner = planned.get(one.number)
         copies = set() if inner is None else {*inner.firstprivate} - {*inner.lastprivate}
         own = combined | {key_of(name) for name in copies}
@@ -160,6 +160,21 @@ def copied_scalars(
             if declared is None or (not declared.shape and isinstance(declared.type, ScalarType)):
                 found[key] = key if declared is None else declared.name
     return tuple(un.DeviceItem(Name(found[key]), written=True) for key in sorted(found))
+
+
+def is_serial(node: FlowNode, flow: Flow) -> bool:
+    """Return whether one thread of a device runs all statements of a region."""
+    return not any(isinstance(one.line, un.DirectiveBlock) for one in flow.inside(node))
+
+
+def counters_after(node: FlowNode, flow: Flow) -> Iterator[str]:
+    """Yield the counters of the loops in a region that statements after it read.
+
+    OpenMP makes them private in the region.
+    """
+    for loop in flow.inside(node):
+        if isinstance(loop.line, un.Do) and flow.is_read_later(node, (loop.line.variable.key,)):
+            yield loop.line.variable.text
 
 
 def scalars_after(node: FlowNode, planned: PlannedBlocks, flow: Flow) -> frozenset[Variable]:

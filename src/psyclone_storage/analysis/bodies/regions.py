@@ -22,8 +22,10 @@ from psyclone_storage.analysis.bodies.offload import (
     check_on_device,
     check_unordered,
     copied_scalars,
+    counters_after,
     data_in,
     is_for_device,
+    is_serial,
     scalars_after,
     updated_items,
 )
@@ -107,6 +109,10 @@ _WITHOUT_LAST = (
     Directive.ACC_LOOP,
 )
 _WITHOUT_REDUCTIONS = (Directive.OMP_TASKLOOP,)
+_ON_TARGET = (Directive.OMP_TEAMS_DO, Directive.OMP_TEAMS_LOOP)
+_NO_TEAMS = "Apply 'openmp-teams-do' to each loop, or end the region before the statement."
+_NO_COLLAPSE = "Leave out 'collapse'."
+_OTHER_DIRECTIVE = "Put the loop under 'openmp-parallel-do', which has this clause."
 _REDUCES_SCALARS = (Directive.OMP_TEAMS_LOOP, Directive.OMP_LOOP, Directive.ACC_LOOP)
 """Directives with which gfortran mishandles or rejects the reduction of an array."""
 _DEVICE = (
@@ -434,7 +440,8 @@ class _Planner:
             inner = inner_node(nest[-1], self._flow)
             if inner is None:
                 message = f"The loop is a nest of {len(nest)}, not of {block.options.collapse}."
-                self._refuse(block, message, "T084")
+                fits = f"Write 'collapse={len(nest)}'." if len(nest) > 1 else _NO_COLLAPSE
+                self._refuse(block, message, "T084", fits)
                 break
             outer = {one.line.variable.key for one in nest if isinstance(one.line, un.Do)}
             self._check_rectangular(inner, outer)
@@ -471,7 +478,12 @@ class _Planner:
             if names and kind in without:
                 name = names[0] if isinstance(names[0], str) else names[0][0]
                 message = f"'{kind.value}' has no clause '{word}', which '{name}' needs."
-                self._refuse(block, message, "T084")
+                hint = _OTHER_DIRECTIVE
+                if word == "reduction":
+                    hint = f"Compute '{name}' in a loop with another directive."
+                elif kind.is_openacc or kind in _ON_TARGET:
+                    hint = f"Use '{name}' only in the iteration that sets it."
+                self._refuse(block, message, "T084", hint)
         for name, _ in clauses.operations if kind in _REDUCES_SCALARS else ():
             declared = self._flow.names.declaration((key_of(name),))
             if declared is None or declared.shape:
@@ -505,6 +517,9 @@ class _Planner:
             return
         if kind is Directive.ACC_PARALLEL:
             self.reasons += check_unordered(node, self._planned, self._flow)
+        if kind is Directive.OMP_TARGET and is_serial(node, flow):
+            self._check_serial(node, block)
+            return
         wanted = _NESTED.get(kind, frozenset())
         held = [one for one in block.body if not isinstance(one, un.Comment | un.Blank)]
         for line in held if len(held) > 1 else ():
@@ -515,7 +530,20 @@ class _Planner:
             if not isinstance(line, un.DirectiveBlock) or line.directive not in wanted:
                 words = " or ".join(sorted(f"'{one.value}'" for one in wanted))
                 message = f"'{first_words(line)}' in '{kind.value}' is not under {words}."
-                self.unfinished.append(Diagnostic("T027", message, place_of_block(line)))
+                hint = _NO_TEAMS if kind is Directive.OMP_TARGET else ""
+                self.unfinished.append(Diagnostic("T027", message, place_of_block(line), hint=hint))
+
+    def _check_serial(self, node: FlowNode, block: un.DirectiveBlock) -> None:
+        """Check a region in which no loop has a directive, unless further steps change that."""
+        others, self.reasons = self.reasons, []
+        self.reasons += check_nodes_understood(self._flow.inside(node), self._flow)
+        self.reasons += _leaves(node, self._flow)
+        self._check_device(node, block)
+        for name in sorted(set(counters_after(node, self._flow))):
+            message = f"'{name}' counts a loop in the region and is read after it."
+            self._refuse(block, message, "T083", "Use another variable in the loop.")
+        self.unfinished += self.reasons
+        self.reasons = others
 
 
 def _leaves(node: FlowNode, flow: Flow) -> Iterator[Diagnostic]:

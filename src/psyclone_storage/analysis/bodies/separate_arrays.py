@@ -15,7 +15,7 @@ from psyclone_storage.analysis.bodies.coverage import Coverage
 from psyclone_storage.analysis.bodies.flow import Flow, FlowNode, Item
 from psyclone_storage.analysis.bodies.independence import is_invariant
 from psyclone_storage.ir import unit as un
-from psyclone_storage.ir.expr import Expr
+from psyclone_storage.ir.loops import bounds_of_loop
 from psyclone_storage.ir.paths import Variable
 from psyclone_storage.ir.rewrite import expressions_of, walk_lines
 
@@ -70,7 +70,7 @@ def _is_steady(item: Item, loop: FlowNode, flow: Flow) -> bool:
     counted = frozenset[str]()
     for number in (at for at in item.node.around if at > loop.number):
         line = flow.node(number).line
-        exprs = _bounds(line) if isinstance(line, un.Do) else expressions_of(line)
+        exprs = bounds_of_loop(line) if isinstance(line, un.Do) else expressions_of(line)
         if not all(is_invariant(one, loop, flow, counted) for one in exprs):
             return False
         if isinstance(line, un.Do):
@@ -83,7 +83,3 @@ def _is_steady(item: Item, loop: FlowNode, flow: Flow) -> bool:
 def _is_single(line: un.Line) -> bool:
     """Return whether a statement has at most one condition."""
     return not isinstance(line, un.If | un.Where) or len(line.branches) == 1
-
-
-def _bounds(loop: un.Do) -> tuple[Expr, ...]:
-    return tuple(one for one in (loop.start, loop.stop, loop.step) if one is not None)

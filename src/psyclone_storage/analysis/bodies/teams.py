@@ -6,18 +6,23 @@ from collections.abc import Iterator, Mapping
 
 from psyclone_storage.analysis.bodies.accesses import unknown_calls
 from psyclone_storage.analysis.bodies.def_use import touches_any
+from psyclone_storage.analysis.bodies.dependence_tests import DependenceTests, IterationOrder
 from psyclone_storage.analysis.bodies.flow import Flow, FlowNode
-from psyclone_storage.analysis.bodies.independence import may_be_copied
-from psyclone_storage.analysis.bodies.verdict import called_procedures
+from psyclone_storage.analysis.bodies.independence import (
+    check_nodes_understood,
+    may_be_copied,
+)
+from psyclone_storage.analysis.bodies.verdict import called_by, called_procedures
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import replace
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir import unit as un
-from psyclone_storage.ir.directive import Directive
+from psyclone_storage.ir.directive import Directive, Sharing
 from psyclone_storage.ir.intrinsics import HARMLESS
 from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.loops import bounds_of_loop, have_same_bounds
 from psyclone_storage.ir.paths import Variable
-from psyclone_storage.ir.rewrite import first_words, place_of_line
+from psyclone_storage.ir.rewrite import first_words, names_in, place_of_line
 
 _OF_LOOPS = (Directive.OMP_DO, Directive.OMP_LOOP)
 _END_REGION = "End the region before the statement, or put it under 'omp-single'."
@@ -105,10 +110,7 @@ class Team:
                     self._refuse(node.line, message, hint=_OWN_THREADS)
 
     def _check_without_barrier(self, node: FlowNode, at: int) -> None:
-        """Check that a block is independent of all blocks that may run before the next barrier.
-
-        The check compares variables, not elements.
-        """
+        """Check that a block is independent of all blocks that may run before the next barrier."""
         for other in self._before_barrier(node, at):
             name = conflict_between(node, other, self._planned, self._flow)
             if name is None:
@@ -179,8 +181,8 @@ def conflict_between(
 ) -> str | None:
     """Return a variable for which two blocks must not run concurrently, None without one.
 
-    Variables are compared, not elements. The result is an empty string if a procedure that the
-    blocks call may access any variable.
+    Two shared loops are compared by elements, other blocks by variables. The result is an empty
+    string if a procedure that the blocks call may access any variable.
     """
     touched, written = touched_by(first, planned, flow)
     more, changed = touched_by(second, planned, flow)
@@ -191,10 +193,65 @@ def conflict_between(
         for one in mine
         if touches_any(one, others) or (shared(one) and any(map(shared, others)))
     )
+    if found and _share_no_element(first, second, touched | more, flow):
+        return None
     if found:
         return found[0]
     calls = any(called_procedures(one, flow) - HARMLESS for one in (first, second))
     return "" if calls else None
+
+
+def _share_no_element(
+    first: FlowNode, second: FlowNode, touched: frozenset[Variable], flow: Flow
+) -> bool:
+    """Return whether two shared loops certainly write no element that the other one accesses.
+
+    A thread runs the same iterations of two loops with the same bounds and the same schedule
+    `static`, so an element that only equal iterations share does not matter.
+    """
+    loops = [next(_loops_shared_by(one.line), None) for one in (first, second)]
+    called = {name for node in flow.nodes for name in called_by(node.line, flow)}
+    if first is second or None in loops or called - HARMLESS:
+        return False
+    if any(check_nodes_understood(flow.inside(one), flow) for one in (first, second)):
+        return False
+    accesses = [one for node in flow.nodes for one in node.accesses]
+    written = frozenset(
+        one.path.variable
+        for one in accesses
+        if one.writes or flow.names.is_shared(one.path.variable)
+    )
+    nodes = [one for one in flow.loops if any(one.line is loop for loop in loops)]
+    tests = DependenceTests(flow, nodes[0], written)
+    orders: list[tuple[IterationOrder, ...]] = [()]
+    if _run_alike(first, second, written):
+        mine, other = nodes if nodes[0].line is loops[0] else nodes[::-1]
+        orders = [(IterationOrder(mine, other),), (IterationOrder(mine, other, earlier=True),)]
+    return all(
+        tests.never(one, other, order)
+        for one in flow.items_in(first)
+        if one.variable in touched
+        for other in flow.items_in(second)
+        if other.variable in touched and (one.writes or other.writes)
+        for order in orders
+    )
+
+
+def _run_alike(first: FlowNode, second: FlowNode, written: frozenset[Variable]) -> bool:
+    """Return whether each thread certainly runs the same iterations of two shared loops."""
+    blocks = (first.line, second.line)
+    one, other = (next(_loops_shared_by(block)) for block in blocks)
+    mine, theirs = (line.options for line in blocks if isinstance(line, un.DirectiveBlock))
+    changed = {variable[0] for variable in written}
+    return (
+        first.around[-1:] == second.around[-1:]
+        and mine.schedule is not None
+        and mine.schedule.rule is Sharing.STATIC
+        and mine.schedule == theirs.schedule
+        and mine.collapse == theirs.collapse == 1
+        and have_same_bounds(one, other)
+        and not any(names_in(part) & changed for part in bounds_of_loop(one))
+    )
 
 
 def touched_by(

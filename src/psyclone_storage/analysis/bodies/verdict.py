@@ -32,6 +32,7 @@ from psyclone_storage.ir.facts import ASSUMPTIONS, Fact, FactKind, Facts, names_
 from psyclone_storage.ir.kernel import ReductionOp
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator
+from psyclone_storage.ir.paths import Variable
 from psyclone_storage.ir.rewrite import expressions_of, names_in, walk_lines
 from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.symbols import Procedure
@@ -247,10 +248,25 @@ def _cured(loop: FlowNode, code: Routine, facts: Facts, tried: list[Fact]) -> li
         if (distance := tests.distance(pair.first, pair.second)) is not None:
             if distance or flow.is_read_later(node, pair.first.variable):
                 return None
+            if _reads_first(pair.first.variable, node, flow):
+                return None
             kind = FactKind.PRIVATE
         blocking[name] = Fact(kind, name, code.key, loop.line.uid)
     found = [*tried, *blocking.values()]
     return found if verdict_of(node, flow, (*facts, *found)).is_independent else None
+
+
+def _reads_first(variable: Variable, loop: FlowNode, flow: Flow) -> bool:
+    """Return whether each iteration certainly reads a variable before it may set it."""
+    for node in flow.inside(loop):
+        own = [item for item in node.accesses if item.path.variable == variable]
+        if flow.summaries[node.number - 1].jumps:
+            return False
+        if node.around[-1:] == (loop.number,) and any(not item.writes for item in own):
+            return True
+        if any(item.writes for item in own):
+            return False
+    return False
 
 
 def _clauses(found: Independence, flow: Flow) -> Clauses:

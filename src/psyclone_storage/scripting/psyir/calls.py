@@ -77,12 +77,14 @@ class Call(Statement, CallExpression):
             return replace(self.source, procedure=procedure, args=args)
         return un.Call(procedure, args)
 
-    def _is_statement(self) -> bool:
+    @property
+    def is_statement(self) -> bool:
+        """Return whether this is a call of a subroutine."""
         return self.source is not None or isinstance(self.parent, Schedule)
 
     def debug_string(self) -> str:
         """Return the call as Fortran text."""
-        kind: Any = Statement if self._is_statement() else DataNode
+        kind: Any = Statement if self.is_statement else DataNode
         text: str = kind.debug_string(self)
         return text
 
@@ -92,7 +94,7 @@ class Call(Statement, CallExpression):
     __hash__ = DataNode.__hash__
 
     def __eq__(self, other: object) -> bool:
-        return self is other or (not self._is_statement() and DataNode.__eq__(self, other))
+        return self is other or (not self.is_statement and DataNode.__eq__(self, other))
 
     @property
     def routine(self) -> Any:

@@ -138,7 +138,8 @@ class Inline(Transformation):
         node = request.nodes[0]
         if not isinstance(node, Call) or isinstance(node, IntrinsicCall):
             raise refusal(f"'{self.name}' takes a call of a procedure.")
-        return InlineStatement(request.routine.key, request.statement())
+        function = None if node.is_statement else node.frozen()
+        return InlineStatement(request.routine.key, request.statement(), function)
 
 
 class Hoist(Transformation):
