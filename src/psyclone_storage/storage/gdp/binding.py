@@ -64,7 +64,7 @@ class OpenArguments(dict[str, Any]):
     __slots__ = ("_things",)
 
     def __init__(self, things: Mapping[str, Any]) -> None:
-        """Start with no arrays for the arguments `things`."""
+        """Create an empty mapping; `things` are the arguments, whose arrays are added later."""
         super().__init__()
         self._things = things
 
