@@ -72,6 +72,7 @@ from psyclone_storage.ir.routine import (
     ModuleContext,
     Routine,
     SourceFile,
+    SpecificationItem,
     UseStatement,
 )
 from psyclone_storage.passes.inline.kernels import inline_statement
@@ -501,8 +502,27 @@ def _with_code(unit: Routine, code: Routine) -> Routine:
     )
     uses = tuple(UseStatement(use) for use in code.uses if use not in unit.uses)
     marks = (one for one in code.directives if one not in unit.directives)
-    items = (*uses, *unit.specification, *new, *marks)
+    present = {item.key: item for item in code.declarations if isinstance(item, un.Declare)}
+    changed = tuple(
+        DeclarationStatement((present[item.key],))
+        for item in unit.declarations
+        if isinstance(item, un.Declare) and present.get(item.key, item) != item
+    )
+    same = (_unchanged(item, present) for item in unit.specification)
+    items = (*uses, *(one for one in same if one is not None), *changed, *new, *marks)
     return replace(unit, body=code.body, specification=items)
+
+
+def _unchanged(
+    item: SpecificationItem, present: Mapping[str, un.Declare]
+) -> SpecificationItem | None:
+    """Return a declaration without variables that steps have changed, None if none is left."""
+    if not isinstance(item, DeclarationStatement):
+        return item
+    left = tuple(one for one in item.declares if present.get(one.key, one) == one)
+    if len(left) == len(item.declares):
+        return item
+    return replace(item, declares=left) if left else None
 
 
 def _too_late(reasons: Reasons) -> Reasons:
