@@ -196,7 +196,7 @@ def _text(nest: CodeFootprint) -> str:
 
 
 def _looks_ahead(first: FlowNode, second: FlowNode, flow: Flow) -> Iterator[Diagnostic]:
-    """Yield arrays whose elements the second loop would access before the first one."""
+    """Yield arrays with elements that, once fused, the second loop accesses before the first."""
     written = loop_variant(first, flow) | loop_variant(second, flow)
     tests = DependenceTests(flow, first, written)
     ahead = (IterationOrder(first, second, earlier=True),)

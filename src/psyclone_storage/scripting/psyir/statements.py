@@ -103,7 +103,10 @@ class Statement(LiveNode):
         self._children = None
 
     def is_unseen(self, line: un.Line) -> bool:
-        """Return whether the children do not exist yet; if so, adopt `line`."""
+        """Replace the cached statement by `line` if the children do not exist yet.
+
+        Return whether they do not exist.
+        """
         if self._children is None:
             self.source = self.cached_line = line
         return self._children is None
