@@ -103,10 +103,7 @@ class Statement(LiveNode):
         self._children = None
 
     def is_unseen(self, line: un.Line) -> bool:
-        """Replace the cached statement by `line` if the children do not exist yet.
-
-        Return whether they do not exist.
-        """
+        """Set the cached statement unless the children exist; return whether they do not."""
         if self._children is None:
             self.source = self.cached_line = line
         return self._children is None
