@@ -173,7 +173,7 @@ class CodeFootprint:
             yield element_reason(loop, *((first, second) if first.writes else (second, first)))
 
     def _is_reduced(self, variable: Variable) -> bool:
-        """Return whether the loop reduces a variable independently of the order."""
+        """Return whether the loop only reduces a variable, in any order of the terms."""
         items = self.flow.items_in(self.loop)
         own = [item for item in items if item.path.root == variable[0]]
         found = reduction_of(variable, own, self.flow)
