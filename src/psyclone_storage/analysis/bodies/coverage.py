@@ -95,7 +95,7 @@ class Coverage:
         return self._precedes(write, read, loop) and self._box(write, read).holds(self._variable)
 
     def _precedes(self, write: Item, read: Item, loop: FlowNode) -> bool:
-        """Return whether the loops around `write` only have always completed before `read`."""
+        """Return whether `write` and the loops that contain only it end before `read`."""
         if not isinstance(write.node.line, Assign) or self._is_masked(write.node):
             return False
         shared = _shared(write.node, read.node)
@@ -245,7 +245,7 @@ class _Box:
         return self._facts.imply(apart if counter.step > 0 else constant_polynomial(0).minus(apart))
 
     def _subscripts(self, item: Item, variable: Variable) -> tuple[Expr, ...]:
-        """Return the subscripts of a path with one subscript list, or `:` for each dimension."""
+        """Return the only subscript list of a path; without one, return `:` for each dimension."""
         brackets = [step for step in item.path.steps if isinstance(step, Subscripts)]
         if len(brackets) == 1:
             return brackets[0].items

@@ -149,7 +149,7 @@ class _OnDevice:
         ]
 
     def messages(self, ranks: Ranks) -> PersistentExchange:
-        """Return the exchange of the messages."""
+        """Return the persistent MPI exchange for the messages of this halo exchange."""
         return PackedMessages(
             ranks,
             _by_rank(self._plan.received, self._received),

@@ -106,7 +106,7 @@ class MeshRoutine(BoundRoutine):
 
     @property
     def functions(self) -> tuple[Any, ...]:
-        """The functions, in order."""
+        """The functions; generated code selects one by its position."""
         return self._functions
 
 
@@ -144,5 +144,5 @@ class _KnownData(BoundStorages):
             raise ValueError("An array has gaps, or is not laid out as Fortran's arrays are.")
 
     def begun_again(self, binding: Any, data: tuple[Any, ...]) -> Any:
-        """Enter a binding again; data that a failed call was to write may be overwritten."""
+        """Enter a binding again; poisoned values of data that each call overwrites are dropped."""
         return enter(binding, data, [data[at] for at in self._covered], self.device)

@@ -72,7 +72,7 @@ class _StreamOfFailure:
 
 
 def fail_at_end() -> None:
-    """Set the exit status of a program that is exiting to 120; else do nothing."""
+    """Set the exit status to 120 if the program is exiting; otherwise do nothing."""
     stream = getattr(sys, "stderr", None)
     if threading.main_thread().is_alive() or isinstance(stream, _StreamOfFailure):
         return

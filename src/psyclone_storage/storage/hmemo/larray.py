@@ -203,7 +203,7 @@ class LArray(HArray):
                 )
 
     def _element(self, index: int, mode: AccessMode) -> tuple[AccessToken, Any]:
-        """Return an access at a valid context, and an array of one element."""
+        """Return an access to the valid replica, and an array with the selected element."""
         n = self.size()
         if not -n <= index < n:
             raise IndexError(f'There is no element {index} in "{self.label}", {n} elements.')
