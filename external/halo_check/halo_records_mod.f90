@@ -12,14 +12,15 @@ module halo_records_mod
 
   integer, parameter, public :: text_length = 160
 
-  !> The last write of a field by a loop with checks. Levels 1 to `computed` have the values that
-  !> the loop computed there, which need not have the bits of their owners. With `stale_annexed`,
-  !> the loop left annexed dofs stale.
+  !> The last write of a field by a loop with checks, in the call `call_number` of an invoke. Levels
+  !> 1 to `computed` have the values that the loop computed there, which need not have the bits of
+  !> their owners. `annexed` is 1 if it left annexed dofs clean, -1 if stale, 0 if it is not known.
   type, public :: halo_record_type
     integer(c_intptr_t) :: address = 0
     integer :: values = 0
     integer :: computed = 0
-    logical :: stale_annexed = .false.
+    integer :: annexed = 0
+    integer :: call_number = 0
     character(text_length) :: writer = 'no loop with checks'
   end type halo_record_type
 

@@ -36,6 +36,7 @@ module halo_check_mod
     integer :: calls = 0
     integer :: found = 0
     logical :: compares = .false.
+    logical :: keeps_annexed = .false.
     character(text_length) :: invoke = ''
   contains
     procedure, public :: begin
@@ -45,6 +46,9 @@ module halo_check_mod
     procedure, private :: compare
     procedure, private :: report
   end type halo_check_type
+
+  !> The number of the current call of an invoke.
+  integer :: call_number = 0
 
   !> The values of a field as words of 32 bits, and what dirty values are filled with.
   type :: view_type
@@ -65,12 +69,16 @@ contains
     end do
   end function clean_halo_depth
 
-  !> Begin a call of an invoke. Values are compared in the first of `every` calls.
-  subroutine begin(self, invoke, every)
+  !> Begin a call of an invoke. Values are compared in the first of `every` calls. With
+  !> `keeps_annexed`, annexed dofs are clean between invokes.
+  subroutine begin(self, invoke, every, keeps_annexed)
     class(halo_check_type), intent(inout) :: self
     character(*), intent(in) :: invoke
     integer, intent(in) :: every
+    logical, intent(in) :: keeps_annexed
 
+    call_number = call_number + 1
+    self%keeps_annexed = keeps_annexed
     self%invoke = invoke
     self%compares = modulo(self%calls, every) == 0
     self%calls = self%calls + 1
@@ -93,14 +101,29 @@ contains
     if (field%get_field_proxy_halo_depth() == 0) return
     call see(field, view, record)
     clean = clean_halo_depth(field)
-    if (clean > 0) record%stale_annexed = .false.
+    if (clean > 0) record%annexed = 0
     if (min(depth, field%get_field_proxy_halo_depth()) > clean) then
       call self%report(name, 'level', clean + 1, 'of the halo is dirty and', reader, record)
-    else if (annexed .and. record%stale_annexed) then
+    else if (annexed .and. has_stale_annexed(self, field, record, clean)) then
       call self%report(name, 'level', 0, '(annexed dofs) is stale and', reader, record)
     end if
     if (self%compares) call self%compare(field, name, reader, clean)
   end subroutine needs
+
+  !> Return whether annexed dofs are stale: the last write left them so, or they are not known to be
+  !> clean, and neither a halo exchange nor a convention makes them clean.
+  function has_stale_annexed(self, field, record, clean) result(stale)
+    class(halo_check_type), intent(in) :: self
+    class(field_parent_proxy_type), intent(in) :: field
+    type(halo_record_type), intent(in) :: record
+    integer(i_def), intent(in) :: clean
+    logical :: stale
+
+    stale = clean == 0 .and. record%annexed < 1
+    if (record%call_number /= call_number) stale = clean == 0
+    if (self%keeps_annexed) stale = record%annexed < 0
+    stale = stale .and. last_dof(field, 0) > field%vspace%get_last_dof_owned()
+  end function has_stale_annexed
 
   !> Compare levels 1 to `clean` of a halo, and annexed dofs, with their owners. All ranks call it.
   !> Levels that the last loop computed are not compared.
@@ -145,13 +168,14 @@ contains
   end subroutine compare
 
   !> Note that `writer` wrote a field and computed its halo to level `clean`; fill what is dirty.
-  !> With `stale_annexed`, annexed dofs are dirty. Values of `trusted` loops are never compared.
-  subroutine wrote(self, field, writer, clean, stale_annexed, trusted)
+  !> It left annexed dofs clean (`annexed` is 1), stale (-1), or as clean as before (0). Values of
+  !> `trusted` loops are never compared.
+  subroutine wrote(self, field, writer, clean, annexed, trusted)
     class(halo_check_type), intent(inout) :: self
     class(field_parent_proxy_type), intent(inout) :: field
     character(*), intent(in) :: writer
     integer(i_def), intent(in) :: clean
-    logical, intent(in) :: stale_annexed
+    integer, intent(in) :: annexed
     logical, intent(in) :: trusted
     type(halo_record_type), pointer :: record
     type(view_type) :: view
@@ -161,10 +185,11 @@ contains
     record%writer = writer // ' in ' // self%invoke
     depth = field%get_field_proxy_halo_depth()
     record%computed = min(clean, depth)
-    record%stale_annexed = stale_annexed .and. last_dof(field, 0) > field%vspace%get_last_dof_owned()
+    record%call_number = call_number
+    record%annexed = annexed
     if (trusted) record%computed = depth
     if (trusted .or. depth == 0) return
-    if (stale_annexed) call spoil(view, field%vspace%get_last_dof_owned(), last_dof(field, 0))
+    if (annexed < 0) call spoil(view, field%vspace%get_last_dof_owned(), last_dof(field, 0))
     call spoil(view, last_dof(field, min(clean, depth)), last_dof(field, depth))
   end subroutine wrote
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
+from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.expr import Expr, canonical
 from psyclone_storage.ir.interface import Role
@@ -448,9 +449,13 @@ class FillDofs:
 
 @dataclass(frozen=True, slots=True)
 class BeginHaloChecks:
-    """The begin of the halo checks of an invoke; every n-th call compares values (`every`)."""
+    """The begin of the halo checks of an invoke; every n-th call compares values (`every`).
+
+    With `keeps_annexed`, annexed dofs are clean between invokes.
+    """
 
     every: int
+    keeps_annexed: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -476,14 +481,15 @@ class CheckHalo:
 class NoteWrite:
     """Notes a write of a field by the loop `writer`, and spoils what the loop left dirty.
 
-    The loop computed the halo to level `clean`; with `stale_annexed`, annexed dofs are stale. The
-    values of `trusted` loops are neither spoilt nor compared.
+    The loop computed the halo to level `clean`. It left annexed dofs in the state `annexed`; they
+    are as clean as before if it is MAYBE. The values of `trusted` loops are neither spoilt nor
+    compared.
     """
 
     datum: Datum
     component: int | None
     clean: Expr
-    stale_annexed: bool
+    annexed: Fresh
     trusted: bool
     writer: str
 

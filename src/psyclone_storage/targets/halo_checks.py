@@ -132,8 +132,7 @@ def _around_statement(
             if not carried and place not in facts.filled and effect.part not in written:
                 before += _needed(facts, context, effect)
             if effect.left is not None:
-                trusted = carried or loop.extent.reach is Reach.HALO_ONLY
-                written[effect.part] = _noted(facts, context, effect, trusted=trusted)
+                written[effect.part] = _noted(facts, context, loop, effect)
     after = (line for note in written.values() for line in context.lines(note))
     return (*before, *lines, *after)
 
@@ -150,15 +149,18 @@ def _needed(facts: _Routine, context: LoweringContext, effect: HaloEffect) -> It
 
 
 def _noted(
-    facts: _Routine, context: LoweringContext, effect: HaloEffect, *, trusted: bool
+    facts: _Routine, context: LoweringContext, loop: Loop, effect: HaloEffect
 ) -> ops.NoteWrite:
-    assert effect.left is not None
+    """Return the note of a write; values added to stale ones are stale to an unknown level."""
+    left = effect.left
+    assert left is not None
+    carried = (loop.uid, effect.part) in facts.carried
     return ops.NoteWrite(
         context.schedule.datum(effect.part.datum),
         effect.part.component,
-        depth_value(context, effect.left.clean),
-        effect.left.annexed is Fresh.NO,
-        trusted,
+        depth_value(context, left.clean),
+        Fresh.MAYBE if carried else left.annexed,
+        loop.extent.reach is Reach.HALO_ONLY or (carried and left.clean != NOTHING),
         _place(facts.calls[effect.writer]),
     )
 
@@ -192,7 +194,7 @@ def _around_routine(
         depth = depth_value(context, NOTHING)
         asked = ops.CheckHalo(datum, part.component, depth, annexed, "the invoke ends")
         ends += context.lines(asked)
-    begin = context.lines(ops.BeginHaloChecks(every))
+    begin = context.lines(ops.BeginHaloChecks(every, annexed))
     end = context.lines(ops.EndHaloChecks())
     return plain.around(context, (*begin, *lines, *ends, *end))
 

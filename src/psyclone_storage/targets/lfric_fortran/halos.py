@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
+from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.infrastructures.lfric import KINDS
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir import runtime_ops as ops
@@ -25,6 +26,7 @@ _PHASES = {
     Phase.START: abi.FieldMember.START,
     Phase.FINISH: abi.FieldMember.FINISH,
 }
+_ANNEXED = {Fresh.YES: 1, Fresh.MAYBE: 0, Fresh.NO: -1}
 _TOGETHER = Comment("What is dirty of these goes in one message to each neighbour")
 
 
@@ -106,7 +108,8 @@ def given_numbers(context: LoweringContext, asked: ops.FillDofs) -> tuple[Line, 
 def checks_begun(context: LoweringContext, asked: ops.BeginHaloChecks) -> tuple[Line, ...]:
     """Return the call that begins the halo checks of an invoke."""
     name = text_of(context.schedule.name)
-    return (Call(ex.Member(_checks(context), abi.HaloCheck.BEGIN), (name, ex.whole(asked.every))),)
+    values = (name, ex.whole(asked.every), _truth(asked.keeps_annexed))
+    return (Call(ex.Member(_checks(context), abi.HaloCheck.BEGIN), values),)
 
 
 def checks_ended(context: LoweringContext, _asked: ops.EndHaloChecks) -> tuple[Line, ...]:
@@ -126,7 +129,7 @@ def checked(context: LoweringContext, asked: ops.CheckHalo) -> tuple[Line, ...]:
 def noted(context: LoweringContext, asked: ops.NoteWrite) -> tuple[Line, ...]:
     """Return the call that notes a write and spoils the dirty halo."""
     owner = proxy(context, asked.datum, asked.component)
-    states = (_truth(asked.stale_annexed), _truth(asked.trusted))
+    states = (ex.whole(_ANNEXED[asked.annexed]), _truth(asked.trusted))
     values = (owner, text_of(asked.writer), asked.clean, *states)
     return (Call(ex.Member(_checks(context), abi.HaloCheck.WROTE), values),)
 
