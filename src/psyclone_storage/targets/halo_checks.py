@@ -151,7 +151,7 @@ def _needed(facts: _Routine, context: LoweringContext, effect: HaloEffect) -> It
 def _noted(
     facts: _Routine, context: LoweringContext, loop: Loop, effect: HaloEffect
 ) -> ops.NoteWrite:
-    """Return the note of a write; values added to stale ones are stale to an unknown level."""
+    """Return the note of a write; annexed dofs that were stale may stay so if it only adds."""
     left = effect.left
     assert left is not None
     carried = (loop.uid, effect.part) in facts.carried
@@ -160,7 +160,7 @@ def _noted(
         effect.part.component,
         depth_value(context, left.clean),
         Fresh.MAYBE if carried else left.annexed,
-        loop.extent.reach is Reach.HALO_ONLY or (carried and left.clean != NOTHING),
+        loop.extent.reach is Reach.HALO_ONLY,
         _place(facts.calls[effect.writer]),
     )
 
