@@ -32,6 +32,10 @@ REFUSED: dict[Api, frozenset[type]] = {
 WITHOUT_LAYERS = frozenset({"dl_esm_inf", "storage", "registry"})
 """The targets in Fortran for grids, whose fields are two-dimensional."""
 
+IN_FORTRAN = frozenset({"lfric", "storage", "registry"})
+CHECKS_OF_HALOS = {ops.BeginHaloChecks, ops.EndHaloChecks, ops.CheckHalo, ops.NoteWrite}
+"""Operations that only LFRic's targets in Fortran support."""
+
 
 @pytest.mark.parametrize(("api", "name"), [(api, name) for api in Api for name in targets_of(api)])
 def test_each_operation_is_answered_or_refused_on_purpose(api: Api, name: str) -> None:
@@ -40,6 +44,8 @@ def test_each_operation_is_answered_or_refused_on_purpose(api: Api, name: str) -
     refused = REFUSED[api]
     if api is Api.GOCEAN and name in WITHOUT_LAYERS:
         refused |= {ops.LayersOf}
+    if api is not Api.LFRIC or name not in IN_FORTRAN:
+        refused |= CHECKS_OF_HALOS
     assert answered.isdisjoint(refused)
     assert answered | refused == ASKED
 
