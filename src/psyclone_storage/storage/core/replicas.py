@@ -324,7 +324,6 @@ class Replicas:  # pylint: disable=too-many-public-methods  # used by buffers
             self._list.append(replica)
             for space in place.spaces:
                 self.resident[space] = replica
-            self.table.attention = self.table.attention or place.has_current
 
     def grow(self, replica: Incarnation, nbytes: int) -> None:
         """Give a replica new memory with the old values in it.
@@ -376,9 +375,8 @@ class Replicas:  # pylint: disable=too-many-public-methods  # used by buffers
     # -- private: where --------------------------------------------------------------------------
 
     def _take_in(self, replica: Incarnation) -> None:
-        """Know one more replica; the hot path knows nothing of the order of streams."""
+        """Add one more replica."""
         self._list.append(replica)
-        self.table.attention = self.table.attention or replica.memory.has_current
 
     def _home(self, space: MemorySpace) -> MemorySpace:
         """Return the space of the replica that serves `space`."""

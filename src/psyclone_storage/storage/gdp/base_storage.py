@@ -12,7 +12,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from types import TracebackType
-from typing import Any, ClassVar, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 
@@ -301,16 +301,22 @@ class Storage(Sliceable, operators.NoArithmetic, ABC):  # pylint: disable=too-ma
         window: Array = backing.lend(self.window(self._needed_side("host")))
         return window.view()
 
-    def access(
-        self, device: str | None = None, mode: AccessMode | str = READ, region: Any = ...
-    ) -> StorageAccess:
-        """Return a context manager that yields the array of one side and locks the data.
+    if TYPE_CHECKING:
 
-        `mode` is a mode name of `mode_of`; a write-only mode promises to write all elements. On
-        the host, the array of a read access is read-only; on a device, it is a kernel argument. A
-        block that writes and raises leaves the data unusable until all of them are written anew.
-        `region` limits the access to what it selects, as `self[region].access(...)` does.
-        """
+        def access(
+            self, device: str | None = None, mode: AccessMode | str = READ, region: Any = ...
+        ) -> StorageAccess:
+            """Return a context manager that yields the array of one side and locks the data.
+
+            `mode` is a mode name of `mode_of`; a write-only mode promises to write all elements. On
+            the host, the array of a read access is read-only; on a device, it is a kernel argument.
+            A block that writes and raises leaves the data unusable until all are written anew.
+            `region` limits the access to what it selects, as `self[region].access(...)` does.
+            """
+
+    def _access_carefully(
+        self, device: str | None, mode: AccessMode | str, region: Any
+    ) -> StorageAccess:
         return StorageAccess(self._part(region), checked_device(device), mode_of(mode))
 
     def is_current(self, device: str | None = None) -> bool:
@@ -497,10 +503,7 @@ class Storage(Sliceable, operators.NoArithmetic, ABC):  # pylint: disable=too-ma
             kernel = windows.kernel
             if kernel is None or memory_of(token.space).jobs:
                 made = token.kernel_view(self.window(token.space))
-                kernel = made if kernel is None else kernel
-                if not memory_of(token.space).has_current:
-                    # The cached view serves the fast path, which does not set the current device.
-                    windows.kernel = kernel
+                windows.kernel = kernel = made if kernel is None else kernel
             return kernel
         if not token.mode.writes:
             return self.reading_window()
