@@ -38,7 +38,7 @@ OPERATIONS = 40
 
 @pytest.fixture(autouse=True, params=["late", "eager", "shuffled"])
 def order(request: pytest.FixtureRequest, _emulated: None) -> Iterator[str]:
-    """Select emulated devices whose queues execute in an order."""
+    """Select emulated devices with the given execution order."""
     use_device("emulated", Emulation(order=request.param))
     yield request.param
     queues.finish_all()
@@ -75,7 +75,7 @@ def allocation(buffer: CoherentBuffer, space: str) -> Any:
 def test_a_copy_of_another_chunk_that_starts_after_the_wait_is_no_race(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A thread may submit a copy between the wait of another thread and its use."""
+    """One thread may start a copy after another thread has waited, before that thread writes."""
     buffer = made()
     with buffer.acquire("host", WRONLY) as token:
         token.array[...] = 1.0
@@ -131,7 +131,7 @@ def test_the_host_waits_for_copies_of_its_own_chunks_only() -> None:
 @pytest.mark.parametrize("order", ["late"], indirect=True)
 @pytest.mark.usefixtures("order")
 def test_an_initial_value_of_one_chunk_keeps_the_notes_on_others() -> None:
-    """Otherwise a copy that starts between the wait and the note is overtaken by later work."""
+    """Without the recorded uses, later work would overtake a copy of another chunk."""
     buffer = made(init=3.0)
     with buffer.acquire("host", WRONLY, request=of(1)) as token:
         token.array[slice(*region(1))] = 1.0
@@ -159,7 +159,7 @@ def test_a_failure_is_found_while_another_chunk_is_being_written() -> None:
 
 
 class Shared:
-    """Data that all threads use, and the values that a model of them has."""
+    """The storages that all threads use, and their expected values."""
 
     def __init__(self) -> None:
         self.parts = made("parts")
