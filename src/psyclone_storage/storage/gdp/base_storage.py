@@ -315,9 +315,7 @@ class Storage(Sliceable, operators.NoArithmetic, ABC):  # pylint: disable=too-ma
             like `self[region].access(...)`.
             """
 
-    def _access_carefully(
-        self, device: str | None, mode: AccessMode | str, region: Any
-    ) -> StorageAccess:
+    def _access_carefully(self, device: Any, mode: Any, region: Any) -> StorageAccess:
         return StorageAccess(self._part(region), checked_device(device), mode_of(mode))
 
     def is_current(self, device: str | None = None) -> bool:
