@@ -139,11 +139,13 @@ def repeated_uids(schedule: sch.Schedule) -> list[str]:
     return [uid for uid, number in uses.items() if number > 1]
 
 
-@kept_by_version(0)
-def _number_of_uids(known: int, _: sch.Schedule, splice: Splice[sch.Statement]) -> int:
-    """Return the number of statements of a schedule."""
+def _updated_number(known: int, _: sch.Schedule, splice: Splice[sch.Statement]) -> int:
+    """Return the number of statements of a schedule, updated for a change of the body."""
     removed, added = (sum(map(len, map(_own_uids, part))) for part in splice[1:])
     return known - removed + added
+
+
+_number_of_uids = kept_by_version(0)(_updated_number)
 
 
 def _updated_positions(

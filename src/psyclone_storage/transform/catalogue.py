@@ -149,8 +149,8 @@ RECIPES: Mapping[str, str] = {
 
 OptionValue = str | int | bool | None
 
+# The uids of a place, or the uid if there is only one.
 _PlaceKey = str | tuple[str, ...]
-"""The uids of a place; the uid itself if there is one."""
 """A place of a step: the fields that name it, with their values."""
 
 _OF_OPTIONS = frozenset({"T014", "T017", "T024", "T057"})

@@ -25,7 +25,7 @@ from psyclone_storage.transform.step import (
     StepPlace,
     check_present,
     loop_named,
-    loops_of,
+    loops_inside,
 )
 
 
@@ -128,4 +128,4 @@ def _neighbours(body: tuple[Statement, ...]) -> Iterator[StepPlace]:
 
 @kept_by_item
 def _neighbours_inside(item: Statement) -> tuple[StepPlace, ...]:
-    return tuple(chain.from_iterable(_neighbours(loop.body) for loop in loops_of(item)))
+    return tuple(chain.from_iterable(_neighbours(loop.body) for loop in loops_inside(item)))

@@ -23,7 +23,7 @@ from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Loop, Over, Schedule, Statement
 from psyclone_storage.ir.walk import place_of, replaced
 from psyclone_storage.transform.kernel.code import ChangesCode, placed
-from psyclone_storage.transform.step import ReplacesLoop, check_no_directive, loops_of
+from psyclone_storage.transform.step import ReplacesLoop, check_no_directive, loops_inside
 
 
 class OnScheduleNest(ReplacesLoop):  # pylint: disable=abstract-method
@@ -34,7 +34,7 @@ class OnScheduleNest(ReplacesLoop):  # pylint: disable=abstract-method
     @classmethod
     def candidates(cls, item: Statement) -> Iterable[Loop]:
         """Return every loop over rows."""
-        return (loop for loop in loops_of(item) if loop.over is Over.ROWS)
+        return (loop for loop in loops_inside(item) if loop.over is Over.ROWS)
 
     def check_loop(self, schedule: Schedule, rules: Rules, loop: Loop) -> Reasons:
         """Return diagnostics if the step cannot be applied to the nest."""

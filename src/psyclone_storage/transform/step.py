@@ -162,7 +162,7 @@ class SharesIterations(ReplacesLoop):  # pylint: disable=abstract-method
         """Return every loop except those over colours or the domain, outer loops first."""
         return (
             loop
-            for loop in loops_of(item)
+            for loop in loops_inside(item)
             if not (loop.over.in_sequence or loop.over is Over.DOMAIN)
         )
 
@@ -174,7 +174,7 @@ class SharesIterations(ReplacesLoop):  # pylint: disable=abstract-method
 # ---------------------------------------------------------------------------- common questions
 
 
-def loops_of(item: Statement) -> tuple[Loop, ...]:
+def loops_inside(item: Statement) -> tuple[Loop, ...]:
     """Return all loops of a statement, outer ones first."""
     return tuple(one for one in with_inside(item) if isinstance(one, Loop))
 
