@@ -84,8 +84,8 @@ def read_tree(source: SourceText) -> PythonTree:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             module = parse_python(source.text)
-            # Only the compiler checks some rules, such as that of unique arguments, and the declared
-            # encoding, which bytes have and a text has not.
+            # Only the compiler checks some rules, such as unique arguments, and only in bytes the
+            # declared encoding.
             compile(source.text.encode("utf-8"), source.name, "exec", dont_inherit=True)
     except SyntaxError as error:
         # The text of a nested function lacks the variables of the function around it.
