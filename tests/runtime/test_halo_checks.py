@@ -49,7 +49,7 @@ MODES = {
         "openmp-parallel-do",
         threads=2,
     ),
-    "regions": checked("owned", "JOINT_EXCHANGES=true", "colour", "omp-do", "omp-parallel"),
+    "regions": checked("owned", "JOINT_EXCHANGES=true", "colour", "openmp-do", "openmp-parallel"),
 }  # fmt: skip
 
 pytestmark = [pytest.mark.fortran, pytest.mark.mpi]
