@@ -79,20 +79,20 @@ def _level(settings: Settings) -> CheckLevel:
     return CheckLevel.ERROR if asked is RunTimeChecks.HALOS else CheckLevel(asked.value)
 
 
-def _level_beside_storages(settings: Settings, target: str) -> CheckLevel:
+def _level_with_storages(settings: Settings, target: str) -> CheckLevel:
     if settings.lfric.run_time_checks is RunTimeChecks.HALOS:
         raise CompileError(no_halo_checks(f"the target '{target}'"))
     return _level(settings)
 
 
 def _storages(settings: Settings) -> Infrastructure:
-    level = _level_beside_storages(settings, "storage")
+    level = _level_with_storages(settings, "storage")
     exact, padding = settings.lfric.exact_sums, settings.reprod_pad_size
     return lfric_storage(level, exact_sums=exact, padding=padding)
 
 
 def _registry(settings: Settings) -> Infrastructure:
-    level = _level_beside_storages(settings, "registry")
+    level = _level_with_storages(settings, "registry")
     exact, padding = settings.lfric.exact_sums, settings.reprod_pad_size
     return lfric_registry(level, exact_sums=exact, padding=padding)
 

@@ -18,7 +18,7 @@ from psyclone_storage.lowering.routine_builder import (
 )
 from psyclone_storage.targets.lfric_fortran import abi
 from psyclone_storage.targets.lfric_fortran.field_values import data_type, proxy
-from psyclone_storage.targets.lfric_fortran.logs import text_of
+from psyclone_storage.targets.lfric_fortran.logs import character_text
 from psyclone_storage.targets.lfric_fortran.type_bound_names import bound
 
 _PHASES = {
@@ -107,7 +107,7 @@ def given_numbers(context: LoweringContext, asked: ops.FillDofs) -> tuple[Line, 
 
 def checks_begun(context: LoweringContext, asked: ops.BeginHaloChecks) -> tuple[Line, ...]:
     """Return the call that begins the halo checks of an invoke."""
-    name = text_of(context.schedule.name)
+    name = character_text(context.schedule.name)
     values = (name, ex.whole(asked.every), _truth(asked.keeps_annexed))
     return (Call(ex.Member(_checks(context), abi.HaloCheck.BEGIN), values),)
 
@@ -117,11 +117,11 @@ def checks_ended(context: LoweringContext, _asked: ops.EndHaloChecks) -> tuple[L
     return (Call(ex.Member(_checks(context), abi.HaloCheck.END)),)
 
 
-def checked(context: LoweringContext, asked: ops.CheckHalo) -> tuple[Line, ...]:
+def halo_checked(context: LoweringContext, asked: ops.CheckHalo) -> tuple[Line, ...]:
     """Return the call that checks the halo of a field."""
     owner = proxy(context, asked.datum, asked.component)
     component = f"({asked.component})" if asked.component else ""
-    words = (text_of(ex.spell(asked.datum.actual) + component), text_of(asked.reader))
+    words = (character_text(ex.spell(asked.datum.actual) + component), character_text(asked.reader))
     values = (owner, *words, asked.depth, _truth(asked.annexed))
     return (Call(ex.Member(_checks(context), abi.HaloCheck.NEEDS), values),)
 
@@ -130,7 +130,7 @@ def noted(context: LoweringContext, asked: ops.NoteWrite) -> tuple[Line, ...]:
     """Return the call that notes a write and spoils the dirty halo."""
     owner = proxy(context, asked.datum, asked.component)
     states = (ex.whole(_ANNEXED[asked.annexed]), _truth(asked.trusted))
-    values = (owner, text_of(asked.writer), asked.clean, *states)
+    values = (owner, character_text(asked.writer), asked.clean, *states)
     return (Call(ex.Member(_checks(context), abi.HaloCheck.WROTE), values),)
 
 

@@ -109,7 +109,7 @@ _ACTIONS: Mapping[type[ops.RuntimeAction], Callable[[LoweringContext, Any], tupl
     ops.FillDofs: halos.given_numbers,
     ops.BeginHaloChecks: halos.checks_begun,
     ops.EndHaloChecks: halos.checks_ended,
-    ops.CheckHalo: halos.checked,
+    ops.CheckHalo: halos.halo_checked,
     ops.NoteWrite: halos.noted,
     ops.Reduce: halos.reduced_over_ranks,
     ops.BeginExactSum: sums.begin_exact_sum,
