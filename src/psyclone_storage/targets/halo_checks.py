@@ -2,8 +2,8 @@
 
 Before a loop, the halos that it reads must be clean, and in every n-th call of an invoke their
 values equal those of their owners. After a loop, the state of the halos that it wrote is recorded,
-and dirty levels are spoilt. The rules of the domain define what a loop reads and leaves. The run-time
-module of each infrastructure does the work.
+and dirty levels are spoilt. The rules of the domain define what a loop reads and leaves. The
+run-time module of each infrastructure does the work.
 """
 
 from __future__ import annotations
