@@ -44,7 +44,7 @@ from psyclone_storage.storage.core.spaces import (
 from psyclone_storage.storage.core.stats import GLOBAL_STATS, TransferEvent, TransferStats
 from psyclone_storage.storage.core.token import AccessToken, Spoiling
 from psyclone_storage.storage.core.validity import Validity
-from psyclone_storage.storage.memory.pending import UNREPORTED
+from psyclone_storage.storage.memory.pending_work import UNREPORTED
 from psyclone_storage.storage.memory.registry import memory_of, router
 
 

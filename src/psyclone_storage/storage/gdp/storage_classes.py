@@ -27,11 +27,11 @@ from psyclone_storage.storage.core.spaces import (
     host_space,
     managed_space,
 )
-from psyclone_storage.storage.gdp.backing import Backing, on_host
+from psyclone_storage.storage.gdp.allocation_plan import Plan, cut_memory
 from psyclone_storage.storage.gdp.base_storage import Sides, Storage
 from psyclone_storage.storage.gdp.indexing import on_gpu
 from psyclone_storage.storage.gdp.parameters import Managed, Parameters, named_storage
-from psyclone_storage.storage.gdp.plan import Plan, cut_memory
+from psyclone_storage.storage.gdp.shared_buffer import Backing, on_host
 from psyclone_storage.storage.gdp.sync_state import Sync, SyncState
 from psyclone_storage.storage.interop import gt
 from psyclone_storage.storage.memory.base import foreign_pages
