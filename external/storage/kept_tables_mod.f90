@@ -1,9 +1,8 @@
-!> Owns copies of tables that are made anew again and again, and have the same values each time, as
-!> basis functions have in each call of a routine: one copy stands for all that are alike, and with
-!> it what a device has.
+!> Cache of tables that programs compute repeatedly with equal values, for example basis functions
+!> in each call of a routine. All equal tables share one copy, and its copy on a device.
 !>
-!> Nobody else knows the copies, which nobody changes. A few are kept: a new one takes the place of
-!> one that nobody uses.
+!> The copies are internal and constant. The cache has a maximum size: a new copy replaces one that
+!> is not in use.
 module kept_tables_mod
 
   use, intrinsic :: iso_c_binding, only: c_associated, c_int, c_int64_t, c_null_ptr, c_ptr, &
@@ -19,7 +18,7 @@ module kept_tables_mod
 
   public :: begin_alike, used_alike, end_alike
 
-  !> A copy of values of a type, and how many use it now.
+  !> Copy of a table and the number of its current users.
   type :: kept_type
     type(c_ptr) :: values = c_null_ptr
     integer(c_int) :: element = 0
@@ -27,7 +26,7 @@ module kept_tables_mod
     integer :: users = 0
   end type kept_type
 
-  !> How many are kept where nobody uses more at once.
+  !> Maximum number of copies, unless more are in use at once.
   integer, parameter :: room = 64
   type(kept_type), allocatable, save :: kept(:)
   integer, save :: number_kept = 0
@@ -45,8 +44,8 @@ module kept_tables_mod
 
 contains
 
-  !> Begin to use the copy of the values at an address, of which there is at least one, and return
-  !> where it is.
+  !> Begin to use the shared copy of the table at an address, which has at least one byte, and
+  !> return the address of the copy.
   !>
   !> Stops with 207 without enough memory.
   function begin_alike(address, element, bytes) result(values)
@@ -76,9 +75,9 @@ contains
     call open_latch(latch)
   end function begin_alike
 
-  !> Return where the copy of the values at an address is, which somebody uses.
+  !> Return the address of the copy of a table; the copy must be in use.
   !>
-  !> Stops with 206 if nobody does.
+  !> Stops with 206 if it is not.
   function used_alike(address, element, bytes) result(values)
     type(c_ptr), intent(in) :: address
     integer(c_int), intent(in) :: element
@@ -99,7 +98,7 @@ contains
     call open_latch(latch)
   end function used_alike
 
-  !> End a use of a copy: another one may take its place from now on.
+  !> End one use of a copy; without users it can be replaced.
   subroutine end_alike(values)
     type(c_ptr), intent(in) :: values
 
@@ -114,7 +113,7 @@ contains
 
   ! -- while the latch is taken --------------------------------------------------------------------
 
-  !> Return the place of the copy of values, 0 if there is none.
+  !> Return the index of the copy of a table, 0 without one.
   function place_of(address, element, bytes) result(place)
     type(c_ptr), intent(in) :: address
     integer(c_int), intent(in) :: element
@@ -128,7 +127,7 @@ contains
     place = 0
   end function place_of
 
-  !> Return a place for one more copy: a new one, or that of one that nobody uses.
+  !> Return the index for a new copy: an unused one, or that of a copy without users.
   function free_place() result(place)
     integer :: place
 
