@@ -23,7 +23,7 @@ module field_mod
   use storage_parts_mod, only: box_type
   use storage_registry_mod, only: forget_storage, known_array, new_stamp, registered_array, &
                                   wrapped_array_type
-  use storage_words_mod, only: access_read, access_read_write, access_write, space_host
+  use storage_constants_mod, only: access_read, access_read_write, access_write, space_host
 
   implicit none
   private
@@ -210,7 +210,7 @@ contains
     class(r2d_field), intent(in) :: self
 
     if (.not. self%data_on_device) return
-    call gocean_stop('Directives and a storage would both keep the field on a device.')
+    call gocean_stop('Both directives and a storage would keep the field on a device.')
   end subroutine check_one_contract
 
   !> Note that all values of the host are new.

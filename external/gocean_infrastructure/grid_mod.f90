@@ -11,7 +11,7 @@ module grid_mod
   use kind_params_mod, only: go_wp
   use parallel_mod, only: get_rank, go_decompose
   use storage_registry_mod, only: fetch_constant, new_stamp
-  use storage_words_mod, only: access_read
+  use storage_constants_mod, only: access_read
 
   implicit none
   private

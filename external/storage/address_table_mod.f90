@@ -20,7 +20,7 @@ module address_table_mod
     private
     type(entry_type), allocatable :: entries(:)
     integer :: used = 0
-    integer(c_int) :: latch = 0
+    integer(c_int) :: lock_word = 0
   contains
     procedure, public :: lock
     procedure, public :: unlock
@@ -36,17 +36,17 @@ contains
   subroutine lock(self)
     class(address_table_type), intent(inout) :: self
 
-    call close_latch(self%latch)
+    call acquire_lock(self%lock_word)
   end subroutine lock
 
   !> Release the lock.
   subroutine unlock(self)
     class(address_table_type), intent(inout) :: self
 
-    call open_latch(self%latch)
+    call release_lock(self%lock_word)
   end subroutine unlock
 
-  include 'latch_procedures.inc'
+  include 'lock_procedures.inc'
 
   !> Return the item of an address, null if it has none.
   pure function item_at(self, address) result(item)

@@ -14,7 +14,7 @@ module array_table_mod
   use coherent_storage_mod, only: storage_options_type
   use field_storage_mod, only: array_name_type, element_bytes
   use storage_device_mod, only: device_has_memory
-  use storage_words_mod, only: error_access_conflict, error_lost_values, space_host
+  use storage_constants_mod, only: error_access_conflict, error_lost_values, space_host
   use wrapped_array_mod, only: of_field, of_nobody, of_readers, of_stamped_field, &
                                wrapped_array_type
 
@@ -174,18 +174,18 @@ contains
     type(wrapped_array_type), pointer, intent(inout) :: array
     character(*), intent(in) :: sentence
 
-    call array%take_latch()
+    call array%lock()
     if (array%is_used() .or. array%users > 0) call array%stop_at(error_access_conflict, sentence)
     call table%leave(array%address)
     if (array%owner == of_field) then
       call free_guests(array)
-      call array%leave_latch()
+      call array%unlock()
       return
     end if
     if (array%owner == of_nobody) unowned = unowned - 1
     call array%storage%destroy()
     array%gone = .true.
-    call array%leave_latch()
+    call array%unlock()
     if (array%pending == 0) deallocate (array)
   end subroutine remove
 
@@ -231,13 +231,13 @@ contains
     if (.not. may_have_ended .and. .not. array%is_used()) then
       call check_values(array)
       if (array%owner == of_field .or. array%owner == of_stamped_field) then
-        call array%stop_at(error_access_conflict, '"' // name%text() // '" is given a ' // &
-                           'storage, and lies in the memory of a field ' // &
+        call array%stop_at(error_access_conflict, '"' // name%text() // '" cannot get a ' // &
+                           'storage: it lies in the memory of a field ' // &
                            reason_of_refusal(array, name))
       end if
     end if
-    call remove(array, 'An array is asked for its storage, and another one that lies in the ' // &
-                'same memory is used: end that before.')
+    call remove(array, 'The storage of an array is requested while another array in the ' // &
+                'same memory is in use: end that use before.')
   end subroutine give_way
 
   !> Return why the array of a field cannot be replaced by another one, with a remedy.
@@ -248,20 +248,20 @@ contains
 
     character(20) :: count
 
-    reason = 'that has one: pass the whole field, or a copy of the part, or free the field ' // &
-             'before; override_data lends memory to fields of one space and one depth of halo ' // &
-             'at a time.'
+    reason = 'that has one. Pass the whole field or a copy of the part, or free the field ' // &
+             'before. At a time, override_data lends memory only to fields of one space and ' // &
+             'one halo depth.'
     select type (name)
     type is (field_name_type)
       if (.not. has_same_dofs(name%field, array)) return
       if (.not. c_associated(name%address, array%address)) return
-      reason = 'of the same space and depth of halo that has '
+      reason = 'of the same space and halo depth with '
       if (name%field%storage%get_element() /= array%storage%get_element()) then
-        reason = reason // 'elements of another type: override_data lends memory to fields of ' // &
-                 'one type at a time; free the field before.'
+        reason = reason // 'elements of another type. At a time, override_data lends memory ' // &
+                 'only to fields of one type; free the field before.'
       else
         write (count, '(i0)') product(array%storage%get_extents())
-        reason = reason // trim(count) // ' elements: lend both the same number of elements ' // &
+        reason = reason // trim(count) // ' elements. Lend both the same number of elements ' // &
                  '(override_data), or free the field before.'
       end if
     end select
@@ -285,9 +285,9 @@ contains
     type(wrapped_array_type), intent(in) :: array
 
     if (.not. array%is_on_device_alone()) return
-    call array%stop_at(error_lost_values, 'An array is asked for its storage, and only the ' // &
-                       'device has the values of another one that lies, or lay, in the same ' // &
-                       'memory: call bring_to_host for that, or release_storage before it is ' // &
+    call array%stop_at(error_lost_values, 'The storage of an array is requested, but only ' // &
+                       'the device has the values of another array in the same memory: call ' // &
+                       'bring_to_host for that array, or release_storage before it is ' // &
                        'freed.')
   end subroutine check_values
 
@@ -434,7 +434,7 @@ contains
     type(wrapped_array_type), pointer :: heir
 
     if (array%is_used()) then
-      call array%stop_at(error_access_conflict, 'A field is freed while it is used: end that ' // &
+      call array%stop_at(error_access_conflict, 'A field in use is freed: end its use ' // &
                          'before.')
     end if
     if (array%bytes == 0) return

@@ -15,7 +15,7 @@ module coherent_storage_mod
   use storage_state_mod, only: storage_state_type
   use storage_statistics_mod, only: count_avoided, print_totals => print_statistics, &
                                     storage_statistics_type
-  use storage_words_mod, only: access_read, access_read_write, error_access_conflict, &
+  use storage_constants_mod, only: access_read, access_read_write, error_access_conflict, &
                                error_lost_values, error_memory, error_memory_in_use, &
                                error_no_access, error_read_only, error_unknown_word, &
                                first_device_space, last_space, &
@@ -98,13 +98,13 @@ contains
     self%name = 'unnamed'
     if (allocated(options%name)) self%name = options%name
     if (bytes < 0 .or. options%halo_depth < 0) then
-      call self%refuse(error_memory, 'has a size below 0 or too great, or a halo depth ' // &
-                       'below 0', status)
+      call self%refuse(error_memory, 'has a negative or too large size, or a negative ' // &
+                       'halo depth', status)
       return
     end if
     self%is_there = self%state%replicas%set_up(bytes, options%host, options%spoils)
     if (.not. self%is_there) then
-      call self%refuse(error_memory, 'finds no memory left on the host', status)
+      call self%refuse(error_memory, 'cannot be allocated on the host: out of memory', status)
       return
     end if
     self%read_only = options%read_only
@@ -133,13 +133,14 @@ contains
     devices = count_devices()
     call self%state%coherence%lock()
     if (.not. device_has_memory) then
-      call self%refuse(error_memory, 'cannot use memory of a device: this build has none', status)
+      call self%refuse(error_memory, 'cannot use device memory: this build has no device', status)
     else if (home == space_beyond .or. home - first_device_space >= devices) then
-      call self%refuse(error_memory, 'finds no ' // name_of_space(home), status)
+      call self%refuse(error_memory, 'cannot use ' // name_of_space(home) // &
+                       ': it does not exist', status)
     else if (self%state%replicas%is_at(home)) then
-      call self%refuse(error_memory_in_use, 'has memory on the device already', status)
+      call self%refuse(error_memory_in_use, 'already has memory on the device', status)
     else if (self%state%replicas%get_bytes() > 0 .and. .not. c_associated(address)) then
-      call self%refuse(error_memory, 'cannot use memory of a device at a null address', status)
+      call self%refuse(error_memory, 'cannot use device memory at a null address', status)
     else
       call self%state%replicas%attach_device(home, address)
     end if
@@ -160,14 +161,14 @@ contains
     home = home_of(space_device)
     call self%state%coherence%lock()
     if (self%state%coherence%is_used()) then
-      call self%refuse(error_access_conflict, 'cannot leave the device: there is ' // &
+      call self%refuse(error_access_conflict, 'cannot free its device memory during ' // &
                        self%state%coherence%describe_users(), status)
     else if (self%state%replicas%is_attached(home)) then
-      call self%refuse(error_memory_in_use, 'cannot free its memory on the device, which ' // &
-                       'belongs to somebody else', status)
+      call self%refuse(error_memory_in_use, 'cannot free device memory that was attached: ' // &
+                       'its owner frees it', status)
     else if (home /= space_host .and. self%state%coherence%is_sole_truth(home)) then
       call self%refuse(error_lost_values, 'has its only current values on the device: acquire ' // &
-                       'them on the host first', status)
+                       'it on the host first', status)
     else
       call self%state%wait_unless()
       call self%state%replicas%free_device(home)
@@ -186,7 +187,7 @@ contains
     if (present(status)) status = no_error
     if (.not. self%is_there) return
     if (self%state%coherence%is_used()) then
-      call self%refuse(error_access_conflict, 'cannot be destroyed: there is ' // &
+      call self%refuse(error_access_conflict, 'cannot be destroyed during ' // &
                        self%state%coherence%describe_users(), status)
       return
     end if
@@ -270,7 +271,7 @@ contains
     call self%state%coherence%lock()
     if (.not. self%state%coherence%may_acquire(home_of(space), access)) then
       call self%refuse(error_access_conflict, 'cannot give ' // name_of_access(access) // &
-                       ' access at ' // name_used(space) // ': there is ' // &
+                       ' access at ' // name_used(space) // ': conflict with ' // &
                        self%state%coherence%describe_users(), status)
     else if (self%read_only .and. access /= access_read) then
       call self%refuse(error_read_only, 'is read-only', status)
@@ -302,7 +303,7 @@ contains
       call self%state%end_access(home, queue)
     else
       call self%refuse(error_no_access, 'is released at ' // name_used(space) // &
-                       ', but nobody acquired it there', status)
+                       ' without an access there', status)
     end if
     call self%state%coherence%unlock()
   end subroutine release
@@ -337,7 +338,7 @@ contains
     call self%state%coherence%lock()
     if (.not. self%state%coherence%may_touch(home)) then
       call self%refuse(error_access_conflict, 'cannot be touched at ' // name_used(space) // &
-                       ': there is ' // self%state%coherence%describe_users(), status)
+                       ' during ' // self%state%coherence%describe_users(), status)
     else if (self%read_only) then
       call self%refuse(error_read_only, 'is read-only', status)
     else if (self%has_room(home, status)) then
@@ -365,7 +366,7 @@ contains
     call self%state%coherence%lock()
     has_room = .true.
     if (self%state%coherence%is_used()) then
-      call self%refuse(error_access_conflict, 'is used: there is ' // &
+      call self%refuse(error_access_conflict, 'cannot be changed during ' // &
                        self%state%coherence%describe_users(), status)
     else
       do n = 1, size(spaces)
@@ -470,7 +471,7 @@ contains
     if (.not. is_usable(self, space, status)) return
     if (.not. self%state%coherence%is_used_at(home_of(space))) then
       call self%refuse(error_no_access, 'is used at ' // name_used(space) // &
-                       ', but nobody acquired it there', status)
+                       ' without an access there', status)
       return
     end if
     address = self%state%replicas%get_kernel_address(home_of(space))
@@ -535,7 +536,7 @@ contains
     if (.not. is_access) return
     is_access = access >= access_read .and. access <= access_read_write
     if (.not. is_access) then
-      call self%refuse(error_unknown_word, 'is asked for an unknown kind of access', status)
+      call self%refuse(error_unknown_word, 'was acquired with an unknown access mode', status)
     end if
   end function is_access
 
@@ -550,10 +551,10 @@ contains
     is_usable = self%is_there .and. space >= space_host .and. space <= last_space
     if (is_usable) return
     if (self%is_there) then
-      call self%refuse(error_unknown_word, 'is asked for an unknown space, or for a device ' // &
-                       'beyond those that may have copies', status)
+      call self%refuse(error_unknown_word, 'was used in an unknown space, or on a device ' // &
+                       'beyond the maximum number of devices', status)
     else
-      call self%refuse(error_memory, 'has no memory: create it, or wrap some', status)
+      call self%refuse(error_memory, 'has no memory: create it, or wrap an array', status)
     end if
   end function is_usable
 
@@ -580,12 +581,13 @@ contains
     if (has_room) return
     devices = count_devices()
     if (home == space_beyond .or. home - first_device_space >= devices) then
-      call self%refuse(error_memory, 'finds no ' // name_of_space(home), status)
+      call self%refuse(error_memory, 'cannot use ' // name_of_space(home) // &
+                       ': it does not exist', status)
       return
     end if
     has_room = self%state%replicas%allocate_at(home)
     if (has_room) return
-    call self%refuse(error_memory, 'finds no memory left on the device', status)
+    call self%refuse(error_memory, 'cannot be allocated on the device: out of memory', status)
   end function has_room
 
   !> Refuse an assignment: two storages would own the same memory afterwards.
@@ -594,7 +596,7 @@ contains
     class(coherent_storage_type), intent(in) :: right
 
     call left%refuse(error_memory_in_use, 'cannot be assigned "' // right%get_name() // &
-                     '": assign the values, of a window on each')
+                     '": assign the values through a window of each')
   end subroutine assign_storage
 
 end module coherent_storage_mod

@@ -4,7 +4,7 @@ module ring_mod
   use, intrinsic :: iso_c_binding, only: c_int64_t
   use, intrinsic :: iso_fortran_env, only: real64
   use field_storage_mod, only: field_storage_type
-  use storage_words_mod, only: access_read, access_read_write, access_write, element_real64, &
+  use storage_constants_mod, only: access_read, access_read_write, access_write, element_real64, &
                                space_device, space_host
 
   implicit none

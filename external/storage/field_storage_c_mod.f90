@@ -14,7 +14,7 @@ module field_storage_c_mod
   use storage_errors_mod, only: last_error, report_error
   use storage_statistics_mod, only: get_total_statistics, reset_total_statistics, &
                                     storage_statistics_type
-  use storage_words_mod, only: error_memory, error_unknown_word, error_window, no_error
+  use storage_constants_mod, only: error_memory, error_unknown_word, error_window, no_error
 
   implicit none
   private
@@ -46,7 +46,7 @@ contains
     if (c_associated(handle)) then
       call c_f_pointer(handle, storage)
     else
-      call report_error(error_memory, 'There is no storage at a null handle.', status)
+      call report_error(error_memory, 'The handle of the storage is null.', status)
     end if
   end subroutine find_storage
 
@@ -365,7 +365,7 @@ contains
     if (number >= 0 .and. number < max(devices, 1)) then
       call choose_device(number)
     else
-      call report_error(error_unknown_word, 'There is no such device.', status)
+      call report_error(error_unknown_word, 'The device does not exist.', status)
     end if
   end function use_device
 

@@ -6,7 +6,7 @@ module halo_storage_mod
   use coherent_storage_mod, only: coherent_storage_type
   use storage_device_mod, only: home_of
   use storage_parts_mod, only: strip_type
-  use storage_words_mod, only: error_access_conflict, error_halo, error_no_access, &
+  use storage_constants_mod, only: error_access_conflict, error_halo, error_no_access, &
                                error_read_only, no_error, space_host
 
   implicit none
@@ -97,7 +97,7 @@ contains
     if (.not. self%is_usable(space_host, status)) return
     call self%state%coherence%lock()
     if (.not. self%state%coherence%is_exchanged()) then
-      call self%refuse(error_no_access, 'widens an exchange that was not begun', status)
+      call self%refuse(error_no_access, 'extends an exchange that was not begun', status)
     else if (self%state%coherence%is_of_parts()) then
       call self%state%widen_exchange(sent, received)
     end if
@@ -117,7 +117,7 @@ contains
     if (.not. self%is_depth(depth, status)) return
     call self%state%coherence%lock()
     if (.not. self%state%coherence%may_exchange()) then
-      call self%refuse(error_access_conflict, 'cannot be exchanged: there is ' // &
+      call self%refuse(error_access_conflict, 'cannot be exchanged during ' // &
                        self%state%coherence%describe_users(), status)
     else if (self%read_only) then
       call self%refuse(error_read_only, 'is read-only', status)
@@ -159,7 +159,7 @@ contains
     if (.not. self%state%coherence%is_exchanged()) then
       call self%refuse(error_no_access, 'ends an exchange that was not begun', status)
     else if (.not. self%state%coherence%may_end_exchange()) then
-      call self%refuse(error_access_conflict, 'cannot end its exchange: there is ' // &
+      call self%refuse(error_access_conflict, 'cannot end its exchange during ' // &
                        self%state%coherence%describe_users(), status)
     else
       call self%state%end_exchange(messages, bytes)

@@ -14,7 +14,7 @@
 module storage_coherence_mod
 
   use, intrinsic :: iso_c_binding, only: c_int, c_int64_t
-  use storage_words_mod, only: access_read, last_space, name_of_space, space_beyond, space_host
+  use storage_constants_mod, only: access_read, last_space, name_of_space, space_beyond, space_host
 
   implicit none
   private
@@ -28,7 +28,7 @@ module storage_coherence_mod
   !> not completed; 0 for none.
   type, public :: coherence_type
     private
-    integer(c_int) :: latch = 0
+    integer(c_int) :: lock_word = 0
     integer :: valid = 0
     integer :: readers(space_host:space_beyond) = 0
     integer :: reading = 0
@@ -113,18 +113,18 @@ contains
   subroutine lock(self)
     class(coherence_type), intent(inout) :: self
 
-    call close_latch(self%latch)
+    call acquire_lock(self%lock_word)
   end subroutine lock
 
   !> Release the lock.
   subroutine unlock(self)
     class(coherence_type), intent(inout) :: self
 
-    call open_latch(self%latch)
+    call release_lock(self%lock_word)
   end subroutine unlock
 
   ! Included, because a call of an external procedure would cost more than the lock itself.
-  include 'latch_procedures.inc'
+  include 'lock_procedures.inc'
 
   !> Begin an access if it is allowed and needs no transfer, no overwriting and no wait. Return
   !> whether it began.
@@ -134,7 +134,7 @@ contains
     integer(c_int), intent(in) :: access
     logical :: enters
 
-    call close_latch(self%latch)
+    call acquire_lock(self%lock_word)
     enters = btest(self%valid, space) .and. self%writer == nowhere .and. self%queue == 0
     if (access == access_read) then
       if (enters) call add_reader(self, space)
@@ -146,7 +146,7 @@ contains
         self%clean_depth = 0
       end if
     end if
-    call open_latch(self%latch)
+    call release_lock(self%lock_word)
   end function enters
 
   !> End the last access that began in a space if nothing else has to be done. Return whether it
@@ -156,10 +156,10 @@ contains
     integer(c_int), intent(in) :: space
     logical :: leaves
 
-    call close_latch(self%latch)
+    call acquire_lock(self%lock_word)
     leaves = .not. self%of_parts .and. btest(self%valid, space) .and. may_release(self, space)
     if (leaves) call end_access(self, space)
-    call open_latch(self%latch)
+    call release_lock(self%lock_word)
   end function leaves
 
   ! -- questions -----------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ module storage_registry_mod
   use coherent_storage_mod, only: storage_options_type
   use field_storage_mod, only: array_name_type, element_bytes, field_storage_type
   use storage_errors_mod, only: report_error
-  use storage_words_mod, only: element_int32, element_real64, error_no_access
+  use storage_constants_mod, only: element_int32, element_real64, error_no_access
   use wrapped_array_mod, only: of_nobody, of_readers, of_stamped_field, stays, wrapped_array_type
 
   implicit none
@@ -35,7 +35,7 @@ module storage_registry_mod
     module procedure constant_real64, constant_int32
   end interface fetch_constant
 
-  character(*), parameter :: is_used = 'An array is freed while it is used: release it before.'
+  character(*), parameter :: is_used = 'An array in use is freed: release it before.'
   integer(c_int64_t), save :: last_stamp = 0
 
 contains
@@ -261,7 +261,7 @@ contains
     type(array_name_type), intent(in) :: name
 
     call report_error(error_no_access, '"' // name%text() // &
-                      '" is released, but nobody acquired it.')
+                      '" was released, but not acquired.')
   end subroutine stop_as_released
 
   !> Return a stamp for a table, distinct from the stamps of owners.

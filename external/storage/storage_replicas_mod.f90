@@ -9,7 +9,7 @@ module storage_replicas_mod
                                 is_on_device, kernel_address, show_on_device, spoil
   use storage_memory_mod, only: give_memory, take_memory
   use storage_parts_mod, only: strip_type
-  use storage_words_mod, only: first_device_space, last_space, space_beyond, space_host
+  use storage_constants_mod, only: first_device_space, last_space, space_beyond, space_host
 
   implicit none
   private

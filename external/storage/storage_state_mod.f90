@@ -9,7 +9,7 @@ module storage_state_mod
   use storage_replicas_mod, only: replicas_type
   use storage_statistics_mod, only: count_avoided, count_exchange, count_transfer, &
                                     storage_statistics_type
-  use storage_words_mod, only: access_read, access_write, first_device_space, last_space, &
+  use storage_constants_mod, only: access_read, access_write, first_device_space, last_space, &
                                space_device, space_host
 
   implicit none

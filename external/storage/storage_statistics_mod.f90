@@ -3,7 +3,7 @@ module storage_statistics_mod
 
   use, intrinsic :: iso_c_binding, only: c_int, c_int64_t, c_size_t
   use, intrinsic :: iso_fortran_env, only: output_unit
-  use storage_words_mod, only: space_host
+  use storage_constants_mod, only: space_host
 
   implicit none
   private
@@ -27,7 +27,7 @@ module storage_statistics_mod
 
   !> Totals of all fields, including those that have ended.
   type(storage_statistics_type), save :: total
-  integer(c_int), save :: latch = 0
+  integer(c_int), save :: lock_word = 0
   logical, save :: is_quiet = .false.
 
 contains
@@ -39,9 +39,9 @@ contains
     integer(c_size_t), intent(in) :: bytes
 
     call add_transfer(done, space, bytes)
-    call close_latch(latch)
+    call acquire_lock(lock_word)
     call add_transfer(total, space, bytes)
-    call open_latch(latch)
+    call release_lock(lock_word)
   end subroutine count_transfer
 
   !> Count one transfer that was not needed.
@@ -61,9 +61,9 @@ contains
     integer(c_int64_t), intent(in) :: bytes
 
     call add_exchange(done, messages, bytes)
-    call close_latch(latch)
+    call acquire_lock(lock_word)
     call add_exchange(total, messages, bytes)
-    call open_latch(latch)
+    call release_lock(lock_word)
   end subroutine count_exchange
 
   !> Return the totals of all fields since the start or the last reset.
@@ -103,7 +103,7 @@ contains
     is_quiet = quiet
   end subroutine set_quiet
 
-  include 'latch_procedures.inc'
+  include 'lock_procedures.inc'
 
   !> Add one transfer to statistics.
   pure subroutine add_transfer(sums, space, bytes)

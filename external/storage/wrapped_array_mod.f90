@@ -13,9 +13,9 @@ module wrapped_array_mod
   use, intrinsic :: iso_fortran_env, only: int32, real32, real64
   use storage_device_mod, only: device_has_memory
   use storage_parts_mod, only: box_type, boxes_around
-  use storage_words_mod, only: access_read, access_read_write, access_write, &
+  use storage_constants_mod, only: access_read, access_read_write, access_write, &
                                error_access_conflict, error_lost_values, last_space, space_host
-  use watched_storage_mod, only: watched_storage_type
+  use monitored_storage_mod, only: monitored_storage_type
 
   implicit none
   private
@@ -42,7 +42,7 @@ module wrapped_array_mod
   !> `forgotten` meanwhile is freed after the last. A `guest` uses memory that was lent to it and
   !> the storage of the field with the same `layout` that has this memory; a host has its guests in
   !> a linked list, of which it knows the first.
-  type, public, extends(watched_storage_type) :: wrapped_array_type
+  type, public, extends(monitored_storage_type) :: wrapped_array_type
     integer, public :: owner = of_nobody
     integer(c_int64_t), public :: stamp = 0
     integer, public :: users = 0
@@ -53,7 +53,7 @@ module wrapped_array_mod
     type(c_ptr), public :: layout = c_null_ptr
     integer, public :: pending = 0
     logical, public :: gone = .false.
-    integer(c_int), private :: latch = 0
+    integer(c_int), private :: lock_word = 0
     integer, private :: shares = 0
     logical, private :: brought = .true.
     logical, public :: halo_written = .false.
@@ -80,9 +80,9 @@ module wrapped_array_mod
     procedure, non_overridable, public :: has_owner
     procedure, non_overridable, public :: is_dirty
     procedure, non_overridable, public :: set_clean
-    procedure, non_overridable, public :: enter_latch
-    procedure, non_overridable, public :: leave_latch
-    procedure, non_overridable, public :: take_latch
+    procedure, non_overridable, public :: lock_if_in_table
+    procedure, non_overridable, public :: unlock
+    procedure, non_overridable, public :: lock
   end type wrapped_array_type
 
   logical, save :: program_tells = .false.
@@ -118,7 +118,7 @@ contains
     if (present(may_share)) sharing = may_share .and. access /= access_read
     wanted = access
     if (sharing .and. access == access_write) wanted = access_read_write
-    call self%enter_latch()
+    call self%lock_if_in_table()
     if (sharing) sharing = self%storage%is_written(space)
     if (sharing) sharing = self%brought .or. access == access_write
     if (sharing) then
@@ -138,7 +138,7 @@ contains
       if (wanted /= access_read) self%brought = wanted /= access_write
       if (wanted /= access_read) self%halo_written = .not. self%has_owner()
     end if
-    call self%leave_latch()
+    call self%unlock()
   end subroutine begin_use
 
   !> End the last access that began in a space. With `stay`, values remain where they are: the
@@ -151,7 +151,7 @@ contains
     integer(c_int) :: status
 
     if (self%is_nothing()) return
-    call self%enter_latch()
+    call self%lock_if_in_table()
     if (self%shares > 0) then
       self%shares = self%shares - 1
     else
@@ -159,7 +159,7 @@ contains
       call self%stop_unless_done(status)
       call end_last_use(self, stay)
     end if
-    call self%leave_latch()
+    call self%unlock()
   end subroutine release
 
   !> Begin a transfer of the values to a space where they will be acquired later, unless they are
@@ -170,7 +170,7 @@ contains
     logical, optional, intent(in) :: stay
 
     if (self%is_nothing() .or. .not. stays(stay)) return
-    call self%enter_latch()
+    call self%lock_if_in_table()
     if (.not. self%storage%is_written()) then
       call self%notice_changes(.false.)
       call check_if_written(self)
@@ -185,7 +185,7 @@ contains
       end if
       if (self%owner /= of_readers) call self%hide_copies()
     end if
-    call self%leave_latch()
+    call self%unlock()
   end subroutine prefetch
 
   !> Record that the host has written values: those on devices become stale. The owner calls this,
@@ -203,7 +203,7 @@ contains
     integer(c_int) :: status
 
     if (self%is_nothing()) return
-    call self%enter_latch()
+    call self%lock_if_in_table()
     if (self%storage%has_device_memory()) call self%check_one_contract()
     if (self%has_old_values()) then
       call self%storage%set_dirty()
@@ -212,7 +212,7 @@ contains
       call self%storage%touch(space_host, status)
       call self%stop_unless_done(status)
     end if
-    call self%leave_latch()
+    call self%unlock()
   end subroutine touch_host
 
   !> Record that the host has written all values, or a part after all were fetched.
@@ -224,13 +224,13 @@ contains
     integer(c_int) :: status
 
     if (self%is_nothing()) return
-    call self%enter_latch()
+    call self%lock_if_in_table()
     if (self%storage%has_device_memory()) call self%check_one_contract()
     call self%check_all_written(.true.)
     call self%storage%touch(space_host, status)
     call self%stop_unless_done(status)
     self%halo_written = .not. self%has_owner()
-    call self%leave_latch()
+    call self%unlock()
   end subroutine wrote_all_on_host
 
   !> Begin a halo exchange in host memory. All values become current there, or only those closer
@@ -280,10 +280,10 @@ contains
     logical :: joins, passes
 
     if (self%is_nothing()) return
-    call self%enter_latch()
+    call self%lock_if_in_table()
     if (present(within) .and. self%within == 0 .and. self%is_exchanged()) then
       self%within = depth
-      call self%leave_latch()
+      call self%unlock()
       return
     end if
     passes = .true.
@@ -299,7 +299,7 @@ contains
         end if
         call self%stop_unless_done(status)
       end if
-      call self%leave_latch()
+      call self%unlock()
       return
     end if
     call self%notice_changes(.false.)
@@ -311,7 +311,7 @@ contains
       call self%storage%begin_exchange(space_host, depth, status)
     end if
     call self%stop_unless_done(status)
-    call self%leave_latch()
+    call self%unlock()
   end subroutine begin_exchange_of_parts
 
   !> End an exchange: the received values are in host memory. The same thread may be reading the
@@ -333,17 +333,17 @@ contains
     sent_bytes = 0
     if (present(messages)) sent_messages = messages
     if (present(bytes)) sent_bytes = bytes
-    call self%enter_latch()
+    call self%lock_if_in_table()
     if (self%within > 0) then
       call self%set_clean(self%within)
       self%within = 0
-      call self%leave_latch()
+      call self%unlock()
       return
     end if
     if (self%exchanges > 0) then
       self%exchanges = self%exchanges - 1
       if (self%exchanges > 0 .or. .not. self%is_exchanged()) then
-        call self%leave_latch()
+        call self%unlock()
         return
       end if
     end if
@@ -362,7 +362,7 @@ contains
       end do
     end do
     call end_last_use(self, stay)
-    call self%leave_latch()
+    call self%unlock()
   end subroutine end_exchange
 
   !> Return whether an exchange is in progress.
@@ -422,29 +422,29 @@ contains
   ! -- one thread at a time ------------------------------------------------------------------------
 
   !> Acquire the lock of a storage.
-  subroutine take_latch(self)
+  subroutine lock(self)
     class(wrapped_array_type), intent(inout) :: self
 
-    call close_latch(self%latch)
-  end subroutine take_latch
+    call acquire_lock(self%lock_word)
+  end subroutine lock
 
   !> Acquire the lock of a storage that is still in the table.
-  subroutine enter_latch(self)
+  subroutine lock_if_in_table(self)
     class(wrapped_array_type), intent(inout) :: self
 
-    call close_latch(self%latch)
+    call acquire_lock(self%lock_word)
     if (.not. self%gone) return
-    call self%stop_at(error_access_conflict, 'The storage of an array is used, and it was ' // &
-                      'released, or another array has taken the memory: call storage_of at ' // &
+    call self%stop_at(error_access_conflict, 'The storage of an array was used after its ' // &
+                      'release, or after another array got the memory: call storage_of for ' // &
                       'each use.')
-  end subroutine enter_latch
+  end subroutine lock_if_in_table
 
   !> Release the lock of a storage.
-  subroutine leave_latch(self)
+  subroutine unlock(self)
     class(wrapped_array_type), intent(inout) :: self
 
-    call open_latch(self%latch)
-  end subroutine leave_latch
+    call release_lock(self%lock_word)
+  end subroutine unlock
 
   ! -- private -------------------------------------------------------------------------------------
 
@@ -506,7 +506,7 @@ contains
     self%thread = merge(no_thread, this_thread(), self%is_used())
   end subroutine note_thread
 
-  include 'latch_procedures.inc'
+  include 'lock_procedures.inc'
 
   include 'wrapped_array_windows.inc'
 

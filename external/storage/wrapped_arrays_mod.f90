@@ -11,7 +11,7 @@ module wrapped_arrays_mod
   use array_table_mod, only: array_at, find_array, lock_table, look_up, remove, unlock_table
   use storage_errors_mod, only: report_error
   use storage_registry_mod, only: forget_tables
-  use storage_words_mod, only: access_read, element_int32, element_real32, element_real64, &
+  use storage_constants_mod, only: access_read, element_int32, element_real32, element_real64, &
                                error_lost_values, error_window, space_host
   use wrapped_array_mod, only: note_contract, of_nobody, wrapped_array_type
 
@@ -54,14 +54,14 @@ contains
       if (tells .or. .not. associated(array)) exit
       place = place + 1
       if (array%owner /= of_nobody) cycle
-      call array%take_latch()
+      call array%lock()
       if (array%is_on_device_alone()) then
-        call array%stop_at(error_lost_values, 'A program that tells no more what it does with ' &
-                           // 'arrays has one of which only the device has the values: ' // &
-                           'bring_to_host')
+        call array%stop_at(error_lost_values, 'A program stops reporting its uses of ' // &
+                           'arrays while an array is current only on the device: call ' // &
+                           'bring_to_host first.')
       end if
       call array%assume_host_alone()
-      call array%leave_latch()
+      call array%unlock()
     end do
     call note_contract(tells)
     call unlock_table()
@@ -98,7 +98,7 @@ contains
     call lock_table()
     gone => array
     if (.not. gone%gone) then
-      call remove(gone, 'The storage of an array is released that is used: end what uses it ' // &
+      call remove(gone, 'The storage of an array in use is released: end the accesses to it ' // &
                   'before.')
     end if
     call unlock_table()

@@ -14,7 +14,7 @@ module field_parent_mod
   use mesh_mod, only: mesh_type
   use pure_abstract_field_mod, only: pure_abstract_field_type
   use storage_parts_mod, only: box_type
-  use storage_words_mod, only: access_read_write, access_write
+  use storage_constants_mod, only: access_read_write, access_write
   use stored_values_mod, only: stored_values_type
 
   implicit none

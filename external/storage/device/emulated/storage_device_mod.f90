@@ -8,7 +8,7 @@ module storage_device_mod
   use, intrinsic :: iso_c_binding, only: c_associated, c_int, c_null_ptr, c_ptr, c_size_t
   use storage_memory_mod, only: copy_memory, copy_strips, give_memory, spoil_memory, take_memory
   use storage_parts_mod, only: strip_type
-  use storage_words_mod, only: most_devices, space_beyond, space_device, space_of_device
+  use storage_constants_mod, only: most_devices, space_beyond, space_device, space_of_device
 
   implicit none
   private
@@ -35,7 +35,7 @@ module storage_device_mod
   integer, parameter :: room = 256
   type(queued_copy_type), save :: queues(room)
   integer, save :: queued = 0
-  integer(c_int), save :: latch = 0
+  integer(c_int), save :: lock_word = 0
 
   integer(c_int), save :: used = 0
   !$omp threadprivate(used)
@@ -181,7 +181,7 @@ contains
 
     integer :: n
 
-    call close_latch(latch)
+    call acquire_lock(lock_word)
     do n = 1, queued
       if (queues(n)%device /= number .or. queues(n)%queue /= queue) cycle
       call copy_memory(queues(n)%to, queues(n)%from, queues(n)%bytes)
@@ -189,7 +189,7 @@ contains
     end do
     queued = count(queues(:queued)%queue /= 0)
     queues(:queued) = pack(queues, queues%queue /= 0)
-    call open_latch(latch)
+    call release_lock(lock_word)
   end subroutine wait_for_queue
 
   !> Prepare for a kernel in a queue, which runs immediately: execute the earlier work in the queue.
@@ -218,11 +218,11 @@ contains
     integer :: n
 
     do
-      call close_latch(latch)
+      call acquire_lock(lock_word)
       n = findloc([(c_associated(queues(n)%to, address) .or. &
                     c_associated(queues(n)%from, address), n = 1, queued)], .true., 1)
       if (n > 0) before = queues(n)
-      call open_latch(latch)
+      call release_lock(lock_word)
       if (n == 0) exit
       call wait_for_queue(before%device, before%queue)
     end do
@@ -243,18 +243,18 @@ contains
 
     waits = .true.
     if (present(queue)) then
-      call close_latch(latch)
+      call acquire_lock(lock_word)
       waits = queued == room
       if (.not. waits) then
         queued = queued + 1
         queues(queued) = queued_copy_type(number, queue, to, from, bytes)
       end if
-      call open_latch(latch)
+      call release_lock(lock_word)
       if (waits) call wait_for_queue(number, queue)
     end if
     if (waits) call copy_memory(to, from, bytes)
   end subroutine copy_or_queue
 
-  include '../../latch_procedures.inc'
+  include '../../lock_procedures.inc'
 
 end module storage_device_mod

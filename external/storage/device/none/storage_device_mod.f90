@@ -3,7 +3,7 @@ module storage_device_mod
 
   use, intrinsic :: iso_c_binding, only: c_int, c_ptr, c_size_t
   use storage_parts_mod, only: strip_type
-  use storage_words_mod, only: space_host
+  use storage_constants_mod, only: space_host
 
   implicit none
   private

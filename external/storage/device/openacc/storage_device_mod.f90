@@ -16,7 +16,7 @@ module storage_device_mod
                                          c_size_t
   use storage_memory_mod, only: address_in
   use storage_parts_mod, only: strip_type
-  use storage_words_mod, only: space_beyond, space_device, space_host, space_of_device
+  use storage_constants_mod, only: space_beyond, space_device, space_host, space_of_device
 
   implicit none
   private

@@ -2,7 +2,7 @@
 program stops_at_assign
 
   use field_storage_mod, only: field_storage_type
-  use storage_words_mod
+  use storage_constants_mod
 
   implicit none
 

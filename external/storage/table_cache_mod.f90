@@ -3,7 +3,7 @@
 !>
 !> The copies are internal and constant. The cache has a maximum size: a new copy replaces one that
 !> is not in use.
-module kept_tables_mod
+module table_cache_mod
 
   use, intrinsic :: iso_c_binding, only: c_associated, c_int, c_int64_t, c_null_ptr, c_ptr, &
                                          c_size_t
@@ -11,7 +11,7 @@ module kept_tables_mod
   use storage_errors_mod, only: report_error
   use storage_memory_mod, only: copy_memory, give_memory, take_memory
   use storage_registry_mod, only: forget_address
-  use storage_words_mod, only: error_memory, error_no_access
+  use storage_constants_mod, only: error_memory, error_no_access
 
   implicit none
   private
@@ -31,7 +31,7 @@ module kept_tables_mod
   type(kept_type), allocatable, save :: kept(:)
   integer, save :: number_kept = 0
   integer, save :: last_given_up = 0
-  integer(c_int), save :: latch = 0
+  integer(c_int), save :: lock_word = 0
 
   interface
     function memcmp(first, second, bytes) bind(c, name='memcmp') result(difference)
@@ -57,22 +57,22 @@ contains
     type(array_name_type) :: name
     integer :: place
 
-    call close_latch(latch)
+    call acquire_lock(lock_word)
     place = place_of(address, element, bytes)
     if (place == 0) then
       place = free_place()
       values = take_memory(bytes)
       if (.not. c_associated(values)) then
         name = array_name_type('table', address, [int(bytes, c_int64_t)])
-        call report_error(error_memory, 'A copy of "' // name%text() // '" finds no memory left ' &
-                          // 'on the host.')
+        call report_error(error_memory, 'A copy of "' // name%text() // '" cannot be ' &
+                          // 'allocated on the host: out of memory.')
       end if
       call copy_memory(values, address, bytes)
       kept(place) = kept_type(values, element, bytes)
     end if
     kept(place)%users = kept(place)%users + 1
     values = kept(place)%values
-    call open_latch(latch)
+    call release_lock(lock_word)
   end function begin_alike
 
   !> Return the address of the copy of a table; the copy must be in use.
@@ -86,16 +86,16 @@ contains
 
     integer :: place, users
 
-    call close_latch(latch)
+    call acquire_lock(lock_word)
     place = place_of(address, element, bytes)
     users = 0
     if (place > 0) users = kept(place)%users
     if (users == 0) then
-      call report_error(error_no_access, 'A table is released, but nobody acquired it, or it has ' &
-                        // 'changed since: release it before.')
+      call report_error(error_no_access, 'A table was released that was not acquired, or that ' &
+                        // 'has changed since: release it before the change.')
     end if
     values = kept(place)%values
-    call open_latch(latch)
+    call release_lock(lock_word)
   end function used_alike
 
   !> End one use of a copy; without users it can be replaced.
@@ -104,14 +104,14 @@ contains
 
     integer :: place
 
-    call close_latch(latch)
+    call acquire_lock(lock_word)
     do place = 1, number_kept
       if (c_associated(kept(place)%values, values)) kept(place)%users = kept(place)%users - 1
     end do
-    call open_latch(latch)
+    call release_lock(lock_word)
   end subroutine end_alike
 
-  ! -- while the latch is taken --------------------------------------------------------------------
+  ! -- while the lock is held ----------------------------------------------------------------------
 
   !> Return the index of the copy of a table, 0 without one.
   function place_of(address, element, bytes) result(place)
@@ -154,6 +154,6 @@ contains
     place = number_kept
   end function free_place
 
-  include 'latch_procedures.inc'
+  include 'lock_procedures.inc'
 
-end module kept_tables_mod
+end module table_cache_mod

@@ -1,5 +1,5 @@
 !> Constants of the storage library: spaces, access modes, element types and error codes.
-module storage_words_mod
+module storage_constants_mod
 
   use, intrinsic :: iso_c_binding, only: c_int
 
@@ -73,5 +73,15 @@ contains
       name = 'read-write'
     end select
   end function name_of_access
+
+end module storage_constants_mod
+
+!> Earlier name of `storage_constants_mod`, which will be removed after release 0.3.
+module storage_words_mod
+
+  use storage_constants_mod
+
+  implicit none
+  public
 
 end module storage_words_mod

@@ -4,22 +4,22 @@
 !> Stale host memory is filled with a pattern. If both sides are current and the array is not in
 !> use, a digest of the host memory is stored. With an emulated device, all words are checked,
 !> otherwise a few. If the host has overwritten all values, its copy becomes the current one.
-module watched_storage_mod
+module monitored_storage_mod
 
   use, intrinsic :: iso_c_binding, only: c_int, c_int64_t, c_null_ptr, c_ptr, c_size_t
   use field_storage_mod, only: field_storage_type
   use storage_device_mod, only: device_has_memory, home_of
   use storage_errors_mod, only: last_error, report_error
-  use storage_watch_mod, only: count_marks, digest_of, mark_host
-  use storage_words_mod, only: access_read, error_access_conflict, error_lost_values, no_error, &
-                               space_device, space_host
+  use write_detection_mod, only: count_marks, digest_of, mark_host
+  use storage_constants_mod, only: access_read, error_access_conflict, error_lost_values, &
+                                   no_error, space_device, space_host
 
   implicit none
   private
 
   !> Storage of the bytes at an address. The digest is of values that are current on both sides and
   !> not in use; it is valid if the storage still has the version for which it was computed.
-  type, public :: watched_storage_type
+  type, public :: monitored_storage_type
     type(field_storage_type), public :: storage
     type(c_ptr), public :: address = c_null_ptr
     integer(c_size_t), public :: bytes = 0
@@ -41,7 +41,7 @@ module watched_storage_mod
     procedure, non_overridable, public :: stop_at
     procedure, non_overridable, public :: stop_unless_done
     procedure, non_overridable, private :: is_in_two_memories
-  end type watched_storage_type
+  end type monitored_storage_type
 
 contains
 
@@ -51,7 +51,7 @@ contains
   !> Stops with 200 if the host wrote some of the values that are current only on the device, or
   !> changed values that are current on both sides.
   subroutine notice_changes(self, takes_over)
-    class(watched_storage_type), intent(inout) :: self
+    class(monitored_storage_type), intent(inout) :: self
     logical, intent(in) :: takes_over
 
     integer(c_size_t) :: left, all_marks
@@ -62,10 +62,10 @@ contains
     if (self%storage%is_valid(space_host)) then
       if (takes_over .or. self%digested_version /= self%storage%get_version()) return
       if (digest_of(self%address, self%bytes) == self%digest) return
-      call self%stop_at(error_lost_values, 'The host has written an array that the device ' // &
-                        'has, too, and has not told so: call wrote_on_host behind, or ' // &
-                        'release_storage before an array is freed, release_tables before a ' // &
-                        'map is; for fields with storages set_data or set_dirty says it.')
+      call self%stop_at(error_lost_values, 'The host has written an array that is current ' // &
+                        'on the device, without a report: call wrote_on_host after the write, ' // &
+                        'release_storage before an array is freed, or release_tables before a ' // &
+                        'map is freed; for fields with storages, call set_data or set_dirty.')
     end if
     call self%storage%wait()
     call count_marks(self%address, self%bytes, left, all_marks)
@@ -74,26 +74,26 @@ contains
       call self%storage%touch(space_host)
       return
     end if
-    call self%stop_at(error_lost_values, 'The host has written a part of an array of which ' // &
-                      'only the device has the values: call bring_to_host before, and ' // &
-                      'wrote_on_host behind, or release_storage before an array is freed; for ' // &
-                      'fields with storages get_data brings and set_dirty says it.')
+    call self%stop_at(error_lost_values, 'The host has written a part of an array that is ' // &
+                      'current only on the device: call bring_to_host before the write ' // &
+                      'and wrote_on_host after it, or release_storage before an array is ' // &
+                      'freed; for fields with storages, call get_data before and set_dirty after.')
   end subroutine notice_changes
 
   !> Stop with 201 if both directives and a storage would keep the array on a device.
   subroutine check_one_contract(self)
-    class(watched_storage_type), intent(in) :: self
+    class(monitored_storage_type), intent(in) :: self
 
     if (.not. device_has_memory .or. self%is_used()) return
     if (.not. self%storage%state%replicas%is_kept_by_others(home_of(space_device))) return
-    call self%stop_at(error_access_conflict, 'Directives and a storage would both keep an ' // &
-                      'array on a device: make all layers that use it with "enter data", or ' // &
-                      'all for storages, or let "exit data" stand between them.')
+    call self%stop_at(error_access_conflict, 'Both directives and a storage would keep an ' // &
+                      'array on a device: generate all layers that use it with "enter data", ' // &
+                      'or all for storages, or insert "exit data" between them.')
   end subroutine check_one_contract
 
   !> Make the copies on devices visible to directives, before they are used or moved to the host.
   subroutine show_copies(self)
-    class(watched_storage_type), intent(inout) :: self
+    class(monitored_storage_type), intent(inout) :: self
 
     if (.not. device_has_memory .or. self%is_used()) return
     if (.not. self%storage%has_device_memory()) return
@@ -104,14 +104,14 @@ contains
   !> Hide copies that are not in use from directives: an `enter data` then creates another copy,
   !> which is detected.
   subroutine hide_copies(self)
-    class(watched_storage_type), intent(inout) :: self
+    class(monitored_storage_type), intent(inout) :: self
 
     if (device_has_memory .and. .not. self%is_used()) call self%storage%state%replicas%hide()
   end subroutine hide_copies
 
   !> Start to monitor an array that is no longer in use and has a copy on a device.
   subroutine watch(self)
-    class(watched_storage_type), intent(inout) :: self
+    class(monitored_storage_type), intent(inout) :: self
 
     integer(c_size_t) :: left, all_marks
 
@@ -130,7 +130,7 @@ contains
   !> Stop to monitor an array that is current on both sides, because a transfer to the host has
   !> started.
   subroutine forget_digest(self)
-    class(watched_storage_type), intent(inout) :: self
+    class(monitored_storage_type), intent(inout) :: self
 
     self%digested_version = -1
   end subroutine forget_digest
@@ -138,7 +138,7 @@ contains
   !> Copy values that are not in use to the host and mark the copies on devices as stale, because
   !> writes of the host will not be reported.
   subroutine bring_home(self)
-    class(watched_storage_type), intent(inout) :: self
+    class(monitored_storage_type), intent(inout) :: self
 
     if (.not. is_in_two_memories(self)) return
     if (self%is_used()) return
@@ -152,7 +152,7 @@ contains
 
   !> Return whether the host copy is stale and unchanged: all words have the pattern.
   function has_old_values(self)
-    class(watched_storage_type), intent(inout) :: self
+    class(monitored_storage_type), intent(inout) :: self
     logical :: has_old_values
 
     integer(c_size_t) :: left, all_marks
@@ -168,7 +168,7 @@ contains
   !>
   !> Stops with 200 if only the device has some of the values.
   subroutine check_all_written(self, all)
-    class(watched_storage_type), intent(inout) :: self
+    class(monitored_storage_type), intent(inout) :: self
     logical, intent(in) :: all
 
     integer(c_size_t) :: left, all_marks
@@ -177,15 +177,15 @@ contains
     call self%storage%wait()
     call count_marks(self%address, self%bytes, left, all_marks)
     if (left == 0) return
-    call self%stop_at(error_lost_values, 'The host has written a part of an array of which ' // &
-                      'only the device has the values: call bring_to_host before that, or ' // &
+    call self%stop_at(error_lost_values, 'The host has written a part of an array that is ' // &
+                      'current only on the device: call bring_to_host before the write, or ' // &
                       'get_data for a field with a storage.')
   end subroutine check_all_written
 
   !> Return whether a device has memory that is distinct from the host's: some devices share it, and
   !> code for devices can run on the host.
   function is_in_two_memories(self)
-    class(watched_storage_type), intent(in) :: self
+    class(monitored_storage_type), intent(in) :: self
     logical :: is_in_two_memories
 
     is_in_two_memories = device_has_memory .and. self%bytes > 0
@@ -195,7 +195,7 @@ contains
 
   !> Return whether only devices have the current values.
   function is_on_device_alone(self)
-    class(watched_storage_type), intent(in) :: self
+    class(monitored_storage_type), intent(in) :: self
     logical :: is_on_device_alone
 
     is_on_device_alone = is_in_two_memories(self)
@@ -205,7 +205,7 @@ contains
 
   !> Mark the copies on devices as stale if the array is not in use.
   subroutine assume_host_alone(self)
-    class(watched_storage_type), intent(inout) :: self
+    class(monitored_storage_type), intent(inout) :: self
 
     if (self%is_used()) return
     if (self%storage%is_valid_on_a_device()) call self%storage%assume_valid([space_host])
@@ -213,7 +213,7 @@ contains
 
   !> Return whether an access or an exchange is in progress.
   function is_used(self)
-    class(watched_storage_type), intent(in) :: self
+    class(monitored_storage_type), intent(in) :: self
     logical :: is_used
 
     is_used = self%storage%state%coherence%is_used()
@@ -223,7 +223,7 @@ contains
 
   !> Stop with a message, followed by the name of the array.
   subroutine stop_at(self, code, sentence)
-    class(watched_storage_type), intent(in) :: self
+    class(monitored_storage_type), intent(in) :: self
     integer(c_int), intent(in) :: code
     character(*), intent(in) :: sentence
 
@@ -232,13 +232,13 @@ contains
 
   !> Stop if a storage has refused a call, with a remedy.
   subroutine stop_unless_done(self, status)
-    class(watched_storage_type), intent(in) :: self
+    class(monitored_storage_type), intent(in) :: self
     integer(c_int), intent(in) :: status
 
     if (status == no_error) return
     if (status /= error_access_conflict) call report_error(status, last_error())
-    call report_error(status, last_error() // ' One array, under one name or two, is read by ' // &
-                      'several or written by one: pass another field, or copy it before.')
+    call report_error(status, last_error() // ' An array, also under two names, can have ' // &
+                      'several readers or one writer: pass another field, or copy it before.')
   end subroutine stop_unless_done
 
-end module watched_storage_mod
+end module monitored_storage_mod

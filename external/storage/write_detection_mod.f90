@@ -3,7 +3,7 @@
 !>
 !> With an emulated device all words are checked, so that nothing is missed; with real devices, only
 !> a few words, evenly distributed.
-module storage_watch_mod
+module write_detection_mod
 
   use, intrinsic :: iso_c_binding, only: c_f_pointer, c_int32_t, c_int64_t, c_ptr, c_size_t
   use storage_device_mod, only: device_kind
@@ -121,4 +121,4 @@ contains
     if (place == words .and. mod(words, 2_c_size_t) == 1) mark = left_over
   end function mark_at
 
-end module storage_watch_mod
+end module write_detection_mod
