@@ -1,4 +1,4 @@
-!> Owns what fields of every data type have in common: space, name, halo and its dirty flags.
+!> Common part of fields of all data types: space, name, halo and its dirty flags.
 !>
 !> A proxy gives generated code access to the data of a field; it shares the storage of its field,
 !> which keeps a flag for each halo depth. A new field is dirty at every depth.

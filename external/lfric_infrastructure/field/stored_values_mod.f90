@@ -1,4 +1,4 @@
-!> Owns the storage of the values of a field or of an operator, which knows where they are current.
+!> The storage of the values of a field or of an operator, which knows where they are current.
 !>
 !> Generated code acquires and releases values, on the host or on a device. Whoever reads `data` of
 !> a proxy looks at what the host has: that is good between an acquire there and its release, behind
