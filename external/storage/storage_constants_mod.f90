@@ -75,13 +75,3 @@ contains
   end function name_of_access
 
 end module storage_constants_mod
-
-!> Earlier name of `storage_constants_mod`, which will be removed after release 0.3.
-module storage_words_mod
-
-  use storage_constants_mod
-
-  implicit none
-  public
-
-end module storage_words_mod

@@ -258,7 +258,7 @@ def test_a_device_that_is_not_there_is_refused(load: Load) -> None:
         storage.acquire("gpu:2", WRITE)
         storage.release("gpu:2")
         assert storage.is_valid("gpu:2")
-    with pytest.raises(StorageError, match="no such device"):
+    with pytest.raises(StorageError, match="device does not exist"):
         library.use_device(3)
 
 

@@ -46,7 +46,7 @@ program refused
   call field%release(space_device)
   call field%leave_device(status)
   call expect(error_lost_values, &
-              'has its only current values on the device: acquire them on the host first')
+              'has its only current values on the device: acquire it on the host first')
   call field%leave_device(status)
   call check(field%has_device_memory(), 'the only values are kept')
 

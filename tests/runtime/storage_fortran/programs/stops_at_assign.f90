@@ -1,4 +1,4 @@
-! expect: storage error R205: "field" cannot be assigned "other": assign the values, of a window on each.
+! expect: storage error R205: "field" cannot be assigned "other": assign the values through a window of each.
 program stops_at_assign
 
   use field_storage_mod, only: field_storage_type
