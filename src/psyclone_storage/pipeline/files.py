@@ -33,12 +33,13 @@ from psyclone_storage.languages.fortran.parse.syntax_tree import read_file
 from psyclone_storage.languages.fortran.print.edit_script import emit_changed
 from psyclone_storage.languages.sources.include_lines import included_file, inclusions
 from psyclone_storage.languages.sources.module_finder import ModuleFinder
+from psyclone_storage.pipeline.deterministic_scripts import record_of
 from psyclone_storage.pipeline.inputs import Inputs
 from psyclone_storage.pipeline.kernels import read_checked
 from psyclone_storage.pipeline.metadata_facts import facts_of_metadata
 from psyclone_storage.pipeline.module_context import ModuleContexts
 from psyclone_storage.pipeline.request import LineLimit
-from psyclone_storage.pipeline.script_inputs import ScriptRecord, record_of, recorded_output
+from psyclone_storage.pipeline.script_inputs import ScriptRecord, recorded_output
 from psyclone_storage.scripting.psyir.containers import FileContainer
 from psyclone_storage.scripting.psyir.session import finish
 from psyclone_storage.scripting.recipe import read_recipe
