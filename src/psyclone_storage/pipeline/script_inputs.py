@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any
@@ -68,8 +69,8 @@ def _content(path: Path) -> tuple[str | None, bool]:
 
 # ---------------------------------------------------------------------------- printed text
 
-_RECORDING: list[list[tuple[str, str]]] = []
-"""The texts that running scripts have printed; a logger may hold the stream of an earlier one."""
+_RECORDING: ContextVar[list[tuple[str, str]] | None] = ContextVar("_RECORDING", default=None)
+"""What the running script has printed; a logger may hold the stream of an earlier script."""
 
 
 class _Recorded:
@@ -81,8 +82,9 @@ class _Recorded:
 
     def write(self, text: str) -> int:
         """Write and record a text."""
-        if _RECORDING:
-            _RECORDING[-1].append((self._name, text))
+        found = _RECORDING.get()
+        if found is not None:
+            found.append((self._name, text))
         return int(self._stream.write(text))
 
     def __getattr__(self, name: str) -> Any:
@@ -96,11 +98,11 @@ def recorded_output() -> Iterator[list[tuple[str, str]]]:
     before = sys.stdout, sys.stderr
     sys.stdout = _Recorded(sys.stdout, "stdout")
     sys.stderr = _Recorded(sys.stderr, "stderr")
-    _RECORDING.append(found)
+    token = _RECORDING.set(found)
     try:
         yield found
     finally:
-        _RECORDING.remove(found)
+        _RECORDING.reset(token)
         sys.stdout, sys.stderr = before
 
 
