@@ -33,7 +33,7 @@ _PRIVATE = frozenset("__all__ __class__ __doc__ __eq__ __hash__ __init__ __name_
 _STREAMS = frozenset("FileHandler buffer fileno".split())
 
 
-def record_of(
+def script_record(
     script: Path, files: Iterable[Path], variables: Iterable[str], printed: list[tuple[str, str]]
 ) -> ScriptRecord | None:
     """Return the record of a script, None if its effects may depend on other inputs."""

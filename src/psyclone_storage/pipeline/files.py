@@ -33,7 +33,7 @@ from psyclone_storage.languages.fortran.parse.syntax_tree import read_file
 from psyclone_storage.languages.fortran.print.edit_script import emit_changed
 from psyclone_storage.languages.sources.include_lines import included_file, inclusions
 from psyclone_storage.languages.sources.module_finder import ModuleFinder
-from psyclone_storage.pipeline.deterministic_scripts import record_of
+from psyclone_storage.pipeline.deterministic_scripts import script_record
 from psyclone_storage.pipeline.inputs import Inputs
 from psyclone_storage.pipeline.kernels import read_checked
 from psyclone_storage.pipeline.metadata_facts import facts_of_metadata
@@ -191,7 +191,7 @@ class FileTransformer:
         reads = self._recipe.reads
         if reads.others:
             return None
-        return record_of(self._recipe.path, reads.files, reads.variables, printed)
+        return script_record(self._recipe.path, reads.files, reads.variables, printed)
 
     def _read(self, path: Path) -> SourceFile:
         """Return the tree of the file at `path`; its names are not resolved.
