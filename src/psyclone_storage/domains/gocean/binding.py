@@ -48,7 +48,7 @@ class _Given:
     @property
     def text(self) -> str:
         """Actual argument as written."""
-        return self.passed.span.text
+        return self.passed.span.text or ex.spell(self.passed.expr)
 
 
 def field_types(pairs: Iterable[tuple[ParsedCall, Kernel]]) -> dict[str, DataType]:

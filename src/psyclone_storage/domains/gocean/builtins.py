@@ -6,7 +6,7 @@ the device that has the values; the loops of the schedule represent its accesses
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 
 from psyclone_storage.infrastructures.gocean import ANY_OFFSET, ANY_TYPE, INTERNAL
@@ -24,9 +24,7 @@ from psyclone_storage.ir.kernel import (
 )
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator
-from psyclone_storage.ir.schedule import Compound, KernelCall
 from psyclone_storage.ir.types import Intrinsic
-from psyclone_storage.ir.walk import kernel_calls
 
 _RESULT = "r"
 
@@ -65,10 +63,3 @@ _KERNELS: Mapping[str, Kernel] = MappingProxyType(
 def reduction(name: str) -> Kernel | None:
     """Return the built-in called `name`, ignoring case, or None."""
     return _KERNELS.get(key_of(name))
-
-
-def reduction_calls(block: Compound) -> Iterator[KernelCall]:
-    """Yield the calls of reductions over grid points inside `block`."""
-    for call in kernel_calls(block):
-        if call.kernel.points is not None and call.kernel.is_builtin:
-            yield call

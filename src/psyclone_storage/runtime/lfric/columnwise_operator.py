@@ -1,4 +1,4 @@
-"""Columnwise operators: a banded matrix per column of cells, in solver precision.
+"""Columnwise operators: a banded matrix for each column of cells, in solver precision.
 
 The Fortran library determines the numbering of dofs in a column, and the band.
 """
@@ -42,37 +42,40 @@ class _Made:
 
 
 class ColumnwiseOperator(Matrices):
-    """A banded matrix for each column, from dofs of one space to those of another, zero at first.
+    """A banded matrix for each column, from dofs of one space to those of another, initially zero.
 
-    `storage` is (place in the band, row, column of cells), the first fastest. Rows and columns of a
-    matrix are dofs by their height. Entry (i, j), from 1, is at place j - j_minus, from 0, where
-    j_minus is the least j in the band. There are matrices for all cells of the halo; kernels that
-    write them do so for its first depth.
+    `storage` has the indices (place in the band, row, column of cells), with the first index
+    contiguous. Rows and columns of a matrix are dofs ordered by height. Entry (i, j), counted from
+    1, is at place j - j_minus, counted from 0, where j_minus is the smallest j in the band. There
+    are matrices for all cells of the halo; kernels write those up to its first depth.
 
-    Without a `band`, given as alpha, beta, gamma_m and gamma_p, it is the one that assembly needs,
-    which couples the dofs of a layer.
+    By default, `band` is the one that assembly requires, which couples the dofs of a layer.
 
     Collective: all ranks must call it.
 
     Raises:
         ValueError: the spaces are on different meshes, share dofs between columns, or have several
-            values at a dof; the band does not exist.
+            values at a dof; or the band does not exist.
         TypeError: an argument is not a function space, or `band` is not four integers.
     """
 
-    alpha = Known[int]("How fast the band goes along a row of the matrix.")
-    beta = Known[int]("How fast the band goes down a column of the matrix.")
-    gamma_m = Known[int]("How far the band reaches to one side.")
-    gamma_p = Known[int]("How far the band reaches to the other side.")
-    bandwidth = Known[int]("The most entries of a row that can differ from zero.")
+    alpha = Known[int]("The factor of the row number in the inequality of the band.")
+    beta = Known[int]("The factor of the column number in the inequality of the band.")
+    gamma_m = Known[int]("The lower bound in the inequality of the band, with opposite sign.")
+    gamma_p = Known[int]("The upper bound in the inequality of the band.")
+    bandwidth = Known[int]("The maximum number of entries of a row in the band.")
     nrow = Known[int]("The number of dofs of `to_space` in a column.")
     ncol = Known[int]("The number of dofs of `from_space` in a column.")
     banded_dofmap_to = Known[Array]("The row of each dof of `to_space`, (dof of cell, layer).")
     banded_dofmap_from = Known[Array](
         "The column of each dof of `from_space`, (dof of cell, layer)."
     )
-    indirection_dofmap_to = Known[Array]("Where the dof of each row is above the first dof.")
-    indirection_dofmap_from = Known[Array]("Where the dof of each column is above the first dof.")
+    indirection_dofmap_to = Known[Array](
+        "The index of the dof of each row in a column of dofs, from 1."
+    )
+    indirection_dofmap_from = Known[Array](
+        "The index of the dof of each matrix column in a column of dofs, from 1."
+    )
 
     # pylint: disable-next=super-init-not-called  # what it makes is made with the band
     def __init__(

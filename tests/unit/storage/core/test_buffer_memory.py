@@ -1,4 +1,4 @@
-"""Buffers: resize, reserve, clear, purge, adopted memory and export pins."""
+"""Tests of buffers: resize, reserve, clear, purge, adopted memory and export pins."""
 
 from __future__ import annotations
 
@@ -271,7 +271,7 @@ def _is_locked(lock: Any) -> bool:
 def test_what_was_never_at_a_place_is_not_whole_there() -> None:
     use_device("emulated")
     buffer = CoherentBuffer(3)
-    assert buffer.replicas.is_whole(device_space())  # of no values, none is missing
+    assert buffer.replicas.is_whole(device_space())  # there are no values that could be missing
     buffer.touch("host")
     assert buffer.replicas.is_whole(host_space())
     assert not buffer.replicas.is_whole(device_space())
@@ -288,7 +288,7 @@ def test_nothing_is_left_to_copy_of_what_was_purged() -> None:
 
 
 def kernel_that_fails(array: Any) -> None:
-    """Ask for a kernel that is to write an array of an emulated device, and fails."""
+    """Submit a kernel that declares a write to an array of an emulated device, and fails."""
 
     def work() -> None:
         raise ZeroDivisionError("of the kernel")

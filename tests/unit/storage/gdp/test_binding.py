@@ -1,4 +1,4 @@
-"""The rules of a stencil call, through `bound`."""
+"""Tests of the rules for the arguments of a stencil call, with `bound`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from storage_devices import device_in_place
 
 
 class Logged:
-    """Describes an array and writes down which of its functions are called."""
+    """An object with the data interface that records which of its functions are called."""
 
     def __init__(self, name: str, log: list[str], array: Any, device: str | None = None) -> None:
         self.array = array
@@ -325,7 +325,7 @@ def test_a_block_gives_the_arrays_whatever_was_done_to_its_last_answer(device: s
             with block as arrays, pytest.raises(TypeError, match=r"dict\(arrays\)"):
                 change(arrays)
             assert all(arrays[name] is expected[name] for name in "ab")
-        # Code that is executed there leaves its names in spite of that.
+        # `exec` with the mapping as globals still adds names.
         with block as arrays:
             exec("global a; a = None", arrays)
         with block as arrays:

@@ -1,4 +1,4 @@
-"""Two emulated devices for every test of views; `device` runs a test on a real GPU as well."""
+"""Fixtures for the tests of views: two emulated devices; `device` also selects a GPU."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ def _emulated() -> Iterator[None]:
     use_device("emulated", Emulation())
     yield
     use_device("auto")
-    # Some tests leave failures of which nobody wants to hear when all of them end.
+    # Some tests leave failures that must not be reported at the end of the test run.
     UNREPORTED.clear()
 
 
 @pytest.fixture(params=DEVICES)
 def device(request: pytest.FixtureRequest, _emulated: None) -> Iterator[str]:
-    """Run the test on all kinds of devices."""
+    """Run a test on all kinds of devices."""
     with device_in_place(request.param) as kind:
         yield kind
