@@ -79,13 +79,7 @@ def bind_gocean_call(
     wanted = _passed_arguments(kernel)
     if len(wanted) != len(call.args):
         return BoundCall(None, (_wrong_count(call, kernel, wanted),))
-    givens = []
-    for arg, passed in zip(wanted, call.args, strict=True):
-        known = declared(passed.expr)
-        type_ = _type_of(arg, known)
-        if kernel.is_builtin and arg.kind is ArgKind.FIELD:
-            type_ = types.get(ex.canonical(passed.expr), type_)
-        givens.append(_Given(arg, passed, known, type_))
+    givens = [_given(kernel, *one, types) for one in zip(wanted, call.args, strict=True)]
     problems = [*_repeated(kernel, givens)]
     for given in givens:
         problems += [*_check(kernel, given), *_check_other_uses(given, data)]
@@ -99,6 +93,16 @@ def bind_gocean_call(
     )
     dummies = () if kernel.is_builtin else build_gocean_dummies(kernel)
     return BoundCall(KernelCall(uid, kernel, args, dummies, span=call.span), ())
+
+
+def _given(
+    kernel: Kernel, arg: KernelArg, passed: ParsedArgument, types: Mapping[str, DataType]
+) -> _Given:
+    known = declared(passed.expr)
+    type_ = _type_of(arg, known)
+    if kernel.is_builtin and arg.kind is ArgKind.FIELD:
+        type_ = types.get(ex.canonical(passed.expr), type_)
+    return _Given(arg, passed, known, type_)
 
 
 def _field_for_grid(call: ParsedCall, wanted: list[KernelArg], data: DataTable) -> ex.Expr:
