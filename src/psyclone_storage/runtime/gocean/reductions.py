@@ -9,15 +9,32 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from psyclone_storage.runtime.binding import side_of
 from psyclone_storage.runtime.exact_sum import exact_multiple, rounded
 
-if TYPE_CHECKING:
-    from psyclone_storage.runtime.gocean.field import Field
+
+class ReducedField(Protocol):
+    """A field on a grid, as a reduction uses it."""
+
+    grid: Any
+    points: Any
+    layers: int | None
+    internal: Any
+
+    @property
+    def storage(self) -> Any:
+        """Values of all points on this rank."""
+
+    def describe(self) -> str:
+        """Return the name of the field in error messages."""
+
+    def check_idle(self) -> None:
+        """Raise an error if an exchange is in progress."""
+
 
 Part = float | int
 """What a rank contributes: an integer is an exact sum, in units of `exact_sum`."""
@@ -40,7 +57,7 @@ _OVER_RANKS: Mapping[str, Callable[[Sequence[Part]], Any]] = {
 }
 
 
-def reduced_on_rank(operation: str, *fields: Field, exact: bool = False) -> Part:
+def reduced_on_rank(operation: str, *fields: ReducedField, exact: bool = False) -> Part:
     """Return what this rank contributes to the sum, minimum or maximum of a field.
 
     Of two fields, the products are reduced, each rounded to 64 bits. The contribution to an `exact`
@@ -65,7 +82,7 @@ def _exact_sum(values: Any) -> Part:
     return exact_multiple(host)
 
 
-def reduced_over_ranks(operation: str, field: Field, part: Part) -> float:
+def reduced_over_ranks(operation: str, field: ReducedField, part: Part) -> float:
     """Return the result over all ranks of the grid of `field`; see `combined`.
 
     Collective: all ranks must call it.
@@ -92,7 +109,7 @@ def rounded_part(part: Part) -> float:
 
 
 @contextmanager
-def _internal(fields: Sequence[Field]) -> Iterator[list[Any]]:
+def _internal(fields: Sequence[ReducedField]) -> Iterator[list[Any]]:
     """Yield the values of fields at the internal points of the rank, where all are current."""
     first = fields[0]
     for field in fields:
