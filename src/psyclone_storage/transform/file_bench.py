@@ -28,7 +28,7 @@ first loop after its word: `omp-do(loop1)`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from itertools import chain
 from operator import is_
@@ -162,6 +162,7 @@ class FileBench(Bench[FileTree, NamedStep]):
         self.left_out: list[Diagnostic] = []
         self._new: list[un.DirectiveBlock] = []
         self._statements: dict[int, tuple[Routine, Routine]] = {}
+        self._names_of_lines: dict[int, tuple[un.Line, frozenset[str]]] = {}
         self.journal: list[JournalEntry[FileTree, NamedStep]] = []
 
     # ------------------------------------------------------------------------ questions
@@ -409,7 +410,8 @@ class FileBench(Bench[FileTree, NamedStep]):
             planned = plan_new(code, self._new[0], self.flow(key), context)
             self._statements[id(planned.code)] = (planned.code, self._base(old))
         else:
-            planned = self.planned(linked(addressed(code), former=self.code(key)))
+            changed = linked(addressed(code), former=self.code(key), names=self.names_of_line)
+            planned = self.planned(changed)
         reasons = planned.reasons or check_still_for_device(planned.code, self.code(key))
         if reasons:
             is_edit = not isinstance(step, AddDirective)
@@ -438,7 +440,7 @@ class FileBench(Bench[FileTree, NamedStep]):
             case AddDirective(routine):
                 return key_of(routine), self._directed(step)
             case RewriteStatement(routine, line, inner):
-                return key_of(routine), _with_rewritten(self.code(routine), line, inner)
+                return key_of(routine), self._rewritten(self.code(routine), line, inner)
             case InlineStatement(routine, line):
                 return key_of(routine), self._inlined(self.code(routine), line)
             case ChangesCode():
@@ -448,6 +450,23 @@ class FileBench(Bench[FileTree, NamedStep]):
                 return key_of(step.call), step.transform_code(code)
         message = f"'{step.name}' does not apply to files."
         raise CompileError(Diagnostic("T004", message, file=self._file.source.name))
+
+    def names_of_line(self, line: un.Line) -> frozenset[str]:
+        """Return the names in a statement, which are searched once."""
+        known = self._names_of_lines.get(id(line))
+        if known is None:
+            known = self._names_of_lines[id(line)] = (line, names_of_line(line))
+        return known[1]
+
+    def _rewritten(self, code: Routine, line: un.Line, step: ChangesCode) -> Routine:
+        """Return a routine with one statement as a step changes it.
+
+        Raises:
+            CompileError: the reasons against the step.
+        """
+        before = replace(code, body=(line,))
+        raise_if_any([placed(one, place_of_line(line)) for one in step.check_code(before)])
+        return _with_statement(code, line, step.transform_code(before), self.names_of_line)
 
     def _inlined(self, code: Routine, line: un.Line) -> Routine:
         """Return a routine with the calls of one statement inlined.
@@ -471,7 +490,7 @@ class FileBench(Bench[FileTree, NamedStep]):
         if why:
             hint = "Leave the call, or change the procedure."
             raise CompileError(Diagnostic("T070", f"A call stays: {why}.", place, hint=hint))
-        return _with_statement(code, line, made.code)
+        return _with_statement(code, line, made.code, self.names_of_line)
 
     def _directed(self, step: AddDirective) -> Routine:
         code = self.code(step.routine)
@@ -494,19 +513,12 @@ class FileBench(Bench[FileTree, NamedStep]):
         return Diagnostic("T003", f"There is no '{uid}' in '{routine}'.", place, hint=hint)
 
 
-def _with_rewritten(code: Routine, line: un.Line, step: ChangesCode) -> Routine:
-    """Return a routine with one statement as a step changes it.
-
-    Raises:
-        CompileError: the reasons against the step.
-    """
-    before = replace(code, body=(line,))
-    raise_if_any([placed(one, place_of_line(line)) for one in step.check_code(before)])
-    return _with_statement(code, line, step.transform_code(before))
-
-
-def _with_statement(code: Routine, line: un.Line, after: Routine) -> Routine:
+def _with_statement(
+    code: Routine, line: un.Line, after: Routine, names: Callable[[un.Line], frozenset[str]]
+) -> Routine:
     """Return a routine with the statements of `after`, and what these need, instead of one.
+
+    `names` returns the names in one statement.
 
     Raises:
         CompileError: `T060`, the place of the statement allows no others.
@@ -526,8 +538,8 @@ def _with_statement(code: Routine, line: un.Line, after: Routine) -> Routine:
         items = (*uses, *code.specification)
         body = _exchanged(code.body, line, after.body)
         return replace(code, body=body, specification=items if uses else code.specification)
-    table = NameTable(names_of(code))
-    others = frozenset().union(*map(names_of_line, walk_lines(code.body)))
+    others = frozenset().union(*map(names, walk_lines(code.body)))
+    table = NameTable((*names_of(replace(code, body=())), *others))
     values: dict[str, Expr] = {
         item.key: Name(table.fresh(item.name)) for item in new if item.key in others
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import singledispatch
 from operator import is_
 from typing import Any, ClassVar, Self
@@ -14,7 +14,6 @@ from psyclone_storage.ir.rewrite import (
     blocks_of,
     names_of_line,
     place_of_line,
-    walk_lines,
     with_each_block,
 )
 from psyclone_storage.languages.fortran.print.edit_script import node_extent
@@ -151,12 +150,15 @@ class Statement(LiveNode):
 class Known:
     """The nodes of a routine before a step, which are found again by what they show.
 
-    A node is that of the very record it showed, if that is in the `body` after the step. Otherwise
-    it is found by the uid of a loop, or by the author's place of the statement.
+    A node is that of the very record it showed, if the step left that `unchanged`, which contains
+    identities. Otherwise it is found by the uid of a loop, or by the author's place of the
+    statement.
     """
 
-    def __init__(self, nodes: Iterable[Statement] = (), body: Lines = ()) -> None:
-        self._unchanged = frozenset(map(id, walk_lines(body)))
+    def __init__(
+        self, nodes: Iterable[Statement] = (), unchanged: Collection[int] = frozenset()
+    ) -> None:
+        self._unchanged = unchanged
         self._same: dict[int, list[Statement]] = {}
         self._like: dict[object, list[Statement]] = {}
         for node in nodes:
